@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Statistics over step times: pure functions over literal vectors. Intervals are 95 %.
+
+#include <cstdint>
+#include <span>
+
+namespace tench {
+
+struct Interval {
+  double low = 0, high = 0;
+};
+
+struct Summary {
+  int64_t count = 0;
+  double mean = 0, median = 0, stddev = 0;
+  double min = 0, p5 = 0, p25 = 0, p75 = 0, p95 = 0, max = 0;
+  Interval median_interval;   // bootstrap, seeded: the same input gives the same interval
+};
+
+// Linear interpolation between order statistics; q in [0, 1]; `sorted` must not be empty.
+double Quantile(std::span<const double> sorted, double q);
+Summary Summarize(std::span<const int64_t> values);
+Summary Summarize(std::span<const double> values);
+
+// The binomial order-statistic interval of the median, of sorted values: distribution-free and cheap, for the stop rule.
+Interval MedianInterval(std::span<const int64_t> sorted);
+// Percentile bootstrap of the median.
+Interval BootstrapMedian(std::span<const double> values, int resamples = 1000);
+// Two-sided 97.5 % quantile of Student's t.
+double StudentT975(int64_t degrees_of_freedom);
+
+}  // namespace tench
