@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# The two commands are `make bench` and `make test`; both set up, build and go on where they stopped.
+#   WORKERS=a,b   build only these workers (default: all that can be built)
+#   SAN=address|undefined|thread   a sanitizer build, in a folder of its own
+#   JOBS=n        parallel compile jobs
+SAN ?=
+WORKERS ?= all
+JOBS ?= $(shell nproc)
+BUILD := build$(if $(SAN),-$(SAN))
+LAUNCHER := $(shell command -v ccache)
+# Sanitizers must fail loudly and tell where.
+export ASAN_OPTIONS ?= detect_leaks=1:abort_on_error=1
+export UBSAN_OPTIONS ?= print_stacktrace=1
+export TSAN_OPTIONS ?= halt_on_error=1
+
+.PHONY: help deps configure build test bench fuzz clean
+help:
+	@echo "make bench    set up, build, run the quick suite, print the ranking, write out/report.html"
+	@echo "make test     set up, build, run all tests        [SAN=address|undefined|thread]"
+	@echo "make build    build/bin/tench and its workers     [WORKERS=reference,…]"
+	@echo "make fuzz     libFuzzer over every parser         [FUZZ_SECONDS=60] (needs clang)"
+	@echo "make clean    remove build folders (fetched dependencies stay)"
+
+deps:
+	@deps/fetch --workers $(WORKERS)
+
+configure: deps
+	@cmake -S . -B $(BUILD) -G Ninja -DTENCH_SANITIZE=$(SAN) -DTENCH_WORKERS=$(WORKERS) \
+	  $(if $(LAUNCHER),-DCMAKE_CXX_COMPILER_LAUNCHER=$(LAUNCHER)) --log-level=WARNING >/dev/null
+
+build: configure
+	@cmake --build $(BUILD) -j $(JOBS) --target tench tench_workers
+
+test: configure
+	@cmake --build $(BUILD) -j $(JOBS)
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+bench: build
+	@mkdir -p out
+	@$(BUILD)/bin/tench sweep quick --db out/bench.db
+	@$(BUILD)/bin/tench results --db out/bench.db
+	@$(BUILD)/bin/tench report --db out/bench.db -o out/report.html
+
+FUZZ_SECONDS ?= 60
+fuzz: deps
+	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DTENCH_SANITIZE=address -DTENCH_LIBFUZZER=ON \
+	  -DTENCH_WORKERS=none --log-level=WARNING >/dev/null
+	@cmake --build build-fuzz -j $(JOBS) --target tench_fuzzers
+	@fuzz/run build-fuzz $(FUZZ_SECONDS)
+
+clean:
+	rm -rf build build-address build-undefined build-thread build-fuzz

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Shapes and host tensors. A shape is in the logical order of the network (N, C, H, W), whatever layout a framework uses; dimension 0 is
+// the batch. Host tensors exist only at a worker's edge.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tench {
+
+using Shape = std::vector<int64_t>;
+
+enum class DType { kF32, kI32 };
+
+struct TensorType {
+  DType dtype = DType::kF32;
+  Shape shape;
+  bool operator==(const TensorType&) const = default;
+};
+
+int64_t ElementCount(const Shape& shape);       // 1 for an empty shape
+std::string ToString(const Shape& shape);       // "64x1x28x28"
+
+// Owns its elements; exactly one of the vectors is used, by dtype.
+struct HostTensor {
+  std::string name;
+  TensorType type;
+  std::vector<float> f32;
+  std::vector<int32_t> i32;
+};
+
+}  // namespace tench

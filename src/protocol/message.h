@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The protocol between tench and a worker: one struct per line type. A job goes in as one JSON file; answers come back as JSON lines on a
+// descriptor of their own. docs/protocol.md is the same for people who write a worker in another language; a test keeps the two in step.
+// Passive structs with ToJson / Parse. Not aware of processes, time or frameworks.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "axis/budget.h"
+#include "axis/phase.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "net/graph.h"
+#include "net/solver.h"
+
+namespace tench {
+
+inline constexpr int kProtocolVersion = 1;
+inline constexpr size_t kMaxLineBytes = 8 << 20;   // a longer line is a protocol error
+
+// Tensors that leave or enter a worker: raw little-endian files, never JSON.
+struct TensorFiles {
+  // Tensors to read before the first step: parameter, state or input name -> file. What is not named is filled by net/fill.
+  std::map<std::string, std::string> load;
+  // After the last step, what is asked for is written to `folder`/KIND/NAME.bin (a '/' in a name becomes '%2F').
+  std::string folder;                     // "" = nothing is written
+  std::vector<std::string> outputs;       // layers whose output is wanted; "*" = all
+  bool gradients = false;
+  bool parameters = false;
+  bool state = false;                     // momenta and running statistics
+  bool any() const { return !folder.empty(); }
+};
+
+struct Job {
+  Graph network;
+  int64_t batch = 1;
+  std::string device = "cpu";
+  int64_t threads = 1;
+  std::string precision = "f32";
+  Phase phase = Phase::kTrain;
+  uint64_t seed = 1;
+  bool cycled = false;                    // a new batch every step; otherwise one resident batch
+  int64_t images = 0;                     // samples in the data set; 0 = one batch
+  int64_t labels = 0;                     // distinct classes in the labels; 0 = all
+  Solver solver;
+  std::vector<double> lr_schedule;        // learning rate of step i (the last one holds on); empty = solver.lr throughout
+  bool dropout = true;                    // false: dropout layers are the identity (parity)
+  Budget budget;
+  bool tuned = false;
+  std::map<std::string, std::string> options;
+  TensorFiles tensors;
+};
+
+// A knob of one framework, declared in --describe.
+struct WorkerOption {
+  std::string name, help, fallback;
+  std::vector<std::string> choices;       // empty = free text
+};
+
+// The answer to --describe, and the heart of `hello`.
+struct Description {
+  int protocol = kProtocolVersion;
+  std::string name;                       // "reference"
+  std::string version;                    // of the framework
+  std::vector<std::string> ops, devices, precisions;
+  std::vector<WorkerOption> options;
+  std::map<std::string, std::string> facts;   // anything else worth keeping: build flags, BLAS
+};
+
+// First line of a run: who answers, and what was really loaded.
+struct Hello {
+  Description worker;
+  std::vector<std::string> libraries;     // shared objects in the process map that matter (BLAS, OpenMP, oneDNN, the framework)
+  std::string flush_to_zero;              // "on", "off", "unknown"
+  int64_t rss_bytes = 0;                  // before Build
+};
+
+struct Built {
+  int64_t build_ns = 0;
+  int64_t peak_rss_bytes = 0;             // high-water mark so far
+  int64_t planned_bytes = 0;              // what the framework says it will hold; 0 = it does not say
+  std::map<std::string, std::string> choices;   // what a tuned worker picked
+};
+
+// A stretch of steps, in order. Lines come at least about every 0.2 s while steps are being made.
+struct Steps {
+  int64_t first = 0;                      // number of the first step in this line, warm-up steps counted too
+  bool warmup = false;
+  std::vector<int64_t> step_ns;
+  std::vector<int64_t> input_ns;          // SetBatch, apart; empty when input is fixed
+  std::vector<double> loss;
+};
+
+struct Done {
+  bool converged = false;                 // false under a stop rule: the time limit came first
+  int64_t peak_rss_bytes = 0;             // high-water mark of the steps alone
+  int64_t cpu_ns = 0, wall_ns = 0;        // over the timed steps
+};
+
+struct Failure {
+  ErrorKind kind = ErrorKind::kFailed;    // "failed", "unsupported", "out_of_memory"
+  std::string message;
+};
+
+using Message = std::variant<Hello, Built, Steps, Done, Failure>;
+
+Json ToJson(const Job& job);
+Result<Job> ParseJob(std::string_view text, std::string_view origin);
+
+std::string ToLine(const Message& message);                     // with "type", without the newline
+Result<Message> ParseMessage(std::string_view line);            // unknown keys are allowed, unknown types are not
+
+Json ToJson(const Description& description);
+Result<Description> ParseDescription(std::string_view text, std::string_view origin);
+
+}  // namespace tench

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A study: every cell of a matrix once per round, rounds in shuffled order, each run stored before the next begins. Stopped at any moment,
+// it goes on where it was. Knows the store and Execute; the terminal is behind RunnerEvents.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "plan/matrix.h"
+#include "run/worker_process.h"
+#include "store/store.h"
+
+namespace tench {
+
+struct StudyRequest {
+  std::string suite, suite_fingerprint, filter;
+  std::vector<PlannedCell> cells;
+  int64_t rounds = 1;
+  bool fresh = false;                  // --new: a study of its own even if one could go on
+  std::string machine;                 // "" = the host's name
+};
+
+struct StudyProgress {
+  int64_t study = 0;
+  int64_t done = 0, total = 0;         // runs, all rounds
+  int64_t resumed = 0;                 // of `done`, from before
+  int64_t round = 0;
+  double eta_ns = 0;                   // 0 = unknown yet
+};
+
+class RunnerEvents {
+ public:
+  virtual ~RunnerEvents() = default;
+  virtual void OnStudy(const StudyProgress& progress) = 0;                                    // once, before the first run
+  virtual void OnStart(const StudyProgress& progress, const PlannedCell& cell) = 0;
+  virtual void OnProgress(const StudyProgress& progress, const PlannedCell& cell, const RunProgress& run) = 0;
+  virtual void OnFinish(const StudyProgress& progress, const RunRecord& run) = 0;
+};
+
+struct StudyResult {
+  int64_t study = 0;
+  int64_t runs = 0;                    // made now
+  bool interrupted = false;
+  bool already_complete = false;
+};
+
+// Larger batches of a cell that ran out of memory are not tried: they are stored as out_of_memory with a reason that names the smaller one.
+Result<StudyResult> RunStudy(Store& store, WorkerCatalog& workers, const StudyRequest& request, RunnerEvents& events,
+                             const volatile int& stop);
+
+}  // namespace tench

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which workers there are: executables named tench-worker-NAME, in TENCH_WORKER_PATH, beside tench, then on PATH; and manifests
+// (tench-worker-NAME.json beside tench) of workers that could not be built, which say what they need and how to get it.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "protocol/message.h"
+
+namespace tench {
+
+struct WorkerEntry {
+  std::string name;
+  std::filesystem::path executable;     // empty = not installed
+  std::string title, needs, install;    // from the manifest; may be empty
+  bool installed() const { return !executable.empty(); }
+};
+
+class WorkerCatalog {
+ public:
+  static WorkerCatalog Discover();                                                     // as the environment says
+  static WorkerCatalog Discover(const std::vector<std::filesystem::path>& folders);    // for tests
+
+  const std::vector<WorkerEntry>& entries() const { return entries_; }                 // by name
+  std::vector<std::string> names() const;
+  // Unknown names: an error with the nearest one.
+  Result<const WorkerEntry*> Find(const std::string& name) const;
+
+  // Asks the executable (deadline 20 s, remembered for the life of this object).
+  Result<Description> Describe(const WorkerEntry& entry);
+
+ private:
+  std::vector<WorkerEntry> entries_;
+  std::map<std::string, Result<Description>> described_;
+};
+
+}  // namespace tench

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One run: launches a worker for one job, watches it, and turns whatever happens into a RunRecord and its series. A worker that crashes,
+// hangs, floods, lies or eats all memory costs this run only: its whole process group is gone when Execute returns. Not aware of
+// studies, rounds or the store.
+
+#include <functional>
+#include <string>
+
+#include "base/error.h"
+#include "plan/matrix.h"
+#include "run/worker_catalog.h"
+#include "store/record.h"
+
+namespace tench {
+
+struct RunRequest {
+  PlannedCell planned;
+  int64_t study = 0, round = 0, attempt = 0;
+  std::string machine, machine_id;
+};
+
+// For a live line: what the run is doing now.
+struct RunProgress {
+  std::string stage;            // "starting", "building", "warming up", "measuring"
+  int64_t steps = 0;            // timed so far
+  double last_step_ns = 0;
+  double loss = 0;
+  int64_t rss_bytes = 0;
+  int64_t elapsed_ns = 0;
+};
+
+struct RunResult {
+  RunRecord record;
+  RunSeries series;
+};
+
+// Never fails: what goes wrong is the record's outcome and reason. `progress` is called about ten times a second. When `stop` (set by a
+// signal handler) becomes non-zero the worker is ended and the outcome is `interrupted`.
+RunResult Execute(WorkerCatalog& workers, const RunRequest& request, const std::function<void(const RunProgress&)>& progress,
+                  const volatile int& stop);
+
+}  // namespace tench

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The contract of a framework: the one interface that every worker implements. worker/serve owns the adapter, calls it from one thread,
+// in the order Describe, Build, SetParameters, SetBatch, Step…, and does everything else: messages, the timed loop, files, signals.
+// An adapter builds the framework's own graph as its own experts would, and never re-implements an op that the framework has.
+// It may throw: serve catches. Expected refusals are errors of kind kUnsupported ("layer 'norm1': no lrn in this version") or kOutOfMemory.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "axis/phase.h"
+#include "base/error.h"
+#include "net/graph.h"
+#include "net/solver.h"
+#include "protocol/message.h"
+
+namespace tench {
+
+struct BuildOptions {
+  std::string device = "cpu";
+  int64_t threads = 1;
+  std::string precision = "f32";
+  Phase phase = Phase::kTrain;    // only steps of this phase will be asked for
+  Solver solver;
+  uint64_t seed = 1;              // of dropout masks
+  bool dropout = true;            // false: the identity, also in training
+  bool observe = false;           // Outputs, Gradients and State will be asked for: keep them; fusion may be switched off
+  bool tuned = false;
+  std::map<std::string, std::string> options;
+};
+
+struct BuildFacts {
+  int64_t planned_bytes = 0;
+  std::map<std::string, std::string> choices;
+};
+
+// serve gives the values of the named tensor in `out`, in the logical order of its shape; or takes them from `values`.
+using TensorSource = std::function<Status(const std::string& name, std::span<float> out)>;
+using TensorSink = std::function<Status(const std::string& name, std::span<const float> values)>;
+
+struct ProfileRow {
+  std::string layer, direction, kernel;   // "conv2", "forward" | "backward_data" | "backward_weights" | "update", implementation
+  int64_t calls = 0, time_ns = 0, flops = 0, bytes = 0;
+};
+
+class Adapter {
+ public:
+  virtual ~Adapter() = default;
+
+  virtual Description Describe() = 0;
+
+  // `graph` is already cut for the forward phase (InferenceGraph). Everything slow belongs here: it is timed apart.
+  virtual Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) = 0;
+
+  // Asks `source` once for every trained parameter. Momenta start at zero.
+  virtual Status SetParameters(const TensorSource& source) = 0;
+  virtual Status Parameters(const TensorSink& sink) = 0;
+  // Running statistics by their parameter name, momenta as "NAME.momentum".
+  virtual Status SetState(const TensorSource& source) = 0;
+  virtual Status State(const TensorSink& sink) = 0;
+
+  // One HostTensor per Input layer. Called once when input is fixed, before every step when it is cycled.
+  virtual Status SetBatch(std::span<const HostTensor> inputs) = 0;
+  virtual Status SetLearningRate(double lr) = 0;
+
+  // Returns only when all of the step's work is complete, with the loss over the batch (weighted sum of the losses).
+  virtual Result<double> Step(Phase phase) = 0;
+
+  // Of the last step, in an observing build.
+  virtual Status Gradients(const TensorSink& sink) = 0;
+  virtual Status Outputs(std::span<const std::string> layers, const TensorSink& sink) = 0;
+
+  virtual Result<std::vector<ProfileRow>> Profile() { return Unsupported("this worker has no profile"); }
+};
+
+}  // namespace tench

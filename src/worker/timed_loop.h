@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The loop that every number comes from: warm-up steps, then timed steps until the stop rule is content. Knows an adapter and a sink
+// for Steps lines; nothing of JSON or descriptors, so that a test drives it with a fake clock and a fake adapter.
+
+#include <functional>
+
+#include "measure/stop_rule.h"
+#include "worker/adapter.h"
+
+namespace tench {
+
+struct LoopOptions {
+  Phase phase = Phase::kTrain;
+  Budget budget;                                   // epochs already turned into fixed_steps
+  std::vector<double> lr_schedule;                 // by step number, warm-up counted; empty = untouched
+  std::function<Status(int64_t step)> next_batch;  // null when input is fixed
+};
+
+struct LoopResult {
+  bool converged = false;
+  int64_t steps = 0;                               // warm-up counted
+  int64_t cpu_ns = 0, wall_ns = 0;                 // over the timed steps
+};
+
+// `emit` gets a Steps message whenever about 0.2 s of steps have gathered, and at the end. It is called between steps, off the clock.
+Result<LoopResult> RunTimedLoop(Adapter& adapter, const LoopOptions& options, const std::function<Status(const Steps&)>& emit);
+
+}  // namespace tench
