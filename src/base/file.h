@@ -3,10 +3,12 @@
 // Files and descriptors. Whole files are read and written in one call; a write is atomic (temporary file, fsync, rename), so that a
 // full disk or a kill leaves either the old content or the new. Errors name the path and the system's reason.
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 
@@ -36,6 +38,7 @@ Result<std::string> ReadFile(const std::filesystem::path& path, size_t limit);
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content);
 
 // Little-endian float32 or int32, nothing else in the file; the size must be exactly that of `values`.
+// Written by rename but not synced: tensors are scratch between two processes, and large.
 Status ReadRaw(const std::filesystem::path& path, std::span<float> values);
 Status ReadRaw(const std::filesystem::path& path, std::span<int32_t> values);
 Status WriteRaw(const std::filesystem::path& path, std::span<const float> values);

@@ -17,7 +17,11 @@ namespace tench {
 using Json = nlohmann::ordered_json;
 
 // `origin` (a file name, "job", …) is put in front of errors, with line and column.
+// Refused beyond JSON's own rules: a key that occurs twice in its object, more than 64 levels, more than 10,000 keys in one object.
 Result<Json> ParseJson(std::string_view text, std::string_view origin);
+
+// One line without a newline, or indented for people. Bytes that are no UTF-8 become U+FFFD.
+std::string PrintJson(const Json& json, int indent = -1);
 
 // A real number, or the strings "nan", "inf", "-inf".
 Json RealToJson(double value);
@@ -31,6 +35,7 @@ class Fields {
 
   std::string String(std::string_view key);
   int64_t Integer(std::string_view key, int64_t low, int64_t high);
+  uint64_t Unsigned(std::string_view key);
   double Real(std::string_view key);
   bool Bool(std::string_view key);
   const Json& Array(std::string_view key);

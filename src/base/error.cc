@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace tench {
+
+void Check(bool condition, std::string_view message, std::source_location where) {
+  if (condition) [[likely]]
+    return;
+  fmt::print(stderr, "tench: bug at {}:{} ({}): {}\n", where.file_name(), where.line(), where.function_name(), message);
+  std::abort();
+}
+
+}  // namespace tench
