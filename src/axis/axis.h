@@ -28,6 +28,8 @@ struct Axis {
   AxisValue fallback;          // the default; a cell at its default does not show this axis in its id
   std::vector<std::string> choices;       // kChoice only
   double low = 0, high = 0;    // kInteger and kReal: inclusive bounds
+  std::string form;            // kText only: "cpu, gpu, …", what `accepts` accepts, in words
+  bool (*accepts)(std::string_view) = nullptr;
 
   Result<AxisValue> Parse(std::string_view text) const;   // error: "batch: '0' is not an integer from 1 to 1048576"
   std::string Print(const AxisValue& value) const;        // Parse(Print(v)) == v
@@ -43,7 +45,7 @@ enum AxisIndex : size_t {
   kAxisData,        // text; "" = the network's own
   kAxisDevice,      // text: "cpu", "gpu", "cuda:0", …; default cpu
   kAxisThreads,     // integer; 0 = every CPU that the process may use
-  kAxisBatch,       // integer, default 1 … 1048576
+  kAxisBatch,       // integer, 1 … 1048576; default 16
   kAxisPrecision,   // choice f32, bf16, f16; default f32
   kAxisPhase,       // choice forward, gradient, train; default train
   kAxisInput,       // choice fixed, cycled; default fixed

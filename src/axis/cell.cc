@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "axis/cell.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace tench {
+namespace {
+
+constexpr std::string_view kOptionPrefix = "option.";
+
+bool IsOptionName(std::string_view name) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+  return !name.empty() && name.size() <= 100 && name.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
+bool IsOptionValue(std::string_view text) {
+  return text.size() <= 4096 && std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < 0x20; });
+}
+
+// Names and values in words of their own, so that no value can pass for another axis and make two cells share an id.
+std::string Pair(std::string_view name, std::string_view value) { return fmt::format("{}={}", name, ShellQuote(value)); }
+
+}  // namespace
+
+Cell::Cell() {
+  values.reserve(Axes().size());
+  for (const Axis& axis : Axes()) values.push_back(axis.fallback);
+}
+
+const std::string& Cell::Text(AxisIndex axis) const { return std::get<std::string>(values[axis]); }
+int64_t Cell::Integer(AxisIndex axis) const { return std::get<int64_t>(values[axis]); }
+double Cell::Real(AxisIndex axis) const { return std::get<double>(values[axis]); }
+
+Phase Cell::phase() const {
+  const auto names = PhaseNames();
+  const auto found = std::find(names.begin(), names.end(), Text(kAxisPhase));
+  Check(found != names.end(), "a cell holds a phase that does not exist");
+  return static_cast<Phase>(found - names.begin());
+}
+
+Status Cell::Set(std::string_view name, std::string_view text) {
+  if (name.starts_with(kOptionPrefix)) {
+    const std::string_view option = name.substr(kOptionPrefix.size());
+    if (!IsOptionName(option)) return Failed("'{}' is not the name of an option", Printable(name, 60));
+    if (!IsOptionValue(text)) return Failed("{}: the value has control characters or is too long", name);
+    options[std::string(option)] = text;
+    return Ok();
+  }
+  const size_t index = TENCH_TRY(FindAxis(name));
+  values[index] = TENCH_TRY(Axes()[index].Parse(text));
+  return Ok();
+}
+
+std::string Cell::Label() const {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < Axes().size(); ++i) {
+    const Axis& axis = Axes()[i];
+    if (values[i] != axis.fallback) parts.push_back(Pair(axis.name, axis.Print(values[i])));
+  }
+  for (const auto& [name, value] : options) parts.push_back(Pair(fmt::format("{}{}", kOptionPrefix, name), value));
+  return Join(parts, " ");
+}
+
+std::string Cell::Id() const { return Hex64(Hash64(Label())); }
+
+std::string Cell::Flags() const {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < Axes().size(); ++i) {
+    const Axis& axis = Axes()[i];
+    if (values[i] == axis.fallback) continue;
+    std::string flag = axis.name;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    parts.push_back(fmt::format("--{} {}", flag, ShellQuote(axis.Print(values[i]))));
+  }
+  for (const auto& [name, value] : options) parts.push_back("--option " + ShellQuote(fmt::format("{}={}", name, value)));
+  return Join(parts, " ");
+}
+
+}  // namespace tench
