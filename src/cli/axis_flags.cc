@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/axis_flags.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace tench {
+namespace {
+
+std::string FlagName(const Axis& axis) {
+  std::string name = "--" + axis.name;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+std::string HelpText(const Axis& axis) {
+  std::string help = axis.help;
+  if (!axis.choices.empty()) help += fmt::format(" ({})", Join(axis.choices, ", "));
+  const std::string fallback = axis.Print(axis.fallback);
+  if (!fallback.empty()) help += fmt::format(" [{}]", fallback);
+  return help;
+}
+
+}  // namespace
+
+void AxisFlags::AddTo(CLI::App& app) {
+  for (const Axis& axis : Axes()) {
+    app.add_option_function<std::string>(
+           FlagName(axis), [this, name = axis.name](const std::string& text) { texts_[name] = text; }, HelpText(axis))
+        ->group("What to run")
+        ->type_name("");
+  }
+  app.add_option("--option", options_, "NAME=VALUE of the worker (see tench list workers); may be repeated")
+      ->group("What to run")
+      ->type_name("")
+      ->take_all();
+}
+
+Result<Cell> AxisFlags::ToCell() const {
+  Cell cell;
+  for (const auto& [name, text] : texts_) TENCH_TRY(cell.Set(name, text).In("--" + name));
+  for (const std::string& option : options_) {
+    const size_t equals = option.find('=');
+    if (equals == 0 || equals == std::string::npos) return Failed("--option '{}' is not of the form NAME=VALUE", option);
+    TENCH_TRY(cell.Set("option." + option.substr(0, equals), option.substr(equals + 1)));
+  }
+  return cell;
+}
+
+}  // namespace tench

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The axis table as command-line flags: one flag per row, plus --option NAME=VALUE. Shared by every command that names one cell.
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "axis/cell.h"
+
+namespace tench {
+
+class AxisFlags {
+ public:
+  // Adds the flags to `app`; this object must outlive the parsing.
+  void AddTo(CLI::App& app);
+  // The cell that the flags say; everything else at its default.
+  Result<Cell> ToCell() const;
+
+ private:
+  std::map<std::string, std::string> texts_;   // by axis name; only those given
+  std::vector<std::string> options_;
+};
+
+}  // namespace tench

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tench list`: what there is to choose from.
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "axis/axis.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/names.h"
+#include "data/data_set.h"
+#include "net/zoo/zoo.h"
+#include "plan/suite.h"
+#include "report/text_table.h"
+#include "run/worker_catalog.h"
+
+namespace tench {
+namespace {
+
+// One topic as rows of text; the first column is the name. The keys name the columns in JSON.
+struct Listing {
+  std::vector<std::string> keys;
+  std::vector<std::vector<std::string>> rows;
+};
+
+Listing ListWorkers() {
+  Listing listing{{"name", "version", "state", "title", "options"}, {}};
+  WorkerCatalog workers = WorkerCatalog::Discover();
+  for (const WorkerEntry& entry : workers.entries()) {
+    std::string version = "-", state = "not installed: " + entry.install, options;
+    if (entry.installed()) {
+      Result<Description> description = workers.Describe(entry);
+      state = description.ok() ? "installed" : "broken: " + description.error().message;
+      if (description.ok()) {
+        version = description->version;
+        for (const WorkerOption& option : description->options) {
+          options += fmt::format("{}{}={}", options.empty() ? "" : " ", option.name,
+                                 option.choices.empty() ? option.fallback : Join(option.choices, "|"));
+        }
+      }
+    }
+    listing.rows.push_back({entry.name, version, state, entry.title, options});
+  }
+  return listing;
+}
+
+Listing ListNetworks() {
+  Listing listing{{"name", "data", "about"}, {}};
+  for (const ZooEntry& entry : Zoo()) listing.rows.push_back({entry.name, Join(entry.data, ", "), entry.help});
+  return listing;
+}
+
+Listing ListDataSets() {
+  Listing listing{{"name", "images", "about"}, {}};
+  for (const DataSet& set : DataSets()) listing.rows.push_back({set.name, std::to_string(set.images), set.help});
+  return listing;
+}
+
+Listing ListSuites() {
+  Listing listing{{"name", "file", "about"}, {}};
+  std::map<std::string, std::filesystem::path> found;
+  std::error_code ignored;
+  for (const auto& folder : SuiteFolders()) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      if (entry.path().extension() == ".yaml") found.emplace(entry.path().stem().string(), entry.path());
+    }
+  }
+  for (const auto& [name, path] : found) {
+    Result<Suite> suite = LoadSuite(path.string(), {});
+    listing.rows.push_back({name, path.string(), suite.ok() ? suite->title : suite.error().message});
+  }
+  return listing;
+}
+
+Listing ListAxes() {
+  Listing listing{{"name", "default", "values", "about"}, {}};
+  for (const Axis& axis : Axes()) {
+    std::string values = "text";
+    if (axis.kind == AxisKind::kChoice) values = Join(axis.choices, "|");
+    if (axis.kind == AxisKind::kInteger) values = fmt::format("integer {:.0f}…{:.0f}", axis.low, axis.high);
+    if (axis.kind == AxisKind::kReal) values = fmt::format("number {:g}…{:g}", axis.low, axis.high);
+    listing.rows.push_back({axis.name, axis.Print(axis.fallback), values, axis.help});
+  }
+  return listing;
+}
+
+const std::vector<std::pair<std::string, Listing (*)()>>& Topics() {
+  static const std::vector<std::pair<std::string, Listing (*)()>> topics = {{"workers", ListWorkers},
+                                                                            {"networks", ListNetworks},
+                                                                            {"datasets", ListDataSets},
+                                                                            {"suites", ListSuites},
+                                                                            {"axes", ListAxes}};
+  return topics;
+}
+
+void Print(const Listing& listing) {
+  TextTable table(std::vector<TextColumn>(listing.keys.size()), false);
+  for (const auto& row : listing.rows) table.AddRow(row);
+  fmt::print("{}", table.Render(0, 2));
+}
+
+Json ToJson(const Listing& listing) {
+  Json rows = Json::array();
+  for (const auto& row : listing.rows) {
+    Json object = Json::object();
+    for (size_t i = 0; i < row.size(); ++i) object[listing.keys[i]] = row[i];
+    rows.push_back(object);
+  }
+  return rows;
+}
+
+Result<int> List(const std::string& topic, bool json) {
+  std::vector<std::string> names;
+  Json all = Json::object();
+  bool known = topic.empty();
+  for (const auto& [name, make] : Topics()) {
+    names.push_back(name);
+    if (!topic.empty() && topic != name) continue;
+    known = true;
+    const Listing listing = make();
+    if (json) {
+      all[name] = ToJson(listing);
+    } else {
+      if (topic.empty()) fmt::print("{}:\n", name);
+      Print(listing);
+    }
+  }
+  if (!known) return Failed("there is no list of '{}'{}; the lists are {}", topic, Hint(topic, names), Join(names, ", "));
+  if (json) fmt::print("{}\n", (topic.empty() ? all : all[topic]).dump(2, ' ', false, Json::error_handler_t::replace));
+  return 0;
+}
+
+}  // namespace
+
+Command AddListCommand(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("list", "Workers, networks, data sets, suites and axes");
+  auto topic = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  app->add_option("topic", *topic, "workers, networks, datasets, suites or axes; all of them if left out")->type_name("");
+  app->add_flag("--json", *json, "as JSON");
+  return {app, [topic, json] { return List(*topic, *json); }};
+}
+
+}  // namespace tench

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tench sweep`: a suite as a study, resumable.
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/names.h"
+#include "cli/sweep_progress.h"
+#include "plan/matrix.h"
+#include "plan/suite.h"
+#include "run/runner.h"
+#include "store/store.h"
+
+namespace tench {
+namespace {
+
+struct SweepFlags {
+  std::string suite, database = kDefaultDatabase, machine;
+  int64_t rounds = 0;
+  std::vector<std::string> only;
+  bool dry_run = false, fresh = false;
+};
+
+struct SweepPlan {
+  StudyRequest request;
+  std::set<std::string> absent;   // workers that are known but not installed
+};
+
+std::string Plural(size_t count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
+Result<SweepPlan> Plan(const SweepFlags& flags, const WorkerCatalog& workers) {
+  const Suite suite = TENCH_TRY(LoadSuite(flags.suite, SuiteFolders()));
+  const CellFilter filter = TENCH_TRY(ParseFilter(flags.only).In("--only"));
+  SweepPlan plan;
+  plan.request.suite = suite.name;
+  plan.request.suite_fingerprint = suite.fingerprint;
+  std::vector<std::string> terms = flags.only;
+  std::sort(terms.begin(), terms.end());
+  plan.request.filter = Join(terms, ";");
+  plan.request.rounds = flags.rounds > 0 ? flags.rounds : suite.rounds;
+  plan.request.fresh = flags.fresh;
+  plan.request.machine = flags.machine;
+  plan.request.cells = TENCH_TRY(Expand(suite, KnownNames(workers)));
+  std::erase_if(plan.request.cells, [&](const PlannedCell& cell) { return !filter.Matches(cell.cell); });
+  if (plan.request.cells.empty()) {
+    return Failed("{}: no cell is left{}", suite.origin, flags.only.empty() ? "" : " after --only " + plan.request.filter);
+  }
+  for (const PlannedCell& cell : plan.request.cells) {
+    const std::string name = Split(cell.cell.Text(kAxisWorker), '@')[0];
+    Result<const WorkerEntry*> entry = workers.Find(name);
+    if (!entry.ok() || !(*entry)->installed()) plan.absent.insert(name);
+  }
+  return plan;
+}
+
+void PrintPlan(const SweepPlan& plan) {
+  for (const PlannedCell& cell : plan.request.cells) fmt::print("{}  {}\n", cell.id, cell.cell.Label());
+  fmt::print("{} x {} = {}\n", Plural(plan.request.cells.size(), "cell"), Plural(plan.request.rounds, "round"),
+             Plural(plan.request.cells.size() * plan.request.rounds, "run"));
+}
+
+Result<int> Sweep(const SweepFlags& flags) {
+  WorkerCatalog workers = WorkerCatalog::Discover();
+  const SweepPlan plan = TENCH_TRY(Plan(flags, workers));
+  if (!plan.absent.empty()) {
+    fmt::print(stderr, "not installed, so their cells will be `unsupported`: {} (tench doctor says how to get them)\n",
+               fmt::join(plan.absent, ", "));
+  }
+  if (flags.dry_run) {
+    PrintPlan(plan);
+    return 0;
+  }
+  Store store = TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite));
+  Interrupt interrupt;
+  SweepProgress progress;
+  const StudyResult result = TENCH_TRY(RunStudy(store, workers, plan.request, progress, interrupt.signal()));
+  progress.Close();
+  if (result.already_complete) {
+    fmt::print(stderr, "study {} is complete; nothing was run (--new starts another, --rounds adds to it)\n", result.study);
+    return 0;
+  }
+  std::vector<std::string> counts;
+  for (const auto& [outcome, count] : progress.outcomes()) counts.push_back(fmt::format("{} {}", count, Name(outcome)));
+  fmt::print(stderr, "study {}: {} now ({})\n", result.study, Plural(result.runs, "run"), Join(counts, ", "));
+  if (result.interrupted) {
+    fmt::print(stderr, "interrupted; the same command goes on from here\n");
+    return 130;
+  }
+  fmt::print(stderr, "see: tench results --db {} --study {}\n", ShellQuote(flags.database), result.study);
+  return 0;
+}
+
+}  // namespace
+
+Command AddSweepCommand(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("sweep", "The matrix of a suite, in shuffled rounds, resumable");
+  auto flags = std::make_shared<SweepFlags>();
+  app->add_option("suite", flags->suite, "a YAML file, or the name of a suite (tench list suites)")->required()->type_name("");
+  app->add_option("--db", flags->database, "the store [tench.db]")->type_name("");
+  app->add_option("--rounds", flags->rounds, "rounds instead of the suite's own number")
+      ->type_name("")
+      ->check(CLI::Range(int64_t{1}, int64_t{100000}));
+  app->add_option("--only", flags->only, "keep the cells that match, e.g. --only network=lenet,mlp --only batch=64")
+      ->type_name("")
+      ->take_all();
+  app->add_option("--machine", flags->machine, "the label of this machine [host name]")->type_name("");
+  app->add_flag("--dry-run", flags->dry_run, "list the cells and stop");
+  app->add_flag("--new", flags->fresh, "begin a study of its own, even if one could go on");
+  app->footer(
+      "Stopped by Ctrl-C, a kill or a power cut, the same command goes on where it stopped.\n"
+      "A failed run is data: it does not change the exit code. Exit code: 0 done, 2 bad input, 130 interrupted.");
+  return {app, [flags] { return Sweep(*flags); }};
+}
+
+}  // namespace tench

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/live_line.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace tench {
+namespace {
+
+size_t TerminalWidth() {
+  winsize size = {};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+// The longest prefix of at most `columns` characters that does not cut a UTF-8 sequence.
+std::string_view CutToColumns(std::string_view text, size_t columns) {
+  size_t count = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if ((text[i] & 0xC0) == 0x80) continue;
+    if (count++ == columns) return text.substr(0, i);
+  }
+  return text;
+}
+
+}  // namespace
+
+LiveLine::LiveLine() {
+  const char* term = std::getenv("TERM");
+  terminal_ = isatty(STDERR_FILENO) == 1 && term != nullptr && std::string_view(term) != "dumb";
+}
+
+void LiveLine::Show(std::string_view text) {
+  if (!terminal_) return;
+  fmt::print(stderr, "\r{}\x1b[K", CutToColumns(text, TerminalWidth() - 1));
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void LiveLine::Print(std::string_view text) {
+  Clear();
+  fmt::print(stderr, "{}\n", text);
+}
+
+void LiveLine::Clear() {
+  if (!shown_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+std::string ProgressBar(double fraction, int width) {
+  const int filled = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * width + 0.5);
+  return fmt::format("[{:#<{}}{:-<{}}]", "", filled, "", width - filled);
+}
+
+}  // namespace tench

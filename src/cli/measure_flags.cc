@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/measure_flags.h"
+
+#include "base/text.h"
+
+namespace tench {
+namespace {
+
+constexpr const char* kGroup = "How to measure";
+constexpr int64_t kMaxSteps = 1'000'000'000;
+
+Status ReadCount(const std::string& text, const char* flag, int64_t low, int64_t& into) {
+  if (text.empty()) return Ok();
+  const int64_t value = TENCH_TRY(ParseInteger(text).In(flag));
+  if (value < low || value > kMaxSteps) return Failed("{}: {} is not from {} to {}", flag, value, low, kMaxSteps);
+  into = value;
+  return Ok();
+}
+
+Status ReadDuration(const std::string& text, const char* flag, int64_t& into) {
+  if (text.empty()) return Ok();
+  into = TENCH_TRY(ParseDuration(text).In(flag));
+  if (into <= 0) return Failed("{}: '{}' is not a positive duration", flag, text);
+  return Ok();
+}
+
+}  // namespace
+
+void MeasureFlags::AddTo(CLI::App& app) {
+  const auto add = [&](const char* name, std::string& text, const char* help) {
+    app.add_option(name, text, help)->group(kGroup)->type_name("");
+  };
+  add("--steps", steps_, "exactly so many timed steps, instead of the stop rule");
+  add("--epochs", epochs_, "floor(images / batch) x EPOCHS timed steps, instead of the stop rule");
+  add("--warmup", warmup_, "steps before the clock counts [3]");
+  add("--min-steps", min_steps_, "stop rule: at least so many timed steps [10]");
+  add("--min-time", min_time_, "stop rule: at least so long, e.g. 0.5s [500ms]");
+  add("--interval", interval_, "stop rule: until the 95 % interval of the median is within this share of it [1%]");
+  add("--time-limit", time_limit_, "stop rule: give up (unconverged) after so much timed work [30s]");
+  add("--timeout", timeout_, "end the whole run after so long, e.g. 90s, 10m [10m]");
+  add("--memory-limit", memory_limit_, "end the run above this resident set + swap, e.g. 8GiB [what the machine has, less a reserve]");
+  add("--swap", swap_, "allow: a swapping run is flagged; kill: it is ended as out_of_memory [allow]");
+}
+
+Result<Budget> MeasureFlags::ToBudget() const {
+  Budget budget;
+  if (!steps_.empty() && !epochs_.empty()) return Failed("--steps and --epochs exclude each other");
+  TENCH_TRY(ReadCount(steps_, "--steps", 1, budget.fixed_steps));
+  TENCH_TRY(ReadCount(epochs_, "--epochs", 1, budget.epochs));
+  TENCH_TRY(ReadCount(warmup_, "--warmup", 0, budget.warmup_steps));
+  TENCH_TRY(ReadCount(min_steps_, "--min-steps", 1, budget.min_steps));
+  TENCH_TRY(ReadDuration(min_time_, "--min-time", budget.min_time_ns));
+  TENCH_TRY(ReadDuration(time_limit_, "--time-limit", budget.time_limit_ns));
+  if (!interval_.empty()) {
+    const bool percent = interval_.ends_with('%');
+    const std::string number = percent ? interval_.substr(0, interval_.size() - 1) : interval_;
+    budget.relative_interval = TENCH_TRY(ParseReal(number).In("--interval")) / (percent ? 100 : 1);
+    if (!(budget.relative_interval > 0 && budget.relative_interval < 1)) {
+      return Failed("--interval: '{}' is not between 0 and 100 %", interval_);
+    }
+  }
+  return budget;
+}
+
+Result<Limits> MeasureFlags::ToLimits() const {
+  Limits limits;
+  TENCH_TRY(ReadDuration(timeout_, "--timeout", limits.timeout_ns));
+  if (!memory_limit_.empty()) {
+    limits.memory_bytes = TENCH_TRY(ParseBytes(memory_limit_).In("--memory-limit"));
+    if (limits.memory_bytes <= 0) return Failed("--memory-limit: '{}' is not a positive size", memory_limit_);
+  }
+  if (swap_ == "kill") {
+    limits.swap = SwapPolicy::kKill;
+  } else if (!swap_.empty() && swap_ != "allow") {
+    return Failed("--swap: '{}' is neither allow nor kill", swap_);
+  }
+  return limits;
+}
+
+}  // namespace tench

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/names.h"
+
+#include <cstdlib>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "data/data_set.h"
+#include "net/zoo/zoo.h"
+
+namespace tench {
+
+Catalog KnownNames(const WorkerCatalog& workers) {
+  Catalog names;
+  names.workers = workers.names();
+  for (const ZooEntry& entry : Zoo()) names.networks.push_back(entry.name);
+  for (const DataSet& set : DataSets()) names.data_sets.push_back(set.name);
+  names.resolve_data = [](const std::string& network, const std::string& data) { return ResolveData(network, data); };
+  return names;
+}
+
+std::vector<std::filesystem::path> SuiteFolders() {
+  std::vector<std::filesystem::path> folders;
+  if (const char* path = std::getenv("TENCH_SUITE_PATH")) {
+    for (const std::string& folder : Split(path, ':')) folders.emplace_back(folder);
+  }
+  folders.emplace_back("suites");
+  folders.push_back(ExecutableFolder().parent_path() / "share" / "tench" / "suites");
+  return folders;
+}
+
+}  // namespace tench

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The names that exist on this machine, for checking what a user typed: the bridge from workers, zoo and data sets to plan's Catalog,
+// and the folders of suites.
+
+#include <filesystem>
+#include <vector>
+
+#include "plan/matrix.h"
+#include "run/worker_catalog.h"
+
+namespace tench {
+
+Catalog KnownNames(const WorkerCatalog& workers);
+
+// Where `tench sweep NAME` looks for NAME.yaml: TENCH_SUITE_PATH, ./suites, then what came with tench.
+std::vector<std::filesystem::path> SuiteFolders();
+
+}  // namespace tench

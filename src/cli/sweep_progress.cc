@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/sweep_progress.h"
+
+#include "base/text.h"
+#include "report/record_json.h"
+
+namespace tench {
+namespace {
+
+constexpr int kBarWidth = 20;
+
+std::string Short(const Cell& cell) {
+  return fmt::format("{} {} {} b{}", cell.Text(kAxisWorker), cell.Text(kAxisNetwork), Name(cell.phase()), cell.Integer(kAxisBatch));
+}
+
+std::string ResultText(const RunRecord& run) {
+  if (run.outcome != Outcome::kOk) return Name(run.outcome);
+  const auto image_ns = ImageNs(run);
+  return image_ns ? HumanNs(*image_ns) + "/image" : "ok";
+}
+
+std::string Head(const StudyProgress& progress) {
+  const double fraction = progress.total > 0 ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 1;
+  std::string head = fmt::format("{} {}/{}", ProgressBar(fraction, kBarWidth), progress.done, progress.total);
+  if (progress.eta_ns > 0) head += ", " + HumanNs(progress.eta_ns) + " left";
+  return head;
+}
+
+}  // namespace
+
+void SweepProgress::OnStudy(const StudyProgress& progress) {
+  line_.Print(fmt::format("study {}: {} runs{}", progress.study, progress.total,
+                          progress.resumed > 0 ? fmt::format(", {} of them done before; going on", progress.resumed) : ""));
+}
+
+void SweepProgress::OnStart(const StudyProgress& progress, const PlannedCell& cell) {
+  line_.Show(fmt::format("{} | {} | last: {}", Head(progress), Short(cell.cell), last_.empty() ? "-" : last_));
+}
+
+void SweepProgress::OnProgress(const StudyProgress& progress, const PlannedCell& cell, const RunProgress& run) {
+  const std::string steps = run.steps > 0 ? fmt::format(" {} steps", run.steps) : " " + run.stage;
+  line_.Show(fmt::format("{} | {}{} | last: {}", Head(progress), Short(cell.cell), steps, last_.empty() ? "-" : last_));
+}
+
+void SweepProgress::OnFinish(const StudyProgress& progress, const RunRecord& run) {
+  ++outcomes_[run.outcome];
+  last_ = Short(run.cell) + " " + ResultText(run);
+  const bool failed = run.outcome != Outcome::kOk;
+  if (line_.terminal() && !failed) return;
+  line_.Print(fmt::format("[{}/{}] round {} {}{}", progress.done, progress.total, progress.round + 1, last_,
+                          failed && !run.reason.empty() ? ": " + run.reason : ""));
+}
+
+}  // namespace tench

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/record_json.h"
+
+#include <algorithm>
+
+namespace tench {
+namespace {
+
+template <class T>
+Json Maybe(const std::optional<T>& value) {
+  if (!value) return nullptr;
+  if constexpr (std::is_same_v<T, double>) return RealToJson(*value);
+  return *value;
+}
+
+// Text that the worker or an older version wrote: embedded as JSON when it is, as a string when it is not.
+Json Embedded(const std::string& text) {
+  if (text.empty()) return nullptr;
+  Json json = Json::parse(text, nullptr, false);
+  return json.is_discarded() ? Json(text) : json;
+}
+
+Json CellToJson(const Cell& cell) {
+  Json json = Json::object();
+  for (size_t i = 0; i < cell.values.size(); ++i) {
+    std::visit([&](const auto& value) { json[Axes()[i].name] = value; }, cell.values[i]);
+  }
+  json["options"] = cell.options;
+  return json;
+}
+
+Json SummaryToJson(const RunRecord& record) {
+  const RunSummary& s = record.summary;
+  Json json = Json::object();
+  json["steps"] = s.steps;
+  json["warmup_steps"] = s.warmup_steps;
+  json["step_ns_median"] = Maybe(s.step_ns_median);
+  json["step_ns_low"] = Maybe(s.step_ns_low);
+  json["step_ns_high"] = Maybe(s.step_ns_high);
+  json["step_ns_mean"] = Maybe(s.step_ns_mean);
+  json["step_ns_stddev"] = Maybe(s.step_ns_stddev);
+  json["step_ns_min"] = Maybe(s.step_ns_min);
+  json["step_ns_p5"] = Maybe(s.step_ns_p5);
+  json["step_ns_p95"] = Maybe(s.step_ns_p95);
+  json["step_ns_max"] = Maybe(s.step_ns_max);
+  json["image_ns"] = Maybe(ImageNs(record));
+  json["images_per_s"] = Maybe(ImagesPerSecond(record));
+  json["flops_per_s"] = Maybe(FlopsPerSecond(record));
+  json["input_ns_median"] = Maybe(s.input_ns_median);
+  json["first_loss"] = Maybe(s.first_loss);
+  json["last_loss"] = Maybe(s.last_loss);
+  json["converged"] = Maybe(s.converged);
+  json["hello_ns"] = Maybe(s.hello_ns);
+  json["build_ns"] = Maybe(s.build_ns);
+  json["rss_before_build_bytes"] = Maybe(s.rss_before_build_bytes);
+  json["build_peak_rss_bytes"] = Maybe(s.build_peak_rss_bytes);
+  json["steps_peak_rss_bytes"] = Maybe(s.steps_peak_rss_bytes);
+  json["sampled_peak_rss_bytes"] = Maybe(s.sampled_peak_rss_bytes);
+  json["peak_swap_bytes"] = Maybe(s.peak_swap_bytes);
+  json["planned_bytes"] = Maybe(s.planned_bytes);
+  json["cpu_per_wall"] = Maybe(s.cpu_per_wall);
+  json["cpu_energy_j"] = Maybe(s.cpu_energy_j);
+  json["gpu_use_mean"] = Maybe(s.gpu_use_mean);
+  json["gpu_use_peak"] = Maybe(s.gpu_use_peak);
+  json["gpu_power_w_mean"] = Maybe(s.gpu_power_w_mean);
+  json["gpu_power_w_peak"] = Maybe(s.gpu_power_w_peak);
+  json["gpu_memory_peak_bytes"] = Maybe(s.gpu_memory_peak_bytes);
+  json["major_faults"] = s.major_faults;
+  json["voluntary_switches"] = s.voluntary_switches;
+  json["involuntary_switches"] = s.involuntary_switches;
+  json["wall_ns"] = s.wall_ns;
+  json["overhead_ns"] = s.overhead_ns;
+  return json;
+}
+
+}  // namespace
+
+std::optional<double> ImageNs(const RunRecord& record) {
+  if (!record.summary.step_ns_median) return std::nullopt;
+  return *record.summary.step_ns_median / static_cast<double>(record.cell.Integer(kAxisBatch));
+}
+
+std::optional<double> ImagesPerSecond(const RunRecord& record) {
+  const std::optional<double> image_ns = ImageNs(record);
+  if (!image_ns || *image_ns <= 0) return std::nullopt;
+  return 1e9 / *image_ns;
+}
+
+std::optional<double> FlopsPerSecond(const RunRecord& record) {
+  const std::optional<double> step_ns = record.summary.step_ns_median;
+  if (!step_ns || *step_ns <= 0 || record.step_flops <= 0) return std::nullopt;
+  return static_cast<double>(record.step_flops) * 1e9 / *step_ns;
+}
+
+std::optional<int64_t> PeakMemoryBytes(const RunRecord& record) {
+  const auto& [a, b] = std::pair(record.summary.steps_peak_rss_bytes, record.summary.sampled_peak_rss_bytes);
+  if (a && b) return std::max(*a, *b);
+  return a ? a : b;
+}
+
+Json RecordToJson(const RunRecord& record, const RunSeries* series) {
+  Json json = Json::object();
+  json["id"] = record.id;
+  json["study"] = record.study;
+  json["round"] = record.round;
+  json["attempt"] = record.attempt;
+  json["cell_id"] = record.cell_id;
+  json["cell"] = CellToJson(record.cell);
+  json["threads"] = record.threads;
+  json["outcome"] = Name(record.outcome);
+  json["reason"] = record.reason;
+  json["flags"] = record.flags;
+  json["reproducer"] = record.reproducer;
+  json["started_utc"] = record.started_utc;
+  json["machine"] = record.machine;
+  json["machine_id"] = record.machine_id;
+  json["worker_version"] = record.worker_version;
+  json["worker"] = Embedded(record.worker_json);
+  json["choices"] = Embedded(record.choices_json);
+  json["environment"] = Embedded(record.environment_json);
+  json["network"] = {{"fingerprint", record.fingerprint},
+                     {"parameters", record.parameters},
+                     {"forward_flops_per_image", record.forward_flops_per_image},
+                     {"step_flops", record.step_flops}};
+  json["summary"] = SummaryToJson(record);
+  if (series != nullptr) {
+    Json loss = Json::array();
+    for (const double value : series->loss) loss.push_back(RealToJson(value));
+    json["series"] = {{"warmup_ns", series->warmup_ns}, {"step_ns", series->step_ns}, {"input_ns", series->input_ns},
+                      {"loss", std::move(loss)},        {"log", series->log}};
+  }
+  return json;
+}
+
+}  // namespace tench
