@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The CPUs on which this process may run, and lists of CPUs as the kernel writes them.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace tench {
+
+// Numbers of the CPUs that the calling thread may use, ascending; never empty. Knows affinity and cpusets, not CPU quotas.
+std::vector<int> AllowedCpus();
+
+// "0-3,8": ascending, without repeats.
+Result<std::vector<int>> ParseCpuList(std::string_view text);
+std::string PrintCpuList(const std::vector<int>& cpus);
+
+}  // namespace tench

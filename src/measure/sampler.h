@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Looks at a process and its descendants from outside, through /proc. It starts no thread and keeps no time: the runner's loop calls Take
+// about every 100 ms. What vanishes while it is being read is left out of that sample; nothing here can fail.
+// A member is the root, whatever descends from it, and whatever is in a session or process group that the root leads.
+// Resident sets are summed, so pages that two members share count twice.
+// One thread at a time. Buffers are kept between calls; a Take of a small tree costs some tens of microseconds.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "measure/proc_stat.h"
+
+namespace tench {
+
+// Sums over all members. Counters run from each process' start.
+struct Sample {
+  int64_t time_ns = 0;                // as the caller gave it
+  int64_t processes = 0, threads = 0; // 0 processes: the whole tree is gone
+  int64_t rss_bytes = 0, swap_bytes = 0;
+  int64_t hwm_bytes = 0;              // the kernel's high-water mark of the root alone, since start or since it was last reset
+  int64_t cpu_ns = 0;                 // children that were waited for are in it; the kernel's ticks (10 ms) are its grain
+  int64_t minor_faults = 0, major_faults = 0;
+  int64_t voluntary_switches = 0, involuntary_switches = 0;   // of the threads alive now
+
+  bool operator==(const Sample&) const = default;
+};
+
+class ProcessSampler {
+ public:
+  explicit ProcessSampler(const std::filesystem::path& proc = "/proc");
+
+  // A call with another pid than the last forgets what it knew.
+  Sample Take(pid_t pid, int64_t now_ns);
+
+ private:
+  struct Member {
+    pid_t pid = 0;
+    int64_t start_ticks = 0;          // 0: not seen before
+  };
+  enum class Way { kUnknown, kChildren, kScan };
+
+  std::optional<std::string_view> Read(std::string_view path);
+  void ListNumbers(std::string_view path, std::vector<pid_t>& numbers);
+  std::optional<ProcStat> ReadStat(pid_t pid);
+  void FindByScan();
+  bool AddMember(Member& member, Sample& sample);
+  bool AddStatus(pid_t pid, bool with_switches, Sample& sample);
+  void AddThreads(pid_t pid, Sample& sample);
+  void FollowChildren(pid_t pid, pid_t thread);
+  bool IsMember(pid_t pid) const;
+
+  Fd proc_;
+  int64_t tick_ns_ = 0;
+  pid_t root_ = 0;
+  Way way_ = Way::kUnknown;
+  std::vector<Member> members_;
+  std::vector<pid_t> foreign_;        // sorted: judged once, not looked at again while they live
+  std::vector<pid_t> listed_, threads_;
+  std::vector<ProcStat> candidates_;
+  std::string buffer_, path_;
+};
+
+}  // namespace tench
