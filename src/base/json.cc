@@ -88,6 +88,14 @@ std::string Describe(const Json& value) {
   return Printable(value.dump(-1, ' ', false, Json::error_handler_t::replace), 60);
 }
 
+Result<int64_t> IntegerFromJson(const Json& value, int64_t low, int64_t high) {
+  const bool fits = value.is_number_unsigned()
+                        ? value.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
+                        : value.is_number_integer();
+  if (fits && value.get<int64_t>() >= low && value.get<int64_t>() <= high) return value.get<int64_t>();
+  return Failed("must be an integer from {} to {}, not {}", low, high, Describe(value));
+}
+
 const Json& EmptyArray() {
   static const Json empty = Json::array();
   return empty;
@@ -162,11 +170,9 @@ std::string Fields::String(std::string_view key) {
 int64_t Fields::Integer(std::string_view key, int64_t low, int64_t high) {
   const Json* value = Find(key, true);
   if (value == nullptr) return low;
-  const bool fits = value->is_number_unsigned()
-                        ? value->get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
-                        : value->is_number_integer();
-  if (fits && value->get<int64_t>() >= low && value->get<int64_t>() <= high) return value->get<int64_t>();
-  Fail(key, fmt::format("must be an integer from {} to {}, not {}", low, high, Describe(*value)));
+  const Result<int64_t> integer = IntegerFromJson(*value, low, high);
+  if (integer.ok()) return *integer;
+  Fail(key, integer.error().message);
   return low;
 }
 
@@ -212,6 +218,56 @@ const Json& Fields::Object(std::string_view key) {
   return EmptyObject();
 }
 
+std::vector<std::string> Fields::Strings(std::string_view key) {
+  std::vector<std::string> strings;
+  for (const Json& item : Array(key)) {
+    if (!item.is_string()) {
+      Fail(fmt::format("{}[{}]", key, strings.size()), fmt::format("must be a string, not {}", Describe(item)));
+      break;
+    }
+    strings.push_back(item.get<std::string>());
+  }
+  return strings;
+}
+
+std::vector<int64_t> Fields::Integers(std::string_view key, int64_t low, int64_t high) {
+  std::vector<int64_t> integers;
+  for (const Json& item : Array(key)) {
+    const Result<int64_t> integer = IntegerFromJson(item, low, high);
+    if (!integer.ok()) {
+      Fail(fmt::format("{}[{}]", key, integers.size()), integer.error().message);
+      break;
+    }
+    integers.push_back(*integer);
+  }
+  return integers;
+}
+
+std::vector<double> Fields::Reals(std::string_view key) {
+  std::vector<double> reals;
+  for (const Json& item : Array(key)) {
+    const Result<double> real = RealFromJson(item);
+    if (!real.ok()) {
+      Fail(fmt::format("{}[{}]", key, reals.size()), real.error().message);
+      break;
+    }
+    reals.push_back(*real);
+  }
+  return reals;
+}
+
+std::map<std::string, std::string> Fields::StringMap(std::string_view key) {
+  std::map<std::string, std::string> map;
+  for (const auto& item : Object(key).items()) {
+    if (!item.value().is_string()) {
+      Fail(fmt::format("{}.{}", key, Printable(item.key(), 60)), fmt::format("must be a string, not {}", Describe(item.value())));
+      break;
+    }
+    map[item.key()] = item.value().get<std::string>();
+  }
+  return map;
+}
+
 std::string Fields::String(std::string_view key, std::string fallback) {
   return Find(key, false) == nullptr ? std::move(fallback) : String(key);
 }
@@ -223,6 +279,14 @@ int64_t Fields::Integer(std::string_view key, int64_t low, int64_t high, int64_t
 double Fields::Real(std::string_view key, double fallback) { return Find(key, false) == nullptr ? fallback : Real(key); }
 
 bool Fields::Bool(std::string_view key, bool fallback) { return Find(key, false) == nullptr ? fallback : Bool(key); }
+
+std::vector<std::string> Fields::Strings(std::string_view key, std::vector<std::string> fallback) {
+  return Find(key, false) == nullptr ? std::move(fallback) : Strings(key);
+}
+
+std::map<std::string, std::string> Fields::StringMap(std::string_view key, std::map<std::string, std::string> fallback) {
+  return Find(key, false) == nullptr ? std::move(fallback) : StringMap(key);
+}
 
 void Fields::Fail(std::string_view key, std::string_view what) {
   if (error_) return;

@@ -4,6 +4,7 @@
 // so that a misspelt key is an error with a hint and not a silent default. NaN and the infinities travel as strings.
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -40,15 +41,22 @@ class Fields {
   bool Bool(std::string_view key);
   const Json& Array(std::string_view key);
   const Json& Object(std::string_view key);
+  std::vector<std::string> Strings(std::string_view key);
+  std::vector<int64_t> Integers(std::string_view key, int64_t low, int64_t high);
+  std::vector<double> Reals(std::string_view key);
+  std::map<std::string, std::string> StringMap(std::string_view key);
 
   bool Has(std::string_view key) const;
   std::string String(std::string_view key, std::string fallback);
   int64_t Integer(std::string_view key, int64_t low, int64_t high, int64_t fallback);
   double Real(std::string_view key, double fallback);
   bool Bool(std::string_view key, bool fallback);
+  std::vector<std::string> Strings(std::string_view key, std::vector<std::string> fallback);
+  std::map<std::string, std::string> StringMap(std::string_view key, std::map<std::string, std::string> fallback);
 
   // Records a failure of the caller's own about `key`.
   void Fail(std::string_view key, std::string_view what);
+  bool failed() const { return error_.has_value(); }
   // Unknown keys are allowed (the protocol lets newer peers say more).
   void AllowUnknown() { allow_unknown_ = true; }
   Status Finish();

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job's JSON. Every field is written, so that a worker in another language needs no defaults of its own, and so are the network's
+// parameters with their shapes. When reading, all but the protocol, the network and the batch may be left out; an unknown key is refused,
+// since a worker that overlooks it would measure something else than it was asked for.
+
+#include <cmath>
+
+#include "axis/axis.h"
+#include "net/graph_json.h"
+#include "protocol/message.h"
+#include "protocol/version.h"
+
+namespace tench {
+namespace {
+
+constexpr int64_t kMaxSteps = 1'000'000'000'000;
+constexpr int64_t kMaxNs = 1'000'000'000'000'000'000;
+
+Json SolverToJson(const Solver& solver) {
+  return {{"lr", RealToJson(solver.lr)},
+          {"momentum", RealToJson(solver.momentum)},
+          {"weight_decay", RealToJson(solver.weight_decay)}};
+}
+
+Json BudgetToJson(const Budget& budget) {
+  return {{"warmup_steps", budget.warmup_steps}, {"fixed_steps", budget.fixed_steps},
+          {"epochs", budget.epochs},             {"min_steps", budget.min_steps},
+          {"min_time_ns", budget.min_time_ns},   {"relative_interval", RealToJson(budget.relative_interval)},
+          {"time_limit_ns", budget.time_limit_ns}};
+}
+
+Json TensorsToJson(const TensorFiles& tensors) {
+  return {{"load", tensors.load.empty() ? Json::object() : Json(tensors.load)},
+          {"folder", tensors.folder},
+          {"outputs", tensors.outputs},
+          {"gradients", tensors.gradients},
+          {"parameters", tensors.parameters},
+          {"state", tensors.state}};
+}
+
+// What the axis of that name allows, so that a job knows no bounds of its own.
+std::string AxisText(Fields& fields, std::string_view key, AxisIndex axis, std::string fallback) {
+  std::string text = fields.String(key, std::move(fallback));
+  if (const auto value = Axes()[axis].Parse(text); !value.ok()) fields.Fail(key, value.error().message);
+  return text;
+}
+
+double BoundedReal(Fields& fields, std::string_view key, double low, double high, double fallback) {
+  const double value = fields.Real(key, fallback);
+  if (!(value >= low && value <= high)) fields.Fail(key, fmt::format("must be a number from {} to {}, not {}", low, high, value));
+  return value;
+}
+
+double AxisReal(Fields& fields, std::string_view key, AxisIndex axis, double fallback) {
+  return BoundedReal(fields, key, Axes()[axis].low, Axes()[axis].high, fallback);
+}
+
+int64_t AxisHigh(AxisIndex axis) { return static_cast<int64_t>(Axes()[axis].high); }
+
+Result<Solver> ParseSolver(const Json& json) {
+  Fields fields(json, "job.solver");
+  Solver solver;
+  solver.lr = AxisReal(fields, "lr", kAxisLr, solver.lr);
+  solver.momentum = AxisReal(fields, "momentum", kAxisMomentum, solver.momentum);
+  solver.weight_decay = AxisReal(fields, "weight_decay", kAxisWeightDecay, solver.weight_decay);
+  TENCH_TRY(fields.Finish());
+  return solver;
+}
+
+Result<Budget> ParseBudget(const Json& json) {
+  Fields fields(json, "job.budget");
+  Budget budget;
+  budget.warmup_steps = fields.Integer("warmup_steps", 0, kMaxSteps, budget.warmup_steps);
+  budget.fixed_steps = fields.Integer("fixed_steps", 0, kMaxSteps, budget.fixed_steps);
+  budget.epochs = fields.Integer("epochs", 0, kMaxSteps, budget.epochs);
+  budget.min_steps = fields.Integer("min_steps", 0, kMaxSteps, budget.min_steps);
+  budget.min_time_ns = fields.Integer("min_time_ns", 0, kMaxNs, budget.min_time_ns);
+  budget.relative_interval = BoundedReal(fields, "relative_interval", 0, 1, budget.relative_interval);
+  budget.time_limit_ns = fields.Integer("time_limit_ns", 0, kMaxNs, budget.time_limit_ns);
+  TENCH_TRY(fields.Finish());
+  return budget;
+}
+
+Result<TensorFiles> ParseTensors(const Json& json) {
+  Fields fields(json, "job.tensors");
+  TensorFiles tensors;
+  tensors.load = fields.StringMap("load", {});
+  tensors.folder = fields.String("folder", "");
+  tensors.outputs = fields.Strings("outputs", {});
+  tensors.gradients = fields.Bool("gradients", false);
+  tensors.parameters = fields.Bool("parameters", false);
+  tensors.state = fields.Bool("state", false);
+  TENCH_TRY(fields.Finish());
+  return tensors;
+}
+
+void ReadPlainFields(Fields& fields, Job& job) {
+  job.batch = fields.Integer("batch", 1, AxisHigh(kAxisBatch));
+  job.device = AxisText(fields, "device", kAxisDevice, job.device);
+  job.threads = fields.Integer("threads", 1, AxisHigh(kAxisThreads), job.threads);
+  job.precision = AxisText(fields, "precision", kAxisPrecision, job.precision);
+  const auto phase = ParsePhase(fields.String("phase", Name(job.phase)));
+  if (phase.ok())
+    job.phase = *phase;
+  else
+    fields.Fail("phase", phase.error().message);
+  if (fields.Has("seed")) job.seed = fields.Unsigned("seed");
+  job.cycled = fields.Bool("cycled", job.cycled);
+  job.images = fields.Integer("images", 0, AxisHigh(kAxisImages), job.images);
+  job.labels = fields.Integer("labels", 0, AxisHigh(kAxisLabels), job.labels);
+  if (fields.Has("lr_schedule")) job.lr_schedule = fields.Reals("lr_schedule");
+  for (const double lr : job.lr_schedule)
+    if (!std::isfinite(lr) || lr < 0) fields.Fail("lr_schedule", fmt::format("must hold finite numbers from 0 on, not {}", lr));
+  job.dropout = fields.Bool("dropout", job.dropout);
+  job.tuned = fields.Bool("tuned", job.tuned);
+  job.options = fields.StringMap("options", {});
+}
+
+Result<Job> JobFromJson(const Json& json) {
+  Fields fields(json, "job");
+  TENCH_TRY(CheckProtocolVersion(fields));
+  Job job;
+  ReadPlainFields(fields, job);
+  const Json& network = fields.Object("network");
+  const std::string fingerprint = fields.String("fingerprint", "");
+  if (fields.Has("parameters")) fields.Array("parameters");   // for workers without shape inference; ours work them out again
+  static const Json kNothing = Json::object();
+  const Json& solver = fields.Has("solver") ? fields.Object("solver") : kNothing;
+  const Json& budget = fields.Has("budget") ? fields.Object("budget") : kNothing;
+  const Json& tensors = fields.Has("tensors") ? fields.Object("tensors") : kNothing;
+  TENCH_TRY(fields.Finish());
+  job.network = TENCH_TRY(GraphFromJson(network).In("job.network"));
+  job.solver = TENCH_TRY(ParseSolver(solver));
+  job.budget = TENCH_TRY(ParseBudget(budget));
+  job.tensors = TENCH_TRY(ParseTensors(tensors));
+  // The two sides might disagree about a default that the network leaves out.
+  if (const std::string ours = Fingerprint(job.network); !fingerprint.empty() && fingerprint != ours)
+    return Failed("job.fingerprint: the network is '{}' here, and '{}' where the job was written", ours, fingerprint);
+  return job;
+}
+
+}  // namespace
+
+Json ToJson(const Job& job) {
+  Json json = {{"protocol", kProtocolVersion}, {"network", GraphToJson(job.network)}, {"fingerprint", Fingerprint(job.network)}};
+  if (const auto typed = Infer(job.network, job.batch); typed.ok()) json["parameters"] = ParametersToJson(*typed);
+  json["batch"] = job.batch;
+  json["device"] = job.device;
+  json["threads"] = job.threads;
+  json["precision"] = job.precision;
+  json["phase"] = Name(job.phase);
+  json["seed"] = job.seed;
+  json["cycled"] = job.cycled;
+  json["images"] = job.images;
+  json["labels"] = job.labels;
+  json["solver"] = SolverToJson(job.solver);
+  json["lr_schedule"] = job.lr_schedule;
+  json["dropout"] = job.dropout;
+  json["budget"] = BudgetToJson(job.budget);
+  json["tuned"] = job.tuned;
+  json["options"] = job.options.empty() ? Json::object() : Json(job.options);
+  json["tensors"] = TensorsToJson(job.tensors);
+  return json;
+}
+
+Result<Job> ParseJob(std::string_view text, std::string_view origin) {
+  const Json json = TENCH_TRY(ParseJson(text, origin));
+  return JobFromJson(json).In(origin);
+}
+
+}  // namespace tench

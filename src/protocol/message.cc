@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "protocol/message.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "protocol/version.h"
+
+namespace tench {
+namespace {
+
+// Large enough for any step, small enough that thousands of them can be summed in 64 bits.
+constexpr int64_t kMaxNs = 1'000'000'000'000'000;
+// What every language's numbers hold exactly.
+constexpr int64_t kMaxCount = int64_t{1} << 53;
+
+constexpr std::array<std::string_view, 3> kFailureKinds = {"failed", "unsupported", "out_of_memory"};
+
+template <class Map>
+Json MapToJson(const Map& map) {
+  return map.empty() ? Json::object() : Json(map);
+}
+
+Json ToJson(const Hello& hello) {
+  return {{"type", "hello"},
+          {"worker", ToJson(hello.worker)},
+          {"libraries", hello.libraries},
+          {"flush_to_zero", hello.flush_to_zero.empty() ? "unknown" : hello.flush_to_zero},
+          {"rss_bytes", hello.rss_bytes}};
+}
+
+Json ToJson(const Built& built) {
+  return {{"type", "build"},
+          {"build_ns", built.build_ns},
+          {"peak_rss_bytes", built.peak_rss_bytes},
+          {"planned_bytes", built.planned_bytes},
+          {"choices", MapToJson(built.choices)}};
+}
+
+Json ToJson(const Steps& steps) {
+  Json loss = Json::array();
+  for (const double value : steps.loss) loss.push_back(RealToJson(value));
+  Json json = {{"type", "steps"}, {"first", steps.first}, {"warmup", steps.warmup}, {"step_ns", steps.step_ns}};
+  if (!steps.input_ns.empty()) json["input_ns"] = steps.input_ns;
+  json["loss"] = std::move(loss);
+  return json;
+}
+
+Json ToJson(const Done& done) {
+  return {{"type", "result"},
+          {"converged", done.converged},
+          {"peak_rss_bytes", done.peak_rss_bytes},
+          {"cpu_ns", done.cpu_ns},
+          {"wall_ns", done.wall_ns}};
+}
+
+Json ToJson(const Failure& failure) {
+  return {{"type", "error"}, {"kind", kFailureKinds[static_cast<size_t>(failure.kind)]}, {"message", failure.message}};
+}
+
+Result<WorkerOption> OptionFromJson(const Json& json, std::string path) {
+  Fields fields(json, std::move(path));
+  fields.AllowUnknown();
+  WorkerOption option;
+  option.name = fields.String("name");
+  option.help = fields.String("help", "");
+  option.fallback = fields.String("default", "");
+  option.choices = fields.Strings("choices", {});
+  if (option.name.empty()) fields.Fail("name", "is empty");
+  TENCH_TRY(fields.Finish());
+  return option;
+}
+
+Result<Description> DescriptionFromJson(const Json& json, const std::string& path) {
+  Fields fields(json, path);
+  fields.AllowUnknown();
+  TENCH_TRY(CheckProtocolVersion(fields));
+  Description description;
+  description.name = fields.String("name");
+  if (description.name.empty()) fields.Fail("name", "is empty");
+  description.version = fields.String("version");
+  description.ops = fields.Strings("ops");
+  description.devices = fields.Strings("devices");
+  description.precisions = fields.Strings("precisions");
+  description.facts = fields.StringMap("facts", {});
+  if (fields.Has("options")) {
+    for (const Json& item : fields.Array("options")) {
+      const size_t index = description.options.size();
+      description.options.push_back(TENCH_TRY(OptionFromJson(item, fmt::format("{}.options[{}]", path, index))));
+    }
+  }
+  TENCH_TRY(fields.Finish());
+  return description;
+}
+
+Result<Message> HelloFromJson(const Json& json) {
+  Fields fields(json, "hello");
+  fields.AllowUnknown();
+  Hello hello;
+  const Json& worker = fields.Object("worker");
+  hello.libraries = fields.Strings("libraries", {});
+  hello.flush_to_zero = fields.String("flush_to_zero", "unknown");
+  if (hello.flush_to_zero != "on" && hello.flush_to_zero != "off" && hello.flush_to_zero != "unknown")
+    fields.Fail("flush_to_zero", fmt::format("must be on, off or unknown, not '{}'", Printable(hello.flush_to_zero, 60)));
+  hello.rss_bytes = fields.Integer("rss_bytes", 0, kMaxCount, 0);
+  TENCH_TRY(fields.Finish());
+  hello.worker = TENCH_TRY(DescriptionFromJson(worker, "hello.worker"));
+  return Message(std::move(hello));
+}
+
+Result<Message> BuiltFromJson(const Json& json) {
+  Fields fields(json, "build");
+  fields.AllowUnknown();
+  Built built;
+  built.build_ns = fields.Integer("build_ns", 0, kMaxNs);
+  built.peak_rss_bytes = fields.Integer("peak_rss_bytes", 0, kMaxCount, 0);
+  built.planned_bytes = fields.Integer("planned_bytes", 0, kMaxCount, 0);
+  built.choices = fields.StringMap("choices", {});
+  TENCH_TRY(fields.Finish());
+  return Message(std::move(built));
+}
+
+Result<Message> StepsFromJson(const Json& json) {
+  Fields fields(json, "steps");
+  fields.AllowUnknown();
+  Steps steps;
+  steps.first = fields.Integer("first", 0, kMaxCount);
+  steps.warmup = fields.Bool("warmup", false);
+  steps.step_ns = fields.Integers("step_ns", 0, kMaxNs);
+  steps.loss = fields.Reals("loss");
+  if (fields.Has("input_ns")) steps.input_ns = fields.Integers("input_ns", 0, kMaxNs);
+  if (steps.loss.size() != steps.step_ns.size())
+    fields.Fail("loss", fmt::format("has {} values for {} steps", steps.loss.size(), steps.step_ns.size()));
+  if (!steps.input_ns.empty() && steps.input_ns.size() != steps.step_ns.size())
+    fields.Fail("input_ns", fmt::format("has {} values for {} steps", steps.input_ns.size(), steps.step_ns.size()));
+  TENCH_TRY(fields.Finish());
+  return Message(std::move(steps));
+}
+
+Result<Message> DoneFromJson(const Json& json) {
+  Fields fields(json, "result");
+  fields.AllowUnknown();
+  Done done;
+  done.converged = fields.Bool("converged");
+  done.peak_rss_bytes = fields.Integer("peak_rss_bytes", 0, kMaxCount, 0);
+  done.cpu_ns = fields.Integer("cpu_ns", 0, kMaxCount, 0);
+  done.wall_ns = fields.Integer("wall_ns", 0, kMaxCount, 0);
+  TENCH_TRY(fields.Finish());
+  return Message(done);
+}
+
+Result<Message> FailureFromJson(const Json& json) {
+  Fields fields(json, "error");
+  fields.AllowUnknown();
+  Failure failure;
+  const std::string kind = fields.String("kind", "failed");
+  const auto found = std::find(kFailureKinds.begin(), kFailureKinds.end(), kind);
+  if (found == kFailureKinds.end())
+    fields.Fail("kind", fmt::format("must be failed, unsupported or out_of_memory, not '{}'", Printable(kind, 60)));
+  else
+    failure.kind = static_cast<ErrorKind>(found - kFailureKinds.begin());
+  failure.message = fields.String("message");
+  TENCH_TRY(fields.Finish());
+  return Message(std::move(failure));
+}
+
+}  // namespace
+
+std::string ToLine(const Message& message) {
+  return PrintJson(std::visit([](const auto& alternative) { return ToJson(alternative); }, message));
+}
+
+Result<Message> ParseMessage(std::string_view line) {
+  if (line.size() > kMaxLineBytes) return Failed("message: a line of {} bytes, {} are allowed", line.size(), kMaxLineBytes);
+  const Json json = TENCH_TRY(ParseJson(line, "message"));
+  Fields fields(json, "message");
+  fields.AllowUnknown();
+  const std::string type = fields.String("type");
+  TENCH_TRY(fields.Finish());
+  if (type == "hello") return HelloFromJson(json);
+  if (type == "build") return BuiltFromJson(json);
+  if (type == "steps") return StepsFromJson(json);
+  if (type == "result") return DoneFromJson(json);
+  if (type == "error") return FailureFromJson(json);
+  const std::vector<std::string> types = {"hello", "build", "steps", "result", "error"};
+  return Failed("message.type: unknown type '{}'{}", Printable(type, 60), Hint(type, types));
+}
+
+Json ToJson(const Description& description) {
+  Json options = Json::array();
+  for (const WorkerOption& option : description.options)
+    options.push_back(
+        {{"name", option.name}, {"help", option.help}, {"default", option.fallback}, {"choices", option.choices}});
+  return {{"protocol", description.protocol},
+          {"name", description.name},
+          {"version", description.version},
+          {"ops", description.ops},
+          {"devices", description.devices},
+          {"precisions", description.precisions},
+          {"options", std::move(options)},
+          {"facts", MapToJson(description.facts)}};
+}
+
+Result<Description> ParseDescription(std::string_view text, std::string_view origin) {
+  const Json json = TENCH_TRY(ParseJson(text, origin));
+  return DescriptionFromJson(json, "description").In(origin);
+}
+
+}  // namespace tench
