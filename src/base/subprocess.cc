@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -121,6 +120,9 @@ void ResetSignals() {
   Report(report_fd, "execute");
 }
 
+// The header of the C library's own wrapper cannot be used from C++ in glibc 2.36.
+Fd OpenPidfd(pid_t pid) { return Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
+
 // A handler of ours must not run in the child before its signals are reset.
 class SignalsBlocked {
  public:
@@ -210,7 +212,7 @@ Result<Subprocess> Subprocess::Spawn(const SpawnOptions& options) {
     if (was_subreaper == 0) prctl(PR_SET_CHILD_SUBREAPER, 0);
     return Failed("cannot start {}: {}", launch.executable, strerror(error));
   }
-  Fd pidfd(pidfd_open(pid, 0));
+  Fd pidfd = OpenPidfd(pid);
   error = errno;
   Subprocess child(pid, std::move(pidfd), std::move(bystanders), was_subreaper != 0);
   if (!child.pidfd_.valid()) return Failed("cannot watch {}: {}", launch.executable, strerror(error));
@@ -298,7 +300,7 @@ void Subprocess::EndDescendants() {
       if (bystanders_.contains(child)) continue;
       found = true;
       kill(child, SIGKILL);
-      const Fd watch(pidfd_open(child, 0));
+      const Fd watch = OpenPidfd(child);
       pollfd poll_fd{watch.get(), POLLIN, 0};
       if (watch.valid()) poll(&poll_fd, 1, PollTimeoutMs(deadline_ns));
       waitpid(child, nullptr, WNOHANG);

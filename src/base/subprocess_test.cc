@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <thread>
 
 #include "base/clock.h"
 #include "base/text.h"
