@@ -64,8 +64,16 @@ struct TypedGraph {
   const TensorType& InputType(size_t layer, size_t input) const { return layers[layers[layer].inputs[input]].output; }
 };
 
+// What Infer refuses to go beyond: far above any real network, low enough that no product of sizes overflows unnoticed.
+inline constexpr size_t kMaxLayers = 100'000;
+inline constexpr int64_t kMaxSize = (int64_t{1} << 31) - 1;      // of the batch and of every number that an op is given
+inline constexpr int64_t kMaxElements = int64_t{1} << 40;        // of one tensor
+
 // Checks the network and works out shapes. Errors name the network and the layer: "lenet: layer 'conv2': …".
 Result<TypedGraph> Infer(const Graph& graph, int64_t batch);
+
+// For every layer, whether its output depends on a trained parameter: only through such layers does a gradient flow.
+std::vector<bool> NeedsGradient(const TypedGraph& graph);
 
 // The network of the forward phase: auxiliary losses and all that only they need are gone.
 Graph InferenceGraph(const Graph& graph);
