@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/data_set.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "net/graph_json.h"
+
+namespace tench {
+namespace {
+
+constexpr size_t kMaxNetworkBytes = size_t{64} << 20;   // of a network's file
+
+DataSet Images(std::string name, std::string help, int64_t channels, int64_t size, int64_t classes, int64_t images) {
+  InputSpec spec;
+  spec.data = name;
+  spec.channels = channels;
+  spec.height = spec.width = size;
+  spec.classes = classes;
+  return {std::move(name), std::move(help), std::move(spec), images};
+}
+
+DataSet Sequences(std::string name, std::string help, int64_t vocabulary, int64_t length, int64_t classes, int64_t images) {
+  InputSpec spec;
+  spec.data = name;
+  spec.vocabulary = vocabulary;
+  spec.length = length;
+  spec.classes = classes;
+  return {std::move(name), std::move(help), std::move(spec), images};
+}
+
+bool IsFile(std::string_view network) { return network.find('/') != std::string_view::npos || network.ends_with(".json"); }
+
+// Words for a network that brings its own inputs.
+Status RefuseDataForFile(std::string_view network, std::string_view data, int64_t length) {
+  if (!data.empty()) return Failed("'{}' is a file that names its own inputs; it takes no data set '{}'", network, Printable(data));
+  if (length != 0) return Failed("'{}' is a file that names its own inputs; it takes no sequence length", network);
+  return Ok();
+}
+
+}  // namespace
+
+std::span<const DataSet> DataSets() {
+  static const std::vector<DataSet> sets = {
+      Images("mnist", "handwritten digits, 1x28x28, 10 classes", 1, 28, 10, 60'000),
+      Images("cifar10", "small colour pictures, 3x32x32, 10 classes", 3, 32, 10, 50'000),
+      Images("imagenet", "ILSVRC 2012 photographs, 3x224x224, 1000 classes", 3, 224, 1000, 1'281'167),
+      Sequences("imdb", "film reviews, 100 of 20000 words, 2 classes", 20'000, 100, 2, 25'000),
+  };
+  return sets;
+}
+
+Result<const DataSet*> FindDataSet(std::string_view name) {
+  std::vector<std::string> names;
+  for (const DataSet& set : DataSets()) {
+    if (set.name == name) return &set;
+    names.push_back(set.name);
+  }
+  return Failed("unknown data set '{}'{}", Printable(name), Hint(name, names));
+}
+
+Result<std::string> ResolveData(std::string_view network, std::string_view data) {
+  if (IsFile(network)) {
+    TENCH_TRY(RefuseDataForFile(network, data, 0));
+    return std::string();
+  }
+  const ZooEntry* entry = TENCH_TRY(FindNetwork(network));
+  if (data.empty()) return entry->default_data;
+  const DataSet* set = TENCH_TRY(FindDataSet(data));
+  return set->name;
+}
+
+Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t length) {
+  if (IsFile(name)) {
+    TENCH_TRY(RefuseDataForFile(name, data, length));
+    const std::string text = TENCH_TRY(ReadFile(std::filesystem::path(name), kMaxNetworkBytes));
+    return ParseGraph(text, name);
+  }
+  const ZooEntry* entry = TENCH_TRY(FindNetwork(name));
+  const std::string resolved = TENCH_TRY(ResolveData(name, data));
+  const DataSet* set = TENCH_TRY(FindDataSet(resolved));
+  InputSpec spec = set->spec;
+  if (length != 0) {
+    if (!spec.sequences()) return Failed("a sequence length makes no sense for '{}' on '{}': it holds images", name, spec.data);
+    if (length < 1 || length > kMaxSize) return Failed("the sequence length is {}; it must be from 1 to {}", length, kMaxSize);
+    spec.length = length;
+  }
+  return entry->build(spec);
+}
+
+}  // namespace tench
