@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How a worker is called; docs/protocol.md says the same.
+//   tench-worker-NAME --describe     one Description as JSON on stdout, exit code 0
+//   tench-worker-NAME --job FILE     does the job; the answers are JSON lines on descriptor 3
+// stdin is empty, stdout and stderr of a job are the framework's own to write on.
+
+namespace tench {
+
+inline constexpr const char* kDescribeFlag = "--describe";
+inline constexpr const char* kJobFlag = "--job";
+inline constexpr int kAnswerFd = 3;
+
+}  // namespace tench
