@@ -49,7 +49,10 @@ class Store {
   Status ClaimStudy(int64_t study);
   Status ReleaseStudy(int64_t study);
 
+  // A study has each (round, cell, attempt) once. Where that attempt is there already as `interrupted`, the run becomes the next attempt.
   Result<int64_t> AddRun(const RunRecord& run, const RunSeries& series);
+  // All that `work` adds through this store becomes durable together, or nothing of it does: for importing many runs at once.
+  Status InOneTransaction(const std::function<Status()>& work);
   // (round, cell id) of every run that need not be repeated: all outcomes but `interrupted`.
   Result<std::set<std::pair<int64_t, std::string>>> FinishedRuns(int64_t study);
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/schema.h"
+
+#include <vector>
+
+#include "store/run_column.h"
+
+namespace tench {
+namespace {
+
+// Only what identifies a run is here; the rest of its columns follows from RunColumns().
+// A single run, of no study, has NULL as its study, and so is outside the rule that a study has each attempt once.
+constexpr char kVersion1[] = R"sql(
+  CREATE TABLE study (
+    id INTEGER PRIMARY KEY,
+    suite TEXT NOT NULL,
+    suite_fingerprint TEXT NOT NULL,
+    machine TEXT NOT NULL,
+    machine_id TEXT NOT NULL,
+    host_json TEXT NOT NULL,
+    tench_version TEXT NOT NULL,
+    filter TEXT NOT NULL,
+    started_utc TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    rounds INTEGER NOT NULL,
+    cells INTEGER NOT NULL
+  );
+  CREATE TABLE claim (
+    study INTEGER PRIMARY KEY REFERENCES study(id),
+    pid INTEGER NOT NULL,
+    start_ticks INTEGER NOT NULL,
+    boot_id TEXT NOT NULL,
+    machine_id TEXT NOT NULL,
+    host TEXT NOT NULL,
+    claimed_utc TEXT NOT NULL
+  );
+  CREATE TABLE document (
+    id INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL,
+    content TEXT NOT NULL
+  );
+  CREATE INDEX document_hash ON document(hash);
+  CREATE TABLE run (
+    id INTEGER PRIMARY KEY,
+    study INTEGER REFERENCES study(id),
+    round INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    cell_id TEXT NOT NULL,
+    worker_document INTEGER REFERENCES document(id),
+    choices_document INTEGER REFERENCES document(id),
+    environment_document INTEGER REFERENCES document(id)
+  );
+  CREATE UNIQUE INDEX run_attempt ON run(study, round, cell_id, attempt);
+  CREATE INDEX run_study ON run(study);
+  CREATE INDEX run_cell ON run(study, cell_id);
+  CREATE TABLE series (
+    run INTEGER PRIMARY KEY REFERENCES run(id),
+    step_ns BLOB NOT NULL,
+    warmup_ns BLOB NOT NULL,
+    input_ns BLOB NOT NULL,
+    loss BLOB NOT NULL,
+    samples BLOB NOT NULL,
+    log BLOB NOT NULL
+  );
+)sql";
+
+Status AddMissingColumns(const Database& database) {
+  const std::set<std::string> present = TENCH_TRY(ColumnNames(database, "run"));
+  for (const RunColumn& column : RunColumns()) {
+    if (!present.contains(column.name)) TENCH_TRY(database.Execute("ALTER TABLE run ADD COLUMN " + column.Definition()));
+  }
+  return Ok();
+}
+
+Result<bool> LacksColumns(const Database& database) {
+  const std::set<std::string> present = TENCH_TRY(ColumnNames(database, "run"));
+  for (const RunColumn& column : RunColumns()) {
+    if (!present.contains(column.name)) return true;
+  }
+  return false;
+}
+
+Error TooNew(const Database& database, int64_t version, int64_t newest) {
+  return Failed("{}: written by a newer tench (layout {}; this one knows up to {}); update tench, or name another results file",
+                database.path(), version, newest);
+}
+
+}  // namespace
+
+std::span<const Migration> Migrations() {
+  static const std::vector<Migration> migrations = {
+      {1, [](const Database& database) { return database.Execute(kVersion1); }},
+  };
+  return migrations;
+}
+
+Status Migrate(const Database& database, std::span<const Migration> migrations) {
+  const int64_t newest = migrations.back().version;
+  // The usual case takes no write lock, so that opening never waits for another process's run.
+  const int64_t before = TENCH_TRY(database.Integer("PRAGMA user_version"));
+  if (before > newest) return TooNew(database, before, newest);
+  if (before == newest && !TENCH_TRY(LacksColumns(database))) return Ok();
+
+  Transaction transaction = TENCH_TRY(Transaction::Begin(database));
+  const int64_t version = TENCH_TRY(database.Integer("PRAGMA user_version"));
+  if (version > newest) return TooNew(database, version, newest);
+  TENCH_TRY(database.Execute(fmt::format("PRAGMA application_id = {}", kApplicationId)));
+  for (const Migration& migration : migrations) {
+    if (migration.version <= version) continue;
+    TENCH_TRY(migration.apply(database));
+    TENCH_TRY(database.Execute(fmt::format("PRAGMA user_version = {}", migration.version)));
+  }
+  TENCH_TRY(AddMissingColumns(database));
+  return transaction.Commit();
+}
+
+Status CheckVersion(const Database& database, std::span<const Migration> migrations) {
+  if (TENCH_TRY(database.IsEmpty())) return Failed("{}: the file is empty: no results have been stored there yet", database.path());
+  const int64_t version = TENCH_TRY(database.Integer("PRAGMA user_version"));
+  const int64_t newest = migrations.back().version;
+  if (version > newest) return TooNew(database, version, newest);
+  if (version < newest) {
+    return Failed("{}: written by an older tench (layout {}; this one reads {}); any command that stores a run in it brings it up to date",
+                  database.path(), version, newest);
+  }
+  return Ok();
+}
+
+Result<std::set<std::string>> ColumnNames(const Database& database, const std::string& table) {
+  Statement statement = TENCH_TRY(database.Prepare("SELECT name FROM pragma_table_info(?1)"));
+  statement.Bind(1, table);
+  std::set<std::string> names;
+  while (TENCH_TRY(statement.Step())) names.insert(std::string(statement.Text(0)));
+  return names;
+}
+
+}  // namespace tench

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/sqlite_error.h"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "base/text.h"
+
+namespace tench {
+namespace {
+
+bool IsDiskFull(int code, int system_errno) {
+  if (code == SQLITE_FULL) return true;
+  // A quota or a file-size limit reaches SQLite as an ordinary write error.
+  return code == SQLITE_IOERR && (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG);
+}
+
+std::string Reason(sqlite3* db, int code, int system_errno) {
+  if (system_errno != 0) return std::strerror(system_errno);
+  return db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+}
+
+}  // namespace
+
+Error NotADatabase(std::string_view path) {
+  return Failed("{}: this is not a tench results file (not an SQLite database); name another file or move this one away", path);
+}
+
+Error Damaged(std::string_view path, std::string_view detail) {
+  const std::string rescued = std::string(path) + ".rescued";
+  return Failed("{}: the file is truncated or damaged ({}); rescue what can be read with `sqlite3 {} .recover | sqlite3 {}`, or move it away",
+                path, detail, ShellQuote(path), ShellQuote(rescued));
+}
+
+Error SqliteError(sqlite3* db, int code, std::string_view path) {
+  std::string file(path);
+  if (file.empty() && db != nullptr) {
+    const char* name = sqlite3_db_filename(db, "main");
+    file = name != nullptr && *name != 0 ? name : "the results file";
+  }
+  const int system_errno = db != nullptr ? sqlite3_system_errno(db) : 0;
+  const int primary = code & 0xff;
+  if (IsDiskFull(primary, system_errno)) {
+    return Failed("{}: the disk is full; all that was stored before is safe: free some space and give the same command again", file);
+  }
+  switch (primary) {
+    case SQLITE_NOTADB:
+      return NotADatabase(file);
+    case SQLITE_CORRUPT:
+      return Damaged(file, db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return Failed("{}: another process has kept the file locked for more than {} s; try again when it has finished", file,
+                    kBusyTimeoutMs / 1000);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return Failed("{}: the file or its folder may not be written; change its permissions or name another file", file);
+    case SQLITE_CANTOPEN:
+      return Failed("{}: cannot be opened: {}", file, Reason(db, code, system_errno));
+    case SQLITE_IOERR:
+      return Failed("{}: reading or writing failed: {}", file, Reason(db, code, system_errno));
+    case SQLITE_NOMEM:
+      return Error{file + ": out of memory", ErrorKind::kOutOfMemory};
+    default:
+      return Failed("{}: {} (SQLite code {})", file, db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code), code);
+  }
+}
+
+}  // namespace tench

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One prepared SQLite statement, owned. Parameters count from 1 as in SQL, columns from 0. A failed Bind is remembered and told by the
+// next Step, so that binding reads as a plain list. NaN, which SQLite would turn into NULL, travels as the text 'nan'. Texts and blobs
+// are views: bound ones must outlive the Step, returned ones end with the next Step or Reset.
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+
+namespace tench {
+
+class Statement {
+ public:
+  static Result<Statement> Prepare(sqlite3* db, std::string_view sql);
+  Statement(Statement&& other) noexcept
+      : statement_(std::exchange(other.statement_, nullptr)), bind_code_(std::exchange(other.bind_code_, 0)) {}
+  Statement& operator=(Statement&& other) noexcept;
+  ~Statement();
+
+  void Bind(int parameter, int64_t value);
+  void Bind(int parameter, double value);
+  void Bind(int parameter, bool value) { Bind(parameter, int64_t{value}); }
+  void Bind(int parameter, std::string_view text);
+  void Bind(int parameter, const std::string& text) { Bind(parameter, std::string_view(text)); }
+  void Bind(int parameter, const char* text) { Bind(parameter, std::string_view(text)); }
+  void BindCopy(int parameter, std::string_view text);   // of a text that does not live until the Step
+  void BindBlob(int parameter, std::string_view bytes);
+  void BindNull(int parameter);
+  template <class T>
+  void Bind(int parameter, const std::optional<T>& value) {
+    value ? Bind(parameter, *value) : BindNull(parameter);
+  }
+
+  // True: there is a row to read. False: done.
+  Result<bool> Step();
+  // Steps to the end, ignoring rows, and resets: for statements that only write.
+  Status Run();
+  // Ready to be bound and stepped again; the bindings stay.
+  void Reset();
+
+  bool IsNull(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+  int64_t Integer(int column) const { return sqlite3_column_int64(statement_, column); }
+  double Real(int column) const;
+  std::string_view Text(int column) const;
+  std::string_view Blob(int column) const;
+
+ private:
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  void Remember(int code);
+  Error Failure(int code) const;
+
+  sqlite3_stmt* statement_ = nullptr;
+  int bind_code_ = SQLITE_OK;
+};
+
+}  // namespace tench
