@@ -3,8 +3,10 @@
 // The loop that every number comes from: warm-up steps, then timed steps until the stop rule is content. Knows an adapter and a sink
 // for Steps lines; nothing of JSON or descriptors, so that a test drives it with a fake clock and a fake adapter.
 
+#include <csignal>
 #include <functional>
 
+#include "base/clock.h"
 #include "measure/stop_rule.h"
 #include "worker/adapter.h"
 
@@ -14,13 +16,17 @@ struct LoopOptions {
   Phase phase = Phase::kTrain;
   Budget budget;                                   // epochs already turned into fixed_steps
   std::vector<double> lr_schedule;                 // by step number, warm-up counted; empty = untouched
-  std::function<Status(int64_t step)> next_batch;  // null when input is fixed
+  std::function<Status(int64_t step)> make_batch;  // null when input is fixed; off the clock: the samples are tench's, not the framework's
+  std::function<Status(int64_t step)> next_batch;  // null when input is fixed; timed as input_ns
+  const volatile std::sig_atomic_t* stop = nullptr;  // non-zero: end after the current step
+  Clock* clock = nullptr;                          // null = the system's
 };
 
 struct LoopResult {
   bool converged = false;
   int64_t steps = 0;                               // warm-up counted
   int64_t cpu_ns = 0, wall_ns = 0;                 // over the timed steps
+  bool stopped = false;                            // by `stop`
 };
 
 // `emit` gets a Steps message whenever about 0.2 s of steps have gathered, and at the end. It is called between steps, off the clock.

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/job_input.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "net/fill.h"
+
+namespace tench {
+namespace {
+
+constexpr std::string_view kMomentumSuffix = ".momentum";
+
+// Everything that a job for this network may name in tensors.load.
+std::vector<std::string> LoadableNames(const TypedGraph& graph) {
+  std::vector<std::string> names;
+  for (const TypedLayer& layer : graph.layers) {
+    if (std::holds_alternative<Input>(layer.layer.op)) names.push_back(layer.layer.name);
+  }
+  for (const Parameter& parameter : graph.parameters) {
+    names.push_back(parameter.name);
+    if (parameter.trained) names.push_back(parameter.name + std::string(kMomentumSuffix));
+  }
+  return names;
+}
+
+// A forward job may name tensors of the part that is cut away; they are simply not needed.
+Status CheckNames(const Job& job) {
+  if (job.tensors.load.empty()) return Ok();
+  const TypedGraph whole = TENCH_TRY(Infer(job.network, job.batch));
+  const std::vector<std::string> names = LoadableNames(whole);
+  for (const auto& [name, file] : job.tensors.load) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      return Failed("job.tensors.load: the network has no tensor '{}'{}", Printable(name), Hint(name, names));
+    }
+  }
+  return Ok();
+}
+
+struct IntegerRange {
+  int64_t low = 0, high = std::numeric_limits<int32_t>::max();   // inclusive
+};
+
+// What the layers that read an integer input can stand.
+IntegerRange RangeOf(const TypedGraph& graph, size_t input) {
+  IntegerRange range;
+  for (size_t i = 0; i < graph.layers.size(); ++i) {
+    const TypedLayer& layer = graph.layers[i];
+    if (std::find(layer.inputs.begin(), layer.inputs.end(), input) == layer.inputs.end()) continue;
+    std::visit(Overload{[&](const Embedding& op) { range.high = std::min(range.high, op.vocabulary - 1); },
+                        [&](const SoftmaxCrossEntropy&) { range.high = std::min(range.high, graph.InputType(i, 0).shape[1] - 1); },
+                        [&](const MeanOverTime&) { range = {1, std::min(range.high, graph.InputType(i, 0).shape[1])}; },
+                        [](const auto&) {}},
+               layer.layer.op);
+  }
+  return range;
+}
+
+Status CheckRange(const TypedGraph& graph, size_t layer, const HostTensor& tensor, const std::string& file) {
+  const IntegerRange range = RangeOf(graph, layer);
+  for (const int32_t value : tensor.i32) {
+    if (value >= range.low && value <= range.high) continue;
+    return Failed("{}: input '{}' holds {}; it must be from {} to {}", file, tensor.name, value, range.low, range.high);
+  }
+  return Ok();
+}
+
+}  // namespace
+
+Result<JobInput> JobInput::Open(const Job& job, const TypedGraph& graph) {
+  TENCH_TRY(CheckNames(job));
+  JobInput input(job, graph);
+  TENCH_TRY(input.LoadInputs());
+  return input;
+}
+
+Status JobInput::LoadInputs() {
+  size_t position = 0;
+  for (size_t i = 0; i < graph_->layers.size(); ++i) {
+    const TypedLayer& layer = graph_->layers[i];
+    if (!std::holds_alternative<Input>(layer.layer.op)) continue;
+    const size_t mine = position++;
+    const auto found = job_->tensors.load.find(layer.layer.name);
+    if (found == job_->tensors.load.end()) continue;
+    HostTensor tensor{layer.layer.name, layer.output, {}, {}};
+    const size_t count = static_cast<size_t>(ElementCount(layer.output.shape));
+    if (layer.output.dtype == DType::kF32) {
+      tensor.f32.resize(count);
+      TENCH_TRY(ReadRaw(found->second, std::span<float>(tensor.f32)));
+    } else {
+      tensor.i32.resize(count);
+      TENCH_TRY(ReadRaw(found->second, std::span<int32_t>(tensor.i32)));
+      TENCH_TRY(CheckRange(*graph_, i, tensor, found->second));
+    }
+    loaded_.emplace_back(mine, std::move(tensor));
+  }
+  return Ok();
+}
+
+Status JobInput::Fill(const std::string& name, std::span<float> out) const {
+  if (const auto found = job_->tensors.load.find(name); found != job_->tensors.load.end()) return ReadRaw(found->second, out);
+  for (const Parameter& parameter : graph_->parameters) {
+    if (parameter.name == name) {
+      FillTensor(job_->seed, name, parameter.fill, 0, out, static_cast<int>(job_->threads));
+      return Ok();
+    }
+    if (name == parameter.name + std::string(kMomentumSuffix)) {
+      std::fill(out.begin(), out.end(), 0.0f);
+      return Ok();
+    }
+  }
+  return Failed("the worker asks for a tensor '{}' that the network does not have", name);
+}
+
+void JobInput::MakeBatchOf(int64_t step) {
+  const BatchPlan plan{job_->seed, job_->images > 0 ? job_->images : job_->batch, job_->labels};
+  const int64_t first = job_->cycled ? (step % plan.images) * (job_->batch % plan.images) % plan.images : 0;
+  MakeBatch(*graph_, plan, first, batch_, static_cast<int>(job_->threads));
+  for (const auto& [position, tensor] : loaded_) batch_[position] = tensor;
+}
+
+}  // namespace tench

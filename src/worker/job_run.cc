@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/job_run.h"
+
+#include "base/clock.h"
+#include "worker/job_check.h"
+#include "worker/job_input.h"
+#include "worker/process_facts.h"
+#include "worker/stop_signal.h"
+#include "worker/tensor_output.h"
+#include "worker/timed_loop.h"
+
+namespace tench {
+namespace {
+
+Hello MakeHello(Description worker) {
+  if (!ResetPeakResident()) worker.facts["peak_rss"] = "of the whole process: /proc/self/clear_refs cannot be written here";
+  return {std::move(worker), LoadedLibraries(), FlushToZero(), ResidentBytes()};
+}
+
+BuildOptions OptionsOf(const Job& job) {
+  return {job.device, job.threads, job.precision,       job.phase, job.solver, job.seed,
+          job.dropout, job.tensors.any(), job.tuned, job.options};
+}
+
+Result<Built> BuildNetwork(const Job& job, const TypedGraph& graph, const JobInput& input, Adapter& adapter) {
+  Built built;
+  const int64_t start_ns = NowNs();
+  BuildFacts facts = TENCH_TRY(adapter.Build(graph, OptionsOf(job)));
+  built.build_ns = NowNs() - start_ns;
+  const TensorSource source = [&](const std::string& name, std::span<float> out) { return input.Fill(name, out); };
+  TENCH_TRY(adapter.SetParameters(source));
+  TENCH_TRY(adapter.SetState(source));
+  built.peak_rss_bytes = PeakResidentBytes();
+  built.planned_bytes = facts.planned_bytes;
+  built.choices = std::move(facts.choices);
+  return built;
+}
+
+LoopOptions LoopOf(const Job& job, const Budget& budget, JobInput& input, Adapter& adapter) {
+  LoopOptions loop;
+  loop.phase = job.phase;
+  loop.budget = budget;
+  loop.lr_schedule = job.lr_schedule;
+  if (job.cycled) {
+    loop.make_batch = [&input](int64_t step) -> Status {
+      input.MakeBatchOf(step);
+      return Ok();
+    };
+    loop.next_batch = [&input, &adapter](int64_t) { return adapter.SetBatch(input.batch()); };
+  }
+  return loop;
+}
+
+}  // namespace
+
+Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
+  const Description description = adapter.Describe();
+  TENCH_TRY(answers.Write(MakeHello(description)));
+
+  const Graph network = job.phase == Phase::kForward ? InferenceGraph(job.network) : job.network;
+  const TypedGraph graph = TENCH_TRY(Infer(network, job.batch));
+  TENCH_TRY(CheckJob(job, graph, description));
+  TENCH_TRY(ResolveOutputs(graph, job.tensors.outputs));
+  const Budget budget = TENCH_TRY(ResolveBudget(job));
+  JobInput input = TENCH_TRY(JobInput::Open(job, graph));
+
+  const Built built = TENCH_TRY(BuildNetwork(job, graph, input, adapter));
+  TENCH_TRY(answers.Write(built));
+  ResetPeakResident();
+  if (!job.cycled) {
+    input.MakeBatchOf(0);
+    TENCH_TRY(adapter.SetBatch(input.batch()));
+  }
+
+  LoopOptions options = LoopOf(job, budget, input, adapter);
+  const StopRequest stop;
+  options.stop = stop.flag();
+  const LoopResult loop = TENCH_TRY(RunTimedLoop(adapter, options, [&](const Steps& steps) { return answers.Write(steps); }));
+  if (loop.stopped) return JobEnd::kStopped;
+  const int64_t peak_rss_bytes = PeakResidentBytes();   // before tensors are gathered, which is no part of a step
+  TENCH_TRY(WriteTensors(adapter, graph, job.tensors));
+  TENCH_TRY(answers.Write(Done{loop.converged, peak_rss_bytes, loop.cpu_ns, loop.wall_ns}));
+  return JobEnd::kComplete;
+}
+
+}  // namespace tench

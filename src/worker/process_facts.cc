@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/process_facts.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace tench {
+namespace {
+
+// A field of /proc/self/status that is given in kB.
+int64_t StatusBytes(std::string_view field) {
+  const auto text = ReadFile("/proc/self/status");
+  if (!text.ok()) return 0;
+  for (const std::string& line : Split(*text, '\n')) {
+    if (!line.starts_with(field)) continue;
+    std::string_view value = Trim(std::string_view(line).substr(field.size()));
+    if (value.ends_with(" kB")) value.remove_suffix(3);
+    const auto kilobytes = ParseInteger(Trim(value));
+    return kilobytes.ok() ? *kilobytes * 1024 : 0;
+  }
+  return 0;
+}
+
+bool IsSharedObject(std::string_view file) {
+  return file.ends_with(".so") || file.find(".so.") != std::string_view::npos;
+}
+
+// The C and C++ runtime, and what tench itself brings along.
+bool IsEverywhere(std::string_view file) {
+  constexpr std::array<std::string_view, 14> kStems = {"libc.so",  "libc-",   "ld-",      "ld64.so", "libm.so",       "libm-",   "libpthread",
+                                                       "libdl.so", "libdl-",  "librt.so", "librt-",  "libstdc++.so", "libgcc_s", "libfmt"};
+  return std::any_of(kStems.begin(), kStems.end(), [&](std::string_view stem) { return file.starts_with(stem); });
+}
+
+}  // namespace
+
+int64_t ResidentBytes() { return StatusBytes("VmRSS:"); }
+int64_t PeakResidentBytes() { return StatusBytes("VmHWM:"); }
+
+bool ResetPeakResident() {
+  const Fd file(open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC));
+  return file.valid() && write(file.get(), "5", 1) == 1;
+}
+
+std::vector<std::string> LibrariesIn(std::string_view maps) {
+  std::vector<std::string> libraries;
+  for (const std::string& line : Split(maps, '\n')) {
+    const size_t slash = line.find('/');
+    if (slash == std::string::npos) continue;
+    std::string path = line.substr(slash);
+    if (path.ends_with(" (deleted)")) path.resize(path.size() - 10);
+    const std::string file = path.substr(path.rfind('/') + 1);
+    if (!IsSharedObject(file) || IsEverywhere(file)) continue;
+    if (std::find(libraries.begin(), libraries.end(), path) == libraries.end()) libraries.push_back(path);
+  }
+  return libraries;
+}
+
+std::vector<std::string> LoadedLibraries() {
+  const auto maps = ReadFile("/proc/self/maps");
+  return maps.ok() ? LibrariesIn(*maps) : std::vector<std::string>();
+}
+
+std::string FlushToZero() {
+#if defined(__x86_64__)
+  constexpr unsigned kFlushToZero = 1u << 15;
+  return (__builtin_ia32_stmxcsr() & kFlushToZero) != 0 ? "on" : "off";
+#elif defined(__aarch64__)
+  constexpr unsigned long kFlushToZero = 1ul << 24;
+  unsigned long control;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  return (control & kFlushToZero) != 0 ? "on" : "off";
+#else
+  return "unknown";
+#endif
+}
+
+}  // namespace tench

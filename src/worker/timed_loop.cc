@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/timed_loop.h"
+
+#include <time.h>
+
+#include <cmath>
+#include <optional>
+
+namespace tench {
+namespace {
+
+constexpr int64_t kEmitEveryNs = 200'000'000;
+// Keeps a line far below kMaxLineBytes, however short the steps are.
+constexpr size_t kStepsPerLine = 16384;
+
+int64_t ProcessCpuNs() {
+  timespec used;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
+
+class TimedLoop {
+ public:
+  TimedLoop(Adapter& adapter, const LoopOptions& options, const std::function<Status(const Steps&)>& emit)
+      : adapter_(adapter), options_(options), emit_(emit), clock_(options.clock != nullptr ? *options.clock : system_clock_) {
+    pending_.step_ns.reserve(kStepsPerLine);
+    pending_.loss.reserve(kStepsPerLine);
+    if (options.next_batch) pending_.input_ns.reserve(kStepsPerLine);
+  }
+
+  Result<LoopResult> Run() {
+    last_emit_ns_ = clock_.Now();
+    pending_.warmup = true;
+    while (step_ < options_.budget.warmup_steps && !Stopped()) TENCH_TRY(OneStep());
+    TENCH_TRY(Emit());
+    pending_.warmup = false;
+
+    StopRule rule(options_.budget);
+    const bool open_ended = options_.budget.fixed_steps == 0;
+    const int64_t cpu_start_ns = ProcessCpuNs(), start_ns = clock_.Now();
+    while (!rule.Finished() && !Stopped()) {
+      const double loss = TENCH_TRY(OneStep());
+      rule.Add(last_step_ns_);
+      // What a network computes once its loss is lost is not worth an interval; a fixed number of steps is still made as asked.
+      const int64_t timed = static_cast<int64_t>(rule.steps().size());
+      if (open_ended && !std::isfinite(loss) && timed >= options_.budget.min_steps) break;
+    }
+    LoopResult result{rule.Converged(), step_, ProcessCpuNs() - cpu_start_ns, clock_.Now() - start_ns, Stopped() && !rule.Finished()};
+    TENCH_TRY(Emit());
+    return result;
+  }
+
+ private:
+  bool Stopped() const { return options_.stop != nullptr && *options_.stop != 0; }
+
+  Result<double> OneStep() {
+    TENCH_TRY(SetLearningRate());
+    if (options_.make_batch) TENCH_TRY(options_.make_batch(step_));
+    if (options_.next_batch) {
+      const int64_t input_start_ns = clock_.Now();
+      TENCH_TRY(options_.next_batch(step_));
+      pending_.input_ns.push_back(clock_.Now() - input_start_ns);
+    }
+    const int64_t start_ns = clock_.Now();
+    const Result<double> loss = adapter_.Step(options_.phase);
+    const int64_t end_ns = clock_.Now();
+    if (!loss.ok()) return loss;
+    last_step_ns_ = end_ns - start_ns;
+    pending_.step_ns.push_back(last_step_ns_);
+    pending_.loss.push_back(*loss);
+    ++step_;
+    if (end_ns - last_emit_ns_ >= kEmitEveryNs || pending_.step_ns.size() == kStepsPerLine) TENCH_TRY(Emit());
+    return loss;
+  }
+
+  Status SetLearningRate() {
+    if (options_.lr_schedule.empty()) return Ok();
+    const size_t last = options_.lr_schedule.size() - 1;
+    const double rate = options_.lr_schedule[std::min(static_cast<size_t>(step_), last)];
+    if (rate == learning_rate_) return Ok();
+    learning_rate_ = rate;
+    return adapter_.SetLearningRate(rate);
+  }
+
+  Status Emit() {
+    if (pending_.step_ns.empty()) return Ok();
+    pending_.first = step_ - static_cast<int64_t>(pending_.step_ns.size());
+    TENCH_TRY(emit_(pending_));
+    pending_.step_ns.clear();
+    pending_.input_ns.clear();
+    pending_.loss.clear();
+    last_emit_ns_ = clock_.Now();
+    return Ok();
+  }
+
+  Adapter& adapter_;
+  const LoopOptions& options_;
+  const std::function<Status(const Steps&)>& emit_;
+  SystemClock system_clock_;
+  Clock& clock_;
+  Steps pending_;
+  std::optional<double> learning_rate_;
+  int64_t step_ = 0, last_step_ns_ = 0, last_emit_ns_ = 0;
+};
+
+}  // namespace
+
+Result<LoopResult> RunTimedLoop(Adapter& adapter, const LoopOptions& options, const std::function<Status(const Steps&)>& emit) {
+  return TimedLoop(adapter, options, emit).Run();
+}
+
+}  // namespace tench

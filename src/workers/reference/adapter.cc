@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/reference/adapter.h"
+
+#include <algorithm>
+#include <map>
+
+#include "workers/reference/network.h"
+
+namespace tench {
+namespace {
+
+class ReferenceAdapter final : public Adapter {
+ public:
+  Description Describe() override {
+    Description description;
+    description.name = "reference";
+    description.version = TENCH_VERSION;
+    description.ops.assign(OpNames().begin(), OpNames().end());
+    description.devices = {"cpu"};
+    description.precisions = {"f32"};
+    description.facts = {{"accumulation", "f64"}};
+    return description;
+  }
+
+  Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
+    options_ = options;
+    network_ = std::make_unique<Network>(
+        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads});
+    momenta_.assign(graph.parameters.size(), {});
+    int64_t momentum_bytes = 0;
+    if (options.phase == Phase::kTrain) {
+      for (size_t i = 0; i < momenta_.size(); ++i) {
+        momenta_[i].resize(network_->gradient(i).size());
+        momentum_bytes += static_cast<int64_t>(momenta_[i].size() * sizeof(float));
+      }
+    }
+    return BuildFacts{network_->bytes() + momentum_bytes, {}};
+  }
+
+  Status SetParameters(const TensorSource& source) override {
+    return ForEachParameter([&](const Parameter& parameter, size_t i) -> Status {
+      if (!parameter.trained) return Ok();
+      std::fill(momenta_[i].begin(), momenta_[i].end(), 0.0f);
+      return source(parameter.name, network_->parameter(i));
+    });
+  }
+
+  Status Parameters(const TensorSink& sink) override {
+    return ForEachParameter([&](const Parameter& parameter, size_t i) -> Status {
+      return parameter.trained ? sink(parameter.name, network_->parameter(i)) : Ok();
+    });
+  }
+
+  Status SetState(const TensorSource& source) override {
+    return ForEachState([&](const std::string& name, std::vector<float>& values) { return source(name, values); });
+  }
+
+  Status State(const TensorSink& sink) override {
+    return ForEachState([&](const std::string& name, std::vector<float>& values) { return sink(name, values); });
+  }
+
+  Status SetBatch(std::span<const HostTensor> inputs) override {
+    size_t next = 0;
+    for (size_t layer = 0; layer < network_->graph().layers.size(); ++layer) {
+      if (std::holds_alternative<Input>(network_->graph().layers[layer].layer.op)) network_->SetInput(layer, inputs[next++]);
+    }
+    return Ok();
+  }
+
+  Status SetLearningRate(double lr) override {
+    options_.solver.lr = lr;
+    return Ok();
+  }
+
+  Result<double> Step(Phase phase) override {
+    const double loss = network_->Forward({phase != Phase::kForward, options_.dropout, options_.seed, step_++});
+    if (phase != Phase::kForward) network_->Backward();
+    if (phase == Phase::kTrain) Update();
+    return loss;
+  }
+
+  Status Gradients(const TensorSink& sink) override {
+    return ForEachParameter([&](const Parameter& parameter, size_t i) -> Status {
+      return parameter.trained ? sink(parameter.name, network_->gradient(i)) : Ok();
+    });
+  }
+
+  Status Outputs(std::span<const std::string> layers, const TensorSink& sink) override {
+    std::map<std::string_view, size_t> index;
+    for (size_t i = 0; i < network_->graph().layers.size(); ++i) index[network_->graph().layers[i].layer.name] = i;
+    for (const std::string& name : layers) {
+      const auto found = index.find(name);
+      if (found == index.end() || network_->Output(found->second).empty()) return Failed("layer '{}' has no output of numbers", name);
+      TENCH_TRY(sink(name, network_->Output(found->second)));
+    }
+    return Ok();
+  }
+
+ private:
+  Status ForEachParameter(const std::function<Status(const Parameter&, size_t)>& visit) {
+    const std::vector<Parameter>& parameters = network_->graph().parameters;
+    for (size_t i = 0; i < parameters.size(); ++i) TENCH_TRY(visit(parameters[i], i));
+    return Ok();
+  }
+
+  // Running statistics, and momenta where there are any.
+  Status ForEachState(const std::function<Status(const std::string&, std::vector<float>&)>& visit) {
+    return ForEachParameter([&](const Parameter& parameter, size_t i) -> Status {
+      if (!parameter.trained) return visit(parameter.name, network_->parameter(i));
+      return momenta_[i].empty() ? Ok() : visit(parameter.name + ".momentum", momenta_[i]);
+    });
+  }
+
+  // As net/solver.h says, each element in double and rounded once.
+  void Update() {
+    const Solver& solver = options_.solver;
+    for (size_t i = 0; i < momenta_.size(); ++i) {
+      const Parameter& parameter = network_->graph().parameters[i];
+      if (!parameter.trained) continue;
+      float* weights = network_->parameter(i).data();
+      float* momenta = momenta_[i].data();
+      const float* gradients = network_->gradient(i).data();
+      const double rate = solver.lr * parameter.lr_mult, decay = solver.weight_decay * parameter.decay_mult;
+      network_->pool().Split(static_cast<int64_t>(momenta_[i].size()), kElementGrain, [&](int64_t first, int64_t last) {
+        for (int64_t at = first; at < last; ++at) {
+          momenta[at] = static_cast<float>(solver.momentum * momenta[at] + rate * (gradients[at] + decay * weights[at]));
+          weights[at] -= momenta[at];
+        }
+      });
+    }
+  }
+
+  BuildOptions options_;
+  std::unique_ptr<Network> network_;
+  std::vector<std::vector<float>> momenta_;   // by parameter; empty for running statistics, and unless phase is train
+  int64_t step_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Adapter> MakeReferenceAdapter() { return std::make_unique<ReferenceAdapter>(); }
+
+}  // namespace tench

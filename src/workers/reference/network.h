@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A graph made ready to compute: a kernel per layer and memory for every tensor, shared where two are never needed at once. In the forward
+// phase an activation lives until its last reader; otherwise until its layer's backward; in an observing build to the end of the step.
+// Owns all tensors. Not aware of solvers or files.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "axis/phase.h"
+#include "net/graph.h"
+#include "workers/reference/kernel.h"
+
+namespace tench {
+
+struct NetworkOptions {
+  bool training = true;    // Backward will be called
+  bool observe = false;    // every layer's output can be asked for after a step
+  int64_t threads = 1;
+};
+
+class Network {
+ public:
+  Network(const TypedGraph& graph, const NetworkOptions& options);
+
+  const TypedGraph& graph() const { return graph_; }
+  ThreadPool& pool() { return pool_; }
+  int64_t bytes() const;
+
+  std::vector<float>& parameter(size_t index) { return parameters_[index]; }
+  std::vector<float>& gradient(size_t index) { return gradients_[index]; }   // empty for running statistics, and unless training
+
+  void SetInput(size_t layer, const HostTensor& tensor);
+  // The sum of the losses.
+  double Forward(const StepContext& step);
+  void Backward();
+
+  std::span<const float> Output(size_t layer) const { return tensors_[layer].output; }
+
+ private:
+  void PlanActivations(const NetworkOptions& options);
+  void BindLayer(size_t layer);
+
+  TypedGraph graph_;
+  ThreadPool pool_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;       // null for inputs
+  std::vector<KernelTensors> tensors_;
+  std::vector<std::vector<float>> parameters_, gradients_, buffers_;
+  std::vector<HostTensor> inputs_;                     // by layer; only those of Input layers are used
+  std::vector<std::span<float>> output_gradients_;     // by layer; empty where no parameter lies before
+  std::vector<size_t> opens_gradient_of_;              // by layer: the reader whose backward comes first, which finds it zeroed
+};
+
+}  // namespace tench
