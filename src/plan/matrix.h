@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From axes to cells: the product of each block's axes, less `exclude`, plus `include`, without duplicates, with stable ids. The order
-// of a round is a seeded shuffle, so that the same study resumes in the same order. Pure; 50,000 cells take well under a second.
+// From axes to cells: the product of each block's axes, less `exclude`, plus `include`, without duplicates, with stable
+// ids. The order of a round is a seeded shuffle, so that the same study resumes in the same order. Pure; 50,000 cells
+// take well under a second.
 
 #include <cstdint>
 #include <functional>
@@ -16,8 +17,8 @@ namespace tench {
 
 // The names that exist on this machine. The command line fills it; tests fill it with literals.
 struct Catalog {
-  std::vector<std::string> workers;        // found or known by a manifest
-  std::vector<std::string> networks;       // paths to JSON files are accepted besides
+  std::vector<std::string> workers;   // found or known by a manifest
+  std::vector<std::string> networks;  // paths to JSON files are accepted besides
   std::vector<std::string> data_sets;
   // The network's own data set, for cells that name none: so that naming it or not gives the same cell.
   std::function<Result<std::string>(const std::string& network, const std::string& data)> resolve_data;
@@ -25,14 +26,14 @@ struct Catalog {
 
 struct PlannedCell {
   Cell cell;
-  std::string id;                          // cell.Id()
+  std::string id;  // cell.Id()
   Budget budget;
   Limits limits;
   std::string block;
 };
 
-// Errors point at the suite's line and hint at the nearest name. A combination that a network has no form for (say lstm on mnist) is no
-// error: the cell stays, and will be `unsupported`.
+// Errors point at the suite's line and hint at the nearest name. A combination that a network has no form for (say lstm
+// on mnist) is no error: the cell stays, and will be `unsupported`.
 Result<std::vector<PlannedCell>> Expand(const Suite& suite, const Catalog& catalog);
 
 // The resolved cell for one run: names checked, data filled in. Used by `tench run` too.
