@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes may come from a worker. Whatever the readers accept must print, and read again, as the same line.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "protocol/message.h"
+
+namespace {
+
+using tench::Check;
+
+template <class Value, class Parse, class Print>
+void CheckRoundTrip(const Value& value, Parse parse, Print print) {
+  const std::string line = print(value);
+  Check(line.find('\n') == std::string::npos, "a line has a line break inside");
+  const auto again = parse(line);
+  Check(again.ok(), again.ok() ? "" : "what was printed cannot be read: " + again.error().message);
+  Check(print(*again) == line, "what was read again prints otherwise");
+}
+
+void CheckError(const tench::Error& error) {
+  Check(!error.message.empty(), "an error says nothing");
+  Check(error.message.find('\n') == std::string::npos, "an error has more than one line");
+}
+
+template <class Parse, class Print>
+void Try(std::string_view input, Parse parse, Print print) {
+  const auto value = parse(input);
+  if (value.ok())
+    CheckRoundTrip(*value, parse, print);
+  else
+    CheckError(value.error());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const auto print_json = [](const auto& value) { return tench::PrintJson(tench::ToJson(value)); };
+  Try(input, tench::ParseMessage, tench::ToLine);
+  Try(input, [](std::string_view text) { return tench::ParseJob(text, "job"); }, print_json);
+  Try(input, [](std::string_view text) { return tench::ParseDescription(text, "worker"); }, print_json);
+  return 0;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "net/builder.h"
+#include "protocol/message.h"
+
+namespace tench {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Graph SmallNetwork() {
+  GraphBuilder builder("small");
+  builder.Append("data", Input{InputRole::kData, {4}, {FillKind::kGaussian, 0, 1}}, {});
+  builder.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 3}}, {});
+  builder.Append("fc", FullyConnected{3, true}, {"data"}, {{FillKind::kXavier, 0, 0}, 1, 1}, {{}, 2, 0});
+  builder.Append("loss", SoftmaxCrossEntropy{}, {"fc", "label"});
+  return builder.Take();
+}
+
+Job SmallJob() {
+  Job job;
+  job.network = SmallNetwork();
+  job.batch = 8;
+  job.device = "gpu:1";
+  job.threads = 3;
+  job.precision = "bf16";
+  job.phase = Phase::kGradient;
+  job.seed = std::numeric_limits<uint64_t>::max();
+  job.cycled = true;
+  job.images = 1024;
+  job.labels = 1;
+  job.solver = {0.1, 0.8, 0.0002};
+  job.lr_schedule = {0.1, 0.01};
+  job.dropout = false;
+  job.budget = {1, 2, 3, 4, 5, 0.06, 7};
+  job.tuned = true;
+  job.options = {{"layout", "nchw"}};
+  job.tensors = {{{"fc.weight", "/tmp/w.bin"}}, "/tmp/out", {"*"}, true, true, true};
+  return job;
+}
+
+std::string ErrorWith(const std::function<void(Json&)>& change) {
+  Json json = ToJson(SmallJob());
+  change(json);
+  const auto parsed = ParseJob(PrintJson(json), "job.json");
+  return parsed.ok() ? "no error" : parsed.error().message;
+}
+
+TEST(JobTest, ComesBackWhole) {
+  const Job job = SmallJob();
+  const auto parsed = ParseJob(PrintJson(ToJson(job)), "job.json");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed->network, job.network);
+  EXPECT_EQ(parsed->batch, 8);
+  EXPECT_EQ(parsed->seed, job.seed);
+  EXPECT_EQ(parsed->phase, Phase::kGradient);
+  EXPECT_EQ(parsed->budget.time_limit_ns, 7);
+  EXPECT_EQ(parsed->budget.relative_interval, 0.06);
+  EXPECT_EQ(parsed->solver.momentum, 0.8);
+  EXPECT_EQ(parsed->tensors.load.at("fc.weight"), "/tmp/w.bin");
+  EXPECT_EQ(PrintJson(ToJson(*parsed)), PrintJson(ToJson(job)));
+}
+
+TEST(JobTest, CarriesTheParametersForWorkersWithoutShapeInference) {
+  const Json json = ToJson(SmallJob());
+  ASSERT_EQ(json["parameters"].size(), 2u);
+  EXPECT_EQ(json["parameters"][0]["name"], "fc.weight");
+  EXPECT_EQ(json["parameters"][0]["shape"], Json({3, 4}));
+  EXPECT_EQ(json["fingerprint"], Fingerprint(SmallNetwork()));
+}
+
+TEST(JobTest, NeedsOnlyProtocolNetworkAndBatch) {
+  const Json full = ToJson(SmallJob());
+  const Json small = {{"protocol", full["protocol"]}, {"network", full["network"]}, {"batch", 2}};
+  const auto parsed = ParseJob(PrintJson(small), "job.json");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed->device, "cpu");
+  EXPECT_EQ(parsed->phase, Phase::kTrain);
+  EXPECT_EQ(parsed->budget.min_steps, Budget().min_steps);
+  for (const char* key : {"protocol", "network", "batch"})
+    EXPECT_THAT(ErrorWith([&](Json& json) { json.erase(key); }), HasSubstr(fmt::format("job.{}: is missing", key)));
+}
+
+TEST(JobTest, RefusesWhatIsOutOfRange) {
+  EXPECT_EQ(ErrorWith([](Json& json) { json["batch"] = 0; }), "job.json: job.batch: must be an integer from 1 to 1048576, not 0");
+  EXPECT_THAT(ErrorWith([](Json& json) { json["batch"] = 1'000'000'000'000; }), HasSubstr("job.batch: must be an integer"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["threads"] = 0; }), HasSubstr("job.threads: must be an integer from 1"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["device"] = "tpu"; }), HasSubstr("'tpu' is not cpu, gpu"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["precision"] = "f64"; }), HasSubstr("not one of f32, bf16, f16"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["phase"] = "sleep"; }), HasSubstr("job.phase: unknown phase 'sleep'"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["seed"] = -1; }), HasSubstr("job.seed: must be an unsigned"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["lr"] = "nan"; }), HasSubstr("job.solver.lr: must be a number from 0"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["lr_schedule"][1] = "inf"; }), HasSubstr("job.lr_schedule: must hold finite"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["budget"]["min_steps"] = -1; }), HasSubstr("job.budget.min_steps: must be an integer"));
+}
+
+TEST(JobTest, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(ErrorWith([](Json& json) { json["thread"] = 4; }), "job.json: job: unknown key 'thread'; did you mean 'threads'?");
+  EXPECT_THAT(ErrorWith([](Json& json) { json["budget"]["min_step"] = 4; }), HasSubstr("job.budget: unknown key 'min_step'"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["network"]["layers"] = 4; }), StartsWith("job.json: job.network: "));
+}
+
+TEST(JobTest, RefusesAnotherProtocolBeforeAnythingElse) {
+  EXPECT_EQ(ErrorWith([](Json& json) { json = {{"protocol", 9}, {"novelty", true}}; }),
+            "job.json: job.protocol: version 9 is spoken there, version 1 here");
+}
+
+TEST(JobTest, RefusesANetworkThatIsNotTheOneTheWriterMeant) {
+  EXPECT_THAT(ErrorWith([](Json& json) { json["fingerprint"] = "0123456789abcdef"; }), HasSubstr("job.fingerprint: the network is"));
+}
+
+}  // namespace
+}  // namespace tench

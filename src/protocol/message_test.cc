@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "protocol/message.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "base/file.h"
+
+namespace tench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+Description Reference() {
+  Description description;
+  description.name = "reference";
+  description.version = "0.1.0";
+  description.ops = {"conv", "fc"};
+  description.devices = {"cpu"};
+  description.precisions = {"f32"};
+  description.options = {{"layout", "memory layout", "nchw", {"nchw", "nhwc"}}};
+  description.facts = {{"blas", "none"}};
+  return description;
+}
+
+template <class T>
+T Back(const T& message) {
+  const auto parsed = ParseMessage(ToLine(message));
+  EXPECT_TRUE(parsed.ok()) << parsed.error().message;
+  return std::get<T>(*parsed);
+}
+
+std::string ErrorOf(std::string_view line) {
+  const auto parsed = ParseMessage(line);
+  return parsed.ok() ? "no error" : parsed.error().message;
+}
+
+TEST(MessageTest, HelloComesBackWhole) {
+  const Hello hello = Back(Hello{Reference(), {"libgomp.so.1"}, "off", 12345});
+  EXPECT_EQ(hello.worker.name, "reference");
+  EXPECT_EQ(hello.worker.version, "0.1.0");
+  EXPECT_THAT(hello.worker.ops, ElementsAre("conv", "fc"));
+  ASSERT_EQ(hello.worker.options.size(), 1u);
+  EXPECT_EQ(hello.worker.options[0].fallback, "nchw");
+  EXPECT_THAT(hello.worker.options[0].choices, ElementsAre("nchw", "nhwc"));
+  EXPECT_EQ(hello.worker.facts.at("blas"), "none");
+  EXPECT_THAT(hello.libraries, ElementsAre("libgomp.so.1"));
+  EXPECT_EQ(hello.flush_to_zero, "off");
+  EXPECT_EQ(hello.rss_bytes, 12345);
+}
+
+TEST(MessageTest, BuildComesBackWhole) {
+  const Built built = Back(Built{7, 8, 9, {{"layout", "nhwc"}}});
+  EXPECT_EQ(built.build_ns, 7);
+  EXPECT_EQ(built.peak_rss_bytes, 8);
+  EXPECT_EQ(built.planned_bytes, 9);
+  EXPECT_EQ(built.choices.at("layout"), "nhwc");
+}
+
+TEST(MessageTest, StepsComeBackWithEveryKindOfLoss) {
+  const Steps steps = Back(Steps{3, true, {10, 20, 30, 40}, {1, 2, 3, 4}, {0.1, std::nan(""), kInf, -kInf}});
+  EXPECT_EQ(steps.first, 3);
+  EXPECT_TRUE(steps.warmup);
+  EXPECT_THAT(steps.step_ns, ElementsAre(10, 20, 30, 40));
+  EXPECT_THAT(steps.input_ns, ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(steps.loss[0], 0.1);
+  EXPECT_TRUE(std::isnan(steps.loss[1]));
+  EXPECT_EQ(steps.loss[2], kInf);
+  EXPECT_EQ(steps.loss[3], -kInf);
+}
+
+TEST(MessageTest, ResultComesBackWhole) {
+  const Done done = Back(Done{true, 1, 2, 3});
+  EXPECT_TRUE(done.converged);
+  EXPECT_EQ(done.peak_rss_bytes, 1);
+  EXPECT_EQ(done.cpu_ns, 2);
+  EXPECT_EQ(done.wall_ns, 3);
+}
+
+TEST(MessageTest, ErrorComesBackWithItsKind) {
+  for (const ErrorKind kind : {ErrorKind::kFailed, ErrorKind::kUnsupported, ErrorKind::kOutOfMemory}) {
+    const Failure failure = Back(Failure{kind, "layer 'norm1': no lrn"});
+    EXPECT_EQ(failure.kind, kind);
+    EXPECT_EQ(failure.message, "layer 'norm1': no lrn");
+  }
+}
+
+// The very bytes are the contract with workers in other languages.
+TEST(MessageTest, LinesAreSpeltAsDocumented) {
+  EXPECT_EQ(ToLine(Steps{0, false, {5}, {}, {std::nan("")}}),
+            R"({"type":"steps","first":0,"warmup":false,"step_ns":[5],"loss":["nan"]})");
+  EXPECT_EQ(ToLine(Built{1, 2, 3, {}}), R"({"type":"build","build_ns":1,"peak_rss_bytes":2,"planned_bytes":3,"choices":{}})");
+  EXPECT_EQ(ToLine(Done{false, 1, 2, 3}), R"({"type":"result","converged":false,"peak_rss_bytes":1,"cpu_ns":2,"wall_ns":3})");
+  EXPECT_EQ(ToLine(Failure{ErrorKind::kOutOfMemory, "full"}), R"({"type":"error","kind":"out_of_memory","message":"full"})");
+}
+
+TEST(MessageTest, ALineNeverHoldsALineBreakOrBrokenUtf8) {
+  const std::string line = ToLine(Failure{ErrorKind::kFailed, "two\nlines \xff\xfe"});
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  EXPECT_EQ(std::get<Failure>(*ParseMessage(line)).message, "two\nlines \xef\xbf\xbd\xef\xbf\xbd");
+}
+
+TEST(MessageTest, NewerPeersMaySayMore) {
+  EXPECT_EQ(ErrorOf(R"({"type":"result","converged":true,"energy_uj":5})"), "no error");
+}
+
+TEST(MessageTest, OnlyWhatCannotBeGuessedIsRequired) {
+  EXPECT_EQ(ErrorOf(R"({"type":"build","build_ns":1})"), "no error");
+  EXPECT_EQ(ErrorOf(R"({"type":"steps","first":0,"step_ns":[1],"loss":[1]})"), "no error");
+  EXPECT_EQ(ErrorOf(R"({"type":"error","message":"x"})"), "no error");
+  EXPECT_EQ(ErrorOf(R"({"type":"build"})"), "build.build_ns: is missing");
+  EXPECT_EQ(ErrorOf(R"({"type":"result"})"), "result.converged: is missing");
+  EXPECT_EQ(ErrorOf(R"({"type":"error"})"), "error.message: is missing");
+}
+
+struct BadLine {
+  std::string line, message;
+};
+
+class BadLineTest : public testing::TestWithParam<BadLine> {};
+
+TEST_P(BadLineTest, IsRefusedWithTheReason) { EXPECT_THAT(ErrorOf(GetParam().line), HasSubstr(GetParam().message)); }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadLineTest,
+    testing::Values(
+        BadLine{"", "message:1:1: "}, BadLine{"garbage", "message:1:1: "}, BadLine{"[]", "message: must be an object"},
+        BadLine{R"({"type":"steps","first":0)", "message:1:"}, BadLine{"{}", "message.type: is missing"},
+        BadLine{R"({"type":7})", "message.type: must be a string, not 7"},
+        BadLine{R"({"type":"step"})", "unknown type 'step'; did you mean 'steps'?"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[1,2],"loss":[1]})", "steps.loss: has 1 values for 2 steps"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[1],"loss":[1],"input_ns":[1,2]})", "steps.input_ns: has 2 values for 1 steps"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[-1],"loss":[1]})", "steps.step_ns[0]: must be an integer from 0"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[1e30],"loss":[1]})", "steps.step_ns[0]: must be an integer"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[9223372036854775807],"loss":[1]})", "steps.step_ns[0]: must be an integer"},
+        BadLine{R"({"type":"steps","first":-1,"step_ns":[],"loss":[]})", "steps.first: must be an integer from 0"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[1],"loss":["NaN"]})", "steps.loss[0]: must be a number"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[1],"loss":[null]})", "steps.loss[0]: must be a number"},
+        BadLine{R"({"type":"error","kind":"tired","message":"x"})", "error.kind: must be failed, unsupported or out_of_memory"},
+        BadLine{R"({"type":"hello"})", "hello.worker: is missing"},
+        BadLine{R"({"type":"hello","worker":{"protocol":1}})", "hello.worker.name: is missing"},
+        BadLine{R"({"type":"hello","worker":{"protocol":"1"}})", "hello.worker.protocol: must be an integer"},
+        BadLine{R"({"type":"result","converged":"yes"})", "result.converged: must be true or false"}));
+
+TEST(MessageTest, ALineThatIsTooLongIsNotEvenParsed) {
+  EXPECT_THAT(ErrorOf(std::string(kMaxLineBytes + 1, ' ')), HasSubstr("8388608 are allowed"));
+}
+
+TEST(MessageTest, AnotherProtocolVersionIsNamedTogetherWithOurs) {
+  EXPECT_EQ(ErrorOf(R"({"type":"hello","worker":{"protocol":2,"anything":"else"}})"),
+            "hello.worker.protocol: version 2 is spoken there, version 1 here");
+  EXPECT_EQ(ParseDescription(R"({"protocol":0})", "tench-worker-x").error().message,
+            "tench-worker-x: description.protocol: version 0 is spoken there, version 1 here");
+}
+
+// The fuzzer's seeds are worth their name only while the good ones get past the readers.
+TEST(CorpusTest, SeedsAreGoodOrBadAsTheirNamesSay) {
+  size_t seen = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(TENCH_SOURCE_DIR "/fuzz/corpus/protocol")) {
+    const std::string text = *ReadFile(entry.path());
+    const bool read = ParseMessage(text).ok() || ParseJob(text, "job").ok() || ParseDescription(text, "worker").ok();
+    EXPECT_EQ(read, entry.path().filename().string().starts_with("ok_")) << entry.path() << ": " << ErrorOf(text);
+    ++seen;
+  }
+  EXPECT_GE(seen, 20u);
+}
+
+TEST(DescriptionTest, ComesBackWhole) {
+  const std::string text = PrintJson(ToJson(Reference()));
+  const auto parsed = ParseDescription(text, "x");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(PrintJson(ToJson(*parsed)), text);
+}
+
+TEST(DescriptionTest, NeedsANameAndNamesTheBadOption) {
+  Description nameless = Reference();
+  nameless.name = "";
+  EXPECT_EQ(ParseDescription(PrintJson(ToJson(nameless)), "x").error().message, "x: description.name: is empty");
+  Json json = ToJson(Reference());
+  json["options"][0]["choices"] = "nchw";
+  EXPECT_EQ(ParseDescription(PrintJson(json), "x").error().message,
+            "x: description.options[0].choices: must be an array, not \"nchw\"");
+}
+
+}  // namespace
+}  // namespace tench
