@@ -25,12 +25,15 @@ std::optional<int64_t> ReadCounter(const Fd& file) {
 
 EnergyMeter::EnergyMeter(const std::filesystem::path& powercap) {
   std::vector<std::string> zones = ListFolder(powercap);
-  // The same package can be offered twice, through registers and through memory ("intel-rapl-mmio"); the first is the usual one.
-  std::stable_partition(zones.begin(), zones.end(), [](const std::string& zone) { return zone.starts_with("intel-rapl:"); });
+  // The same package can be offered twice, through registers and through memory ("intel-rapl-mmio"); the first is the
+  // usual one.
+  const auto is_usual = [](const std::string& zone) { return zone.starts_with("intel-rapl:"); };
+  std::stable_partition(zones.begin(), zones.end(), is_usual);
   for (const std::string& zone : zones) {
     if (!zone.starts_with("intel-rapl")) continue;
     const std::filesystem::path folder = powercap / zone;
-    // Cores and memory are zones below a package, and "psys" is the whole board: only packages are comparable between machines.
+    // Cores and memory are zones below a package, and "psys" is the whole board: only packages are comparable between
+    // machines.
     const std::string name = ReadSystemFile(folder / "name").value_or("");
     const auto same = [&](const Domain& domain) { return domain.name == name; };
     if (!name.starts_with("package") || std::any_of(domains_.begin(), domains_.end(), same)) continue;
@@ -41,7 +44,8 @@ EnergyMeter::EnergyMeter(const std::filesystem::path& powercap) {
     domains_.push_back(std::move(domain));
   }
   // The energy of some packages would pass for that of all.
-  if (!std::all_of(domains_.begin(), domains_.end(), [](const Domain& domain) { return domain.file.valid(); })) domains_.clear();
+  const auto readable = [](const Domain& domain) { return domain.file.valid(); };
+  if (!std::all_of(domains_.begin(), domains_.end(), readable)) domains_.clear();
   Start();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One line of /proc/PID/stat. A pure parser: it reads no file, allocates nothing and knows no units but the kernel's own ticks and pages.
+// One line of /proc/PID/stat. A pure parser: it reads no file, allocates nothing and knows no units but the kernel's
+// own ticks and pages.
 
 #include <sys/types.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blob: "TSMP", a version byte, then LEB128 numbers (seven bits a byte, the lowest first), signed ones folded so that small negatives
-// stay small. Numbers: added, stride, extra, the fields of the peaks, the count of samples, and each sample's fields as differences from
-// the sample before. A version that has more fields will be another version byte.
+// The blob: "TSMP", a version byte, then LEB128 numbers (seven bits a byte, the lowest first), signed ones folded so
+// that small negatives stay small. Numbers: added, stride, extra, the fields of the peaks, the count of samples, and
+// each sample's fields as differences from the sample before. A version that has more fields will be another version
+// byte.
 #include "measure/sample_series.h"
 
 #include <algorithm>
@@ -48,7 +49,9 @@ struct Reader {
       const auto byte = static_cast<uint8_t>(rest.front());
       rest.remove_prefix(1);
       folded |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) return static_cast<int64_t>(((folded >> 1) ^ (~(folded & 1) + 1)) + static_cast<uint64_t>(before));
+      if (byte >= 0x80) continue;
+      const uint64_t difference = (folded >> 1) ^ (~(folded & 1) + 1);
+      return static_cast<int64_t>(static_cast<uint64_t>(before) + difference);
     }
     good = false;
     return 0;
@@ -122,7 +125,8 @@ Result<SampleSeries> SampleSeries::Decode(std::string_view blob) {
   series.last_is_extra_ = reader.Number() != 0;
   series.peak_ = reader.Next(Sample{});
   const int64_t count = reader.Number();
-  if (series.stride_ < 1 || series.added_ < count || count < 0 || count >= static_cast<int64_t>(kMostSamples)) reader.good = false;
+  const bool possible = count >= 0 && count < static_cast<int64_t>(kMostSamples) && count <= series.added_;
+  if (series.stride_ < 1 || !possible) reader.good = false;
   Sample before;
   for (int64_t i = 0; reader.good && i < count; ++i) {
     before = reader.Next(before);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The samples of one run, their peaks, and their form in the store. Bounded: a long run keeps every second, then every fourth … sample (and
-// always the latest), while peaks and totals are taken over all of them. A plain value, not aware of where samples come from.
+// The samples of one run, their peaks, and their form in the store. Bounded: a long run keeps every second, then every
+// fourth … sample (and always the latest), while peaks and totals are taken over all of them. A plain value, not aware
+// of where samples come from.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,8 @@ class SampleSeries {
 
   bool empty() const { return samples_.empty(); }
   const std::vector<Sample>& samples() const { return samples_; }
-  // The greatest value of each field by itself. For counters that is the total: threads that end take theirs away with them.
+  // The greatest value of each field by itself. For counters that is the total: threads that end take theirs away with
+  // them.
   const Sample& peak() const { return peak_; }
   // Of the summed resident set, or of the kernel's own mark where that saw more than ten looks a second did.
   int64_t PeakRssBytes() const;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the members are found. Where the kernel was built with CONFIG_PROC_CHILDREN, every thread has a file that lists the children it
-// forked, and the tree is walked from the root. Elsewhere /proc is listed and each process is judged once by its stat line: session, group
-// or parent. The verdict holds while the process lives (a child is born a member), so later calls open only what is new.
-// Members found once are remembered with their start time: a child whose parent died belongs to init by then, and to no list of ours.
+// How the members are found. Where the kernel was built with CONFIG_PROC_CHILDREN, every thread has a file that lists
+// the children it forked, and the tree is walked from the root. Elsewhere /proc is listed and each process is judged
+// once by its stat line: session, group or parent. The verdict holds while the process lives (a child is born a
+// member), so later calls open only what is new. Members found once are remembered with their start time: a child whose
+// parent died belongs to init by then, and to no list of ours.
 #include "measure/sampler.h"
 
 #include <fcntl.h>
@@ -17,6 +18,9 @@
 
 namespace tench {
 namespace {
+
+constexpr int64_t kFewThreads = 8;
+constexpr int64_t kThreadPauseNs = 1'000'000'000;
 
 // What getdents64 writes; the C library declares it under another name only.
 struct DirectoryEntry {
@@ -64,11 +68,6 @@ void ForEachNumber(std::string_view status, Visit visit) {
   }
 }
 
-void AddSwitches(std::string_view key, int64_t number, Sample& sample) {
-  if (key == "voluntary_ctxt_switches") sample.voluntary_switches += number;
-  if (key == "nonvoluntary_ctxt_switches") sample.involuntary_switches += number;
-}
-
 }  // namespace
 
 ProcessSampler::ProcessSampler(const std::filesystem::path& proc)
@@ -102,6 +101,12 @@ Sample ProcessSampler::Take(pid_t pid, int64_t now_ns) {
   return sample;
 }
 
+std::vector<pid_t> ProcessSampler::Pids() const {
+  std::vector<pid_t> pids;
+  for (const Member& member : members_) pids.push_back(member.pid);
+  return pids;
+}
+
 bool ProcessSampler::AddMember(Member& member, Sample& sample) {
   const std::optional<ProcStat> stat = ReadStat(member.pid);
   if (!stat || (member.start_ticks != 0 && member.start_ticks != stat->start_ticks)) return false;
@@ -112,34 +117,44 @@ bool ProcessSampler::AddMember(Member& member, Sample& sample) {
   sum.cpu_ns += (seen.cpu_ticks + seen.waited_cpu_ticks) * tick_ns_;
   sum.minor_faults += seen.minor_faults + seen.waited_minor_faults;
   sum.major_faults += seen.major_faults + seen.waited_major_faults;
-  if (!AddStatus(member.pid, seen.threads <= 1, sum)) return false;
-  if (seen.threads > 1) AddThreads(member.pid, sum);
+  if (!AddStatus(member, seen.threads <= 1, sum)) return false;
+  const bool crowded = seen.threads > kFewThreads;
+  const bool rested = member.threads_read_ns == 0 || sample.time_ns - member.threads_read_ns >= kThreadPauseNs;
+  if (seen.threads > 1 && (!crowded || rested)) ReadThreads(member, sample.time_ns);
   else if (way_ == Way::kChildren) FollowChildren(member.pid, member.pid);
+  sum.voluntary_switches += member.voluntary_switches;
+  sum.involuntary_switches += member.involuntary_switches;
   sample = sum;
   member.start_ticks = seen.start_ticks;
   return true;
 }
 
-bool ProcessSampler::AddStatus(pid_t pid, bool with_switches, Sample& sample) {
-  const auto status = Read(ProcPath(path_, pid, 0, "status"));
+bool ProcessSampler::AddStatus(Member& member, bool with_switches, Sample& sample) {
+  const auto status = Read(ProcPath(path_, member.pid, 0, "status"));
   if (!status) return false;
   ForEachNumber(*status, [&](std::string_view key, int64_t number) {
     if (key == "VmRSS") sample.rss_bytes += number << 10;
     if (key == "VmSwap") sample.swap_bytes += number << 10;
-    if (key == "VmHWM" && pid == root_) sample.hwm_bytes = number << 10;
-    if (with_switches) AddSwitches(key, number, sample);
+    if (key == "VmHWM" && member.pid == root_) sample.hwm_bytes = number << 10;
+    if (with_switches && key == "voluntary_ctxt_switches") member.voluntary_switches = number;
+    if (with_switches && key == "nonvoluntary_ctxt_switches") member.involuntary_switches = number;
   });
   return true;
 }
 
 // A process' own status file counts the switches of its first thread only.
-void ProcessSampler::AddThreads(pid_t pid, Sample& sample) {
-  ListNumbers(ProcPath(path_, pid, 0, "task"), threads_);
+void ProcessSampler::ReadThreads(Member& member, int64_t now_ns) {
+  member.threads_read_ns = now_ns;
+  member.voluntary_switches = member.involuntary_switches = 0;
+  ListNumbers(ProcPath(path_, member.pid, 0, "task"), threads_);
   for (const pid_t thread : threads_) {
-    if (const auto status = Read(ProcPath(path_, pid, thread, "status"))) {
-      ForEachNumber(*status, [&](std::string_view key, int64_t number) { AddSwitches(key, number, sample); });
+    if (const auto status = Read(ProcPath(path_, member.pid, thread, "status"))) {
+      ForEachNumber(*status, [&](std::string_view key, int64_t number) {
+        if (key == "voluntary_ctxt_switches") member.voluntary_switches += number;
+        if (key == "nonvoluntary_ctxt_switches") member.involuntary_switches += number;
+      });
     }
-    if (way_ == Way::kChildren) FollowChildren(pid, thread);
+    if (way_ == Way::kChildren) FollowChildren(member.pid, thread);
   }
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Looks at a process and its descendants from outside, through /proc. It starts no thread and keeps no time: the runner's loop calls Take
-// about every 100 ms. What vanishes while it is being read is left out of that sample; nothing here can fail.
-// A member is the root, whatever descends from it, and whatever is in a session or process group that the root leads.
-// Resident sets are summed, so pages that two members share count twice.
-// One thread at a time. Buffers are kept between calls; a Take of a small tree costs some tens of microseconds.
+// Looks at a process and its descendants from outside, through /proc. It starts no thread and keeps no time: the
+// runner's loop calls Take about every 100 ms. What vanishes while it is being read is left out of that sample; nothing
+// here can fail. A member is the root, whatever descends from it, and whatever is in a session or process group that
+// the root leads. Resident sets are summed, so pages that two members share count twice. One thread at a time. Buffers
+// are kept between calls; a Take of a small tree costs some tens of microseconds. Each thread has a file of its own, so
+// a process with more than eight of them has its switches read once a second only. wait4 tells the exact totals in the
+// end.
 
 #include <sys/types.h>
 
@@ -25,10 +27,10 @@ struct Sample {
   int64_t time_ns = 0;                // as the caller gave it
   int64_t processes = 0, threads = 0; // 0 processes: the whole tree is gone
   int64_t rss_bytes = 0, swap_bytes = 0;
-  int64_t hwm_bytes = 0;              // the kernel's high-water mark of the root alone, since start or since it was last reset
-  int64_t cpu_ns = 0;                 // children that were waited for are in it; the kernel's ticks (10 ms) are its grain
+  int64_t hwm_bytes = 0;              // the kernel's high-water mark of the root alone, since it was last reset
+  int64_t cpu_ns = 0;                 // with children that were waited for; its grain is the kernel's tick, 10 ms
   int64_t minor_faults = 0, major_faults = 0;
-  int64_t voluntary_switches = 0, involuntary_switches = 0;   // of the threads alive now
+  int64_t voluntary_switches = 0, involuntary_switches = 0;   // of threads alive now
 
   bool operator==(const Sample&) const = default;
 };
@@ -39,11 +41,15 @@ class ProcessSampler {
 
   // A call with another pid than the last forgets what it knew.
   Sample Take(pid_t pid, int64_t now_ns);
+  // The members that the last Take counted.
+  std::vector<pid_t> Pids() const;
 
  private:
   struct Member {
     pid_t pid = 0;
     int64_t start_ticks = 0;          // 0: not seen before
+    int64_t threads_read_ns = 0;      // when the switches below were read; 0: never
+    int64_t voluntary_switches = 0, involuntary_switches = 0;
   };
   enum class Way { kUnknown, kChildren, kScan };
 
@@ -52,8 +58,8 @@ class ProcessSampler {
   std::optional<ProcStat> ReadStat(pid_t pid);
   void FindByScan();
   bool AddMember(Member& member, Sample& sample);
-  bool AddStatus(pid_t pid, bool with_switches, Sample& sample);
-  void AddThreads(pid_t pid, Sample& sample);
+  bool AddStatus(Member& member, bool with_switches, Sample& sample);
+  void ReadThreads(Member& member, int64_t now_ns);
   void FollowChildren(pid_t pid, pid_t thread);
   bool IsMember(pid_t pid) const;
 

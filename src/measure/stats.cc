@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bootstrap of the median, without resampling.
 //
-// A percentile bootstrap draws n values with replacement, takes their median, and repeats. Drawing an index is flooring n times a
-// uniform number, and flooring keeps order: the k-th smallest drawn value is the value at the k-th smallest of n uniform numbers. That
-// one number has a known distribution, Beta(k, n - k + 1). So one draw of a Beta replaces n draws and a selection, and the resampled
-// median has exactly the distribution that the long way would give it:
+// A percentile bootstrap draws n values with replacement, takes their median, and repeats. Drawing an index is flooring
+// n times a uniform number, and flooring keeps order: the k-th smallest drawn value is the value at the k-th smallest
+// of n uniform numbers. That one number has a known distribution, Beta(k, n - k + 1). So one draw of a Beta replaces n
+// draws and a selection, and the resampled median has exactly the distribution that the long way would give it:
 //  - n odd: the rank is U ~ Beta(m + 1, m + 1) with n = 2m + 1, and the median is the value at floor(n U);
-//  - n even: the lower middle is U ~ Beta(m, m + 1) with n = 2m; the m numbers above it are uniform on (U, 1), so the upper middle is
-//    U + (1 - U) W, with W the smallest of m uniform numbers, 1 - V^(1/m). The median is the mean of the two values.
-// The cost is one sort of the sample and a few operations per resample, whatever the size of the sample. The generator is our own and
-// starts from the same state, so the interval depends on the values alone: not on their order, nor on the standard library.
+//  - n even: the lower middle is U ~ Beta(m, m + 1) with n = 2m; the m numbers above it are uniform on (U, 1), so the
+//    upper middle is U + (1 - U) W, with W the smallest of m uniform numbers, 1 - V^(1/m). The median is the mean of
+//    the two values.
+// The cost is one sort of the sample and a few operations per resample, whatever the size of the sample. The generator
+// is our own and starts from the same state, so the interval depends on the values alone: not on their order, nor on
+// the standard library.
 #include "measure/stats.h"
 
 #include <algorithm>
@@ -95,7 +97,8 @@ Interval BootstrapSorted(std::span<const double> sorted, int resamples) {
   return {Quantile(medians, kTail), Quantile(medians, 1 - kTail)};
 }
 
-// The largest k for which fewer than k of n values lie below the median with probability of at most 2.5 %; 0 when there is none.
+// The largest k for which fewer than k of n values lie below the median with probability of at most 2.5 %; 0 when there
+// is none.
 size_t LowerRank(size_t n) {
   // 2^-n is a normal double up to here; further on the normal approximation is right to well under one rank.
   constexpr size_t kExactLimit = 1000;
@@ -114,7 +117,8 @@ size_t LowerRank(size_t n) {
   return k;
 }
 
-// P(|T| <= t) for a whole number of degrees of freedom, where the integral has a finite series in the angle atan(t / sqrt(v)).
+// P(|T| <= t) for a whole number of degrees of freedom, where the integral has a finite series in the angle atan(t /
+// sqrt(v)).
 double StudentWithin(double t, int64_t v) {
   const double angle = std::atan(t / std::sqrt(static_cast<double>(v)));
   const double sine = std::sin(angle), cosine = std::cos(angle);
@@ -187,7 +191,7 @@ double StudentT975(int64_t degrees_of_freedom) {
   if (v < 1) return std::numeric_limits<double>::infinity();
   constexpr int64_t kSeriesLimit = 100;
   if (v > kSeriesLimit) {
-    // Cornish and Fisher's expansion around the normal quantile: right to more than nine digits from here on.
+    // Cornish and Fisher's expansion around the normal quantile: right to eight digits from here on.
     const double z = kNormal975, z2 = z * z, n = static_cast<double>(v);
     return z + z * (z2 + 1) / (4 * n) + z * ((5 * z2 + 16) * z2 + 3) / (96 * n * n) +
            z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * n * n * n);

@@ -23,7 +23,8 @@ double Quantile(std::span<const double> sorted, double q);
 Summary Summarize(std::span<const int64_t> values);
 Summary Summarize(std::span<const double> values);
 
-// The binomial order-statistic interval of the median, of sorted values: distribution-free and cheap, for the stop rule.
+// The binomial order-statistic interval of the median, of sorted values: distribution-free and cheap, for the stop
+// rule.
 Interval MedianInterval(std::span<const int64_t> sorted);
 // Percentile bootstrap of the median.
 Interval BootstrapMedian(std::span<const double> values, int resamples = 1000);

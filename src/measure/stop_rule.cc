@@ -59,8 +59,9 @@ bool StopRule::IntervalIsGood() {
   return interval.high - median <= allowed && median - interval.low <= allowed;
 }
 
-// The interval takes the steps for independent, so a machine that slows down while it is measured would look precise in the end. Each
-// half's median is off by sqrt(2) of the whole's error, their difference by twice it: a sample at rest passes 95 times in 100.
+// The interval takes the steps for independent, so a machine that slows down while it is measured would look precise in
+// the end. Each half's median is off by sqrt(2) of the whole's error, their difference by twice it: a sample at rest
+// passes 95 times in 100.
 bool StopRule::Drifts() const {
   const auto half = steps_.begin() + static_cast<std::ptrdiff_t>(steps_.size() / 2);
   const double first = Median({steps_.begin(), half});

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Who else is using this machine: the CPU time of every process, looked at twice. The caller waits in between; nothing
+// here sleeps.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tench {
+
+struct ProcessTime {
+  pid_t pid = 0;
+  std::string name;
+  int64_t start_ticks = 0, cpu_ns = 0, rss_bytes = 0;
+};
+
+struct BusyProcess {
+  pid_t pid = 0;
+  std::string name;
+  double cpus = 0;                   // CPUs in use on average between the two looks
+  int64_t rss_bytes = 0;
+};
+
+std::vector<ProcessTime> ReadProcessTimes(const std::filesystem::path& proc = "/proc");
+
+// The busiest first, at most `limit`, none below a twentieth of a CPU. `own` is left out: it is the one that asks.
+std::vector<BusyProcess> BusiestProcesses(const std::vector<ProcessTime>& before, const std::vector<ProcessTime>& after,
+                                          int64_t elapsed_ns, size_t limit, pid_t own);
+
+}  // namespace tench

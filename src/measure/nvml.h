@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// NVIDIA's management library, opened at run time: tench links nothing of it and needs no header. Where it is absent,
+// or finds no driver, Open gives nothing, and nothing is said. TENCH_NVML names another library to open, or none when
+// it is empty. Opening can take tens of milliseconds: once per tench process, not per run. Not for two threads at a
+// time.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tench {
+
+struct GpuDevice {
+  std::string name;                    // "NVIDIA A100-SXM4-40GB"
+  std::string uuid;
+  int64_t memory_bytes = 0;
+};
+
+// One look at one device; a value that the device does not offer is absent.
+struct GpuReading {
+  std::optional<double> utilisation_percent;      // share of the driver's last period in which a kernel ran
+  std::optional<double> power_w;
+  std::optional<int64_t> memory_used_bytes;       // by everyone
+  std::optional<int64_t> process_memory_bytes;    // by the processes asked about
+  std::optional<int64_t> temperature_c;
+};
+
+class Nvml {
+ public:
+  static std::unique_ptr<Nvml> Open();
+  ~Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  const std::vector<GpuDevice>& devices() const { return devices_; }
+  const std::string& driver_version() const { return driver_version_; }
+  // One reading per device, in the order of devices().
+  std::vector<GpuReading> Read(std::span<const pid_t> processes = {}) const;
+
+ private:
+  struct Library;
+
+  explicit Nvml(std::unique_ptr<Library> library);
+  std::optional<int64_t> ProcessMemory(void* device, std::span<const pid_t> processes) const;
+
+  std::unique_ptr<Library> library_;
+  std::vector<void*> handles_;
+  std::vector<GpuDevice> devices_;
+  std::string driver_version_;
+};
+
+}  // namespace tench
