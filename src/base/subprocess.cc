@@ -22,6 +22,7 @@ namespace tench {
 namespace {
 
 constexpr int kFirstFreeFd = 10;                            // above every descriptor that a child is given
+constexpr int kPipeBytes = 1 << 20;
 constexpr int64_t kStrayDeadlineNs = 5'000'000'000;         // a process in an uninterruptible wait cannot be waited for for ever
 
 // What went wrong between fork and exec, through a pipe that exec closes.
@@ -37,7 +38,7 @@ struct Launch {
   std::string executable, folder, oom_score_adj;
   cpu_set_t cpus;
   bool pinned = false;
-  int output_fd = -1, extra_fd = -1, report_fd = -1;
+  int output_fd = -1, error_fd = -1, extra_fd = -1, report_fd = -1;
   pid_t parent = 0;
 };
 
@@ -60,6 +61,7 @@ Launch Prepare(const SpawnOptions& options) {
   }
   launch.pinned = !options.cpus.empty();
   launch.output_fd = options.output_fd;
+  launch.error_fd = options.error_fd;
   launch.extra_fd = options.extra_fd;
   launch.parent = getpid();
   return launch;
@@ -79,9 +81,10 @@ void PlaceDescriptors(const Launch& launch, int report_fd) {
   if (null_fd < 0) Report(report_fd, "open /dev/null");
   const int input = fcntl(null_fd, F_DUPFD_CLOEXEC, kFirstFreeFd);
   const int output = fcntl(launch.output_fd >= 0 ? launch.output_fd : null_fd, F_DUPFD_CLOEXEC, kFirstFreeFd);
+  const int error = launch.error_fd >= 0 ? fcntl(launch.error_fd, F_DUPFD_CLOEXEC, kFirstFreeFd) : output;
   const int extra = launch.extra_fd >= 0 ? fcntl(launch.extra_fd, F_DUPFD_CLOEXEC, kFirstFreeFd) : -1;
-  if (input < 0 || output < 0 || (launch.extra_fd >= 0 && extra < 0)) Report(report_fd, "duplicate descriptors");
-  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) Report(report_fd, "place descriptors");
+  if (input < 0 || output < 0 || error < 0 || (launch.extra_fd >= 0 && extra < 0)) Report(report_fd, "duplicate descriptors");
+  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0) Report(report_fd, "place descriptors");
   if (extra >= 0 && dup2(extra, 3) < 0) Report(report_fd, "place descriptor 3");
   // Ours are close-on-exec already; this is for what a library opened. Kernels before 5.11 do without.
   close_range(extra >= 0 ? 4 : 3, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -175,6 +178,15 @@ int PollTimeoutMs(int64_t deadline_ns) {
 }
 
 }  // namespace
+
+Result<Pipe> Pipe::Make() {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0) return Failed("cannot make a pipe: {}", strerror(errno));
+  fcntl(fds[0], F_SETFL, O_NONBLOCK);
+  // A child that prints much is held up less often; the default stays where this is not allowed.
+  fcntl(fds[0], F_SETPIPE_SZ, kPipeBytes);
+  return Pipe{Fd(fds[0]), Fd(fds[1])};
+}
 
 std::string SignalName(int signal) {
   const char* name = sigabbrev_np(signal);

@@ -20,12 +20,19 @@
 
 namespace tench {
 
+// For what a child writes: `in` is ours and never blocks, `out` is for the child. Neither leaks into other children.
+struct Pipe {
+  Fd in, out;
+  static Result<Pipe> Make();
+};
+
 struct SpawnOptions {
   std::filesystem::path executable;
   std::vector<std::string> arguments;                                // without argv[0]
   std::vector<std::pair<std::string, std::string>> environment;      // all of it
   std::filesystem::path folder;                                      // to work in; "" = ours
-  int output_fd = -1;                                                // stdout and stderr; -1 = /dev/null
+  int output_fd = -1;                                                // stdout; -1 = /dev/null
+  int error_fd = -1;                                                 // stderr; -1 = where stdout goes
   int extra_fd = -1;                                                 // becomes descriptor 3; -1 = none
   std::vector<int> cpus;                                             // to run on; empty = as we do
   std::optional<int> oom_score_adj;                                  // 1000 = the kernel's first choice

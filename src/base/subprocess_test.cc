@@ -19,9 +19,10 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Pipe {
+// Blocks, unlike the real one.
+struct TestPipe {
   Fd in, out;
-  Pipe() {
+  TestPipe() {
     int fds[2];
     Check(pipe2(fds, O_CLOEXEC) == 0, "pipe2");
     in = Fd(fds[0]);
@@ -43,7 +44,7 @@ struct Pipe {
   }
 };
 
-SpawnOptions Shell(const std::string& script, const Pipe& output) {
+SpawnOptions Shell(const std::string& script, const TestPipe& output) {
   SpawnOptions options;
   options.executable = "/bin/sh";
   options.arguments = {"-c", script};
@@ -53,7 +54,7 @@ SpawnOptions Shell(const std::string& script, const Pipe& output) {
 }
 
 std::string OutputOf(const std::string& script) {
-  Pipe output;
+  TestPipe output;
   auto child = Subprocess::Spawn(Shell(script, output));
   EXPECT_TRUE(child) << child.error().message;
   const std::string text = output.ReadAll();
@@ -65,7 +66,7 @@ bool IsAlive(int64_t pid) { return kill(static_cast<pid_t>(pid), 0) == 0; }
 int64_t InSeconds(double seconds) { return NowNs() + static_cast<int64_t>(seconds * 1e9); }
 
 TEST(SubprocessTest, TellsExitCodeAndSignal) {
-  Pipe output;
+  TestPipe output;
   auto exits = Subprocess::Spawn(Shell("exit 7", output));
   ASSERT_TRUE(exits);
   EXPECT_EQ(exits->Wait(InSeconds(10))->ToString(), "exit code 7");
@@ -101,13 +102,23 @@ TEST(SubprocessTest, StdinIsEmptyAndForeignDescriptorsDoNotLeak) {
 }
 
 TEST(SubprocessTest, PassesAnExtraDescriptorAsNumberThree) {
-  Pipe output, extra;
+  TestPipe output, extra;
   SpawnOptions options = Shell("echo answer >&3; echo chatter", output);
   options.extra_fd = extra.out.get();
   auto child = Subprocess::Spawn(options);
   ASSERT_TRUE(child);
   EXPECT_EQ(extra.ReadAll(), "answer\n");
   EXPECT_EQ(output.ReadAll(), "chatter\n");
+}
+
+TEST(SubprocessTest, SendsStderrElsewhereWhenAsked) {
+  TestPipe output, errors;
+  SpawnOptions options = Shell("echo answer; echo complaint >&2", output);
+  options.error_fd = errors.out.get();
+  auto child = Subprocess::Spawn(options);
+  ASSERT_TRUE(child);
+  EXPECT_EQ(output.ReadAll(), "answer\n");
+  EXPECT_EQ(errors.ReadAll(), "complaint\n");
 }
 
 TEST(SubprocessTest, AppliesAffinityOomScoreFolderAndNoCore) {
@@ -117,7 +128,7 @@ TEST(SubprocessTest, AppliesAffinityOomScoreFolderAndNoCore) {
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &allowed)) last = cpu;
   }
-  Pipe output;
+  TestPipe output;
   SpawnOptions options =
       Shell("grep Cpus_allowed_list /proc/self/status; cat /proc/self/oom_score_adj; pwd; ulimit -c", output);
   options.cpus = {last};
@@ -136,7 +147,7 @@ TEST(SubprocessTest, IgnoredSignalsAreNotInherited) {
 }
 
 TEST(SubprocessTest, WaitReturnsAtItsDeadlineAndTheDescriptorTellsTheEnd) {
-  Pipe output;
+  TestPipe output;
   auto child = Subprocess::Spawn(Shell("exec sleep 60", output));
   ASSERT_TRUE(child);
   EXPECT_FALSE(child->Wait(InSeconds(0.01)));
@@ -147,7 +158,7 @@ TEST(SubprocessTest, WaitReturnsAtItsDeadlineAndTheDescriptorTellsTheEnd) {
 }
 
 TEST(SubprocessTest, EndKillsAChildThatIgnoresSigterm) {
-  Pipe output;
+  TestPipe output;
   auto child = Subprocess::Spawn(Shell("trap '' TERM; echo ready; while :; do sleep 0.05; done", output));
   ASSERT_TRUE(child);
   EXPECT_EQ(output.ReadLine(), "ready");
@@ -155,7 +166,7 @@ TEST(SubprocessTest, EndKillsAChildThatIgnoresSigterm) {
 }
 
 TEST(SubprocessTest, EndLeavesNoDescendantEvenOneWithASessionOfItsOwn) {
-  Pipe output;
+  TestPipe output;
   auto child = Subprocess::Spawn(Shell("sleep 60 & echo $!; setsid sh -c 'sleep 60 & echo $! $$; wait' & wait", output));
   ASSERT_TRUE(child);
   const auto first = ParseInteger(output.ReadLine());
@@ -169,7 +180,7 @@ TEST(SubprocessTest, EndLeavesNoDescendantEvenOneWithASessionOfItsOwn) {
 }
 
 TEST(SubprocessTest, EndsOrphansOfAChildThatEndedByItself) {
-  Pipe output;
+  TestPipe output;
   auto child = Subprocess::Spawn(Shell("setsid sleep 60 & echo $!", output));
   ASSERT_TRUE(child);
   const auto orphan = ParseInteger(output.ReadLine());
@@ -193,7 +204,7 @@ TEST(SubprocessTest, LeavesChildrenFromBeforeAlone) {
 }
 
 TEST(SubprocessTest, ChildDiesWithItsParent) {
-  Pipe output;
+  TestPipe output;
   const pid_t parent = fork();
   if (parent == 0) {
     auto child = Subprocess::Spawn(Shell("echo $$; exec sleep 60", output));

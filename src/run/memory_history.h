@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which batches of a study ran out of memory, so that larger ones of the same cell need not be tried. Pure.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "axis/cell.h"
+#include "store/record.h"
+
+namespace tench {
+
+// On a run that was not made because a smaller batch had run out of memory.
+inline constexpr const char* kSkippedFlag = "skipped";
+
+class MemoryHistory {
+ public:
+  void Note(const RunRecord& run);
+  // The smallest batch of this cell that ran out of memory, if it is smaller than the cell's own.
+  std::optional<int64_t> SmallerFailure(const Cell& cell) const;
+
+ private:
+  std::map<std::string, int64_t> smallest_;   // by the cell's id at the default batch
+};
+
+}  // namespace tench

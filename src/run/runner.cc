@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/runner.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "measure/host.h"
+#include "run/eta.h"
+#include "run/instruments.h"
+#include "run/job_plan.h"
+#include "run/memory_history.h"
+
+namespace tench {
+namespace {
+
+// Gives the study back however the work on it ends.
+class Claim {
+ public:
+  static Result<Claim> Take(Store& store, int64_t study) {
+    TENCH_TRY(store.ClaimStudy(study));
+    return Claim(store, study);
+  }
+  Claim(Claim&& other) noexcept : store_(std::exchange(other.store_, nullptr)), study_(other.study_) {}
+  Claim& operator=(Claim&&) = delete;
+  ~Claim() {
+    // A claim that cannot be given back is freed by the end of this process.
+    if (store_) (void)store_->ReleaseStudy(study_);
+  }
+
+ private:
+  Claim(Store& store, int64_t study) : store_(&store), study_(study) {}
+  Store* store_;
+  int64_t study_;
+};
+
+Result<StudyRecord> BeginStudy(Store& store, const StudyRequest& request, const HostFacts& host) {
+  StudyRecord study;
+  study.suite = request.suite;
+  study.suite_fingerprint = request.suite_fingerprint;
+  study.machine = request.machine.empty() ? host.machine : request.machine;
+  study.machine_id = host.machine_id;
+  study.host_json = PrintJson(HostToJson(host));
+  study.tench_version = TENCH_VERSION;
+  study.filter = request.filter;
+  study.started_utc = UtcNow();
+  // Stored, so that a resumed study keeps its order; anything that differs from study to study will do. SQLite's integers have a sign.
+  study.seed = Hash64(fmt::format("{} {} {} {}", study.suite_fingerprint, study.started_utc, NowNs(), getpid())) >> 1;
+  study.rounds = request.rounds;
+  study.cells = static_cast<int64_t>(request.cells.size());
+  study.id = TENCH_TRY(store.AddStudy(study));
+  return study;
+}
+
+Result<StudyRecord> FindOrBeginStudy(Store& store, const StudyRequest& request, const HostFacts& host) {
+  if (!request.fresh) {
+    const auto found =
+        TENCH_TRY(store.FindStudy(request.suite, request.suite_fingerprint, host.machine_id, request.filter));
+    if (found) return *found;
+  }
+  return BeginStudy(store, request, host);
+}
+
+// One call of RunStudy: what is done, what is left, and what the earlier runs taught.
+class StudyWork {
+ public:
+  StudyWork(Store& store, WorkerCatalog& workers, const StudyRequest& request, StudyRecord study, RunnerEvents& events,
+            const volatile int& stop)
+      : store_(store), workers_(workers), request_(request), study_(std::move(study)), events_(events), stop_(stop),
+        eta_(request.cells.size()) {
+    for (size_t i = 0; i < request.cells.size(); ++i) index_.emplace(request.cells[i].id, i);
+  }
+
+  Result<StudyResult> Go() {
+    TENCH_TRY(Recall());
+    events_.OnStudy(Progress(0));
+    StudyResult result;
+    result.study = study_.id;
+    result.already_complete = progress_.done == progress_.total;
+    for (int64_t round = 0; round < request_.rounds && !result.interrupted; ++round) {
+      for (const size_t cell : RoundOrder(request_.cells.size(), study_.seed, round)) {
+        if (finished_.contains({round, request_.cells[cell].id})) continue;
+        if (stop_ != 0) {
+          result.interrupted = true;
+          break;
+        }
+        const Outcome outcome = TENCH_TRY(RunOne(round, cell));
+        ++result.runs;
+        result.interrupted = outcome == Outcome::kInterrupted;
+        if (result.interrupted) break;
+      }
+    }
+    return result;
+  }
+
+ private:
+  Status Recall() {
+    finished_ = TENCH_TRY(store_.FinishedRuns(study_.id));
+    for (size_t cell = 0; cell < request_.cells.size(); ++cell) {
+      for (int64_t round = 0; round < request_.rounds; ++round) {
+        ++progress_.total;
+        if (finished_.contains({round, request_.cells[cell].id})) {
+          ++progress_.done;
+        } else {
+          eta_.AddRemaining(cell);
+        }
+      }
+    }
+    progress_.study = study_.id;
+    progress_.resumed = progress_.done;
+    RunFilter filter;
+    filter.study = study_.id;
+    return store_.ForEachRun(filter, [this](const RunRecord& run) {
+      Learn(run);
+      return true;
+    });
+  }
+
+  void Learn(const RunRecord& run) {
+    memory_.Note(run);
+    ++attempts_[{run.round, run.cell_id}];
+    const auto cell = index_.find(run.cell_id);
+    if (cell != index_.end() && run.outcome != Outcome::kInterrupted) {
+      eta_.Learn(cell->second, static_cast<double>(run.summary.wall_ns));
+    }
+  }
+
+  StudyProgress Progress(int64_t elapsed_ns) {
+    progress_.eta_ns = std::max(0.0, eta_.RemainingNs() - static_cast<double>(elapsed_ns));
+    return progress_;
+  }
+
+  RunResult Make(const RunRequest& request, const PlannedCell& cell) {
+    if (const auto batch = memory_.SmallerFailure(cell.cell)) {
+      RunResult skipped{DraftRecord(request), {}};
+      skipped.record.outcome = Outcome::kOutOfMemory;
+      skipped.record.reason = fmt::format("not tried: batch {} of the same cell ran out of memory", *batch);
+      skipped.record.flags = {kSkippedFlag};
+      return skipped;
+    }
+    return Execute(workers_, request,
+                   [&](const RunProgress& run) { events_.OnProgress(Progress(run.elapsed_ns), cell, run); }, stop_);
+  }
+
+  Result<Outcome> RunOne(int64_t round, size_t index) {
+    const PlannedCell& cell = request_.cells[index];
+    RunRequest request{cell, study_.id, round, 0, study_.machine, study_.machine_id};
+    if (const auto before = attempts_.find({round, cell.id}); before != attempts_.end()) request.attempt = before->second;
+    progress_.round = round;
+    events_.OnStart(Progress(0), cell);
+    RunResult result = Make(request, cell);
+    RunRecord& record = result.record;
+    Result<int64_t> id = store_.AddRun(record, result.series);
+    if (!id) {
+      return std::move(id).error().In(fmt::format("study {} stops: the run of {} could not be stored (runs before it are safe)",
+                                                  study_.id, cell.cell.Label()));
+    }
+    record.id = *id;
+    if (record.outcome != Outcome::kInterrupted) {
+      ++progress_.done;
+      eta_.RemoveRemaining(index);
+    }
+    Learn(record);
+    events_.OnFinish(Progress(0), record);
+    // Interrupted, but by nobody: the machine has no room to go on.
+    if (record.outcome == Outcome::kInterrupted && stop_ == 0) return Failed("study {} stops: {}", study_.id, record.reason);
+    return record.outcome;
+  }
+
+  Store& store_;
+  WorkerCatalog& workers_;
+  const StudyRequest& request_;
+  StudyRecord study_;
+  RunnerEvents& events_;
+  const volatile int& stop_;
+  StudyProgress progress_;
+  Eta eta_;
+  MemoryHistory memory_;
+  std::unordered_map<std::string, size_t> index_;
+  std::set<std::pair<int64_t, std::string>> finished_;
+  std::map<std::pair<int64_t, std::string>, int64_t> attempts_;
+};
+
+}  // namespace
+
+Result<StudyResult> RunStudy(Store& store, WorkerCatalog& workers, const StudyRequest& request, RunnerEvents& events,
+                             const volatile int& stop) {
+  const HostFacts host = ReadHost(Instruments::OfThisMachine().nvml.get());
+  const StudyRecord study = TENCH_TRY(FindOrBeginStudy(store, request, host));
+  const Claim claim = TENCH_TRY(Claim::Take(store, study.id));
+  const auto cells = static_cast<int64_t>(request.cells.size());
+  if (request.rounds > study.rounds || cells > study.cells) {
+    TENCH_TRY(store.ExtendStudy(study.id, std::max(request.rounds, study.rounds), std::max(cells, study.cells)));
+  }
+  return StudyWork(store, workers, request, study, events, stop).Go();
+}
+
+}  // namespace tench

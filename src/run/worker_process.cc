@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/worker_process.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/subprocess.h"
+#include "base/text.h"
+#include "measure/affinity.h"
+#include "protocol/command_line.h"
+#include "run/instruments.h"
+#include "run/job_plan.h"
+#include "run/memory_watch.h"
+#include "run/supervision.h"
+#include "run/verdict.h"
+#include "run/worker_environment.h"
+
+namespace tench {
+namespace {
+
+constexpr int kHighestOomScore = 1000;
+
+struct WorkerName {
+  std::string name, version;
+};
+
+WorkerName SplitWorker(const std::string& text) {
+  const size_t at = text.find('@');
+  if (at == std::string::npos) return {text, ""};
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+std::string NotInstalled(const WorkerEntry& entry) {
+  std::string reason = fmt::format("the worker '{}' is not installed", entry.name);
+  if (!entry.needs.empty()) reason += fmt::format("; it needs {}", entry.needs);
+  if (!entry.install.empty()) reason += fmt::format("; to install: {}", entry.install);
+  return reason;
+}
+
+// Plain, without an fsync: nobody needs it after a power cut.
+Status WriteText(const std::filesystem::path& path, const std::string& text) {
+  const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  for (size_t at = 0; fd.valid() && at < text.size();) {
+    const ssize_t written = write(fd.get(), text.data() + at, text.size() - at);
+    if (written < 0 && errno != EINTR) return Failed("{}: {}", path.string(), strerror(errno));
+    if (written > 0) at += static_cast<size_t>(written);
+  }
+  if (!fd.valid()) return Failed("{}: {}", path.string(), strerror(errno));
+  return Ok();
+}
+
+// Everything that has to stand before the worker is started; a failure here is the machine's (no space, no descriptors), not the worker's.
+struct Preparation {
+  TemporaryFolder folder;
+  Pipe answers, log;
+  SpawnOptions spawn;
+};
+
+Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, std::vector<int> cpus) {
+  Preparation made{TENCH_TRY(TemporaryFolder::Make("tench-run-")), TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make()), {}};
+  const std::filesystem::path job_file = made.folder.path() / "job.json";
+  TENCH_TRY(WriteText(job_file, PrintJson(ToJson(job)) + "\n"));
+  made.spawn.executable = entry.executable;
+  made.spawn.arguments = {kJobFlag, job_file.string()};
+  // A worker with N threads gets the first N of the CPUs that tench may use.
+  cpus.resize(static_cast<size_t>(job.threads));
+  made.spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus);
+  made.spawn.cpus = std::move(cpus);
+  made.spawn.folder = made.folder.path();
+  made.spawn.output_fd = made.log.out.get();
+  made.spawn.extra_fd = made.answers.out.get();
+  made.spawn.oom_score_adj = kHighestOomScore;
+  return made;
+}
+
+class Run {
+ public:
+  Run(const RunRequest& request, const std::function<void(const RunProgress&)>& progress, const volatile int& stop)
+      : request_(request), progress_(progress), stop_(stop), started_ns_(NowNs()), result_{DraftRecord(request), {}} {}
+
+  RunResult Execute(const WorkerCatalog& workers) {
+    Try(workers);
+    RunSummary& summary = result_.record.summary;
+    const int64_t end_ns = NowNs();
+    summary.wall_ns = end_ns - started_ns_;
+    summary.overhead_ns = summary.wall_ns - worked_ns_;
+    return std::move(result_);
+  }
+
+ private:
+  void Conclude(Outcome outcome, std::string reason) {
+    result_.record.outcome = outcome;
+    result_.record.reason = std::move(reason);
+  }
+
+  void Try(const WorkerCatalog& workers) {
+    RunRecord& record = result_.record;
+    const std::vector<int> cpus = AllowedCpus();
+    const auto [name, version] = SplitWorker(request_.planned.cell.Text(kAxisWorker));
+    // Planned even where nothing can run, for the facts about the network.
+    const Result<Job> job = PlanJob(request_.planned, static_cast<int64_t>(cpus.size()), record);
+    const Result<const WorkerEntry*> entry = workers.Find(name);
+    if (!entry) return Conclude(Outcome::kUnsupported, entry.error().message);
+    if (!(*entry)->installed()) return Conclude(Outcome::kUnsupported, NotInstalled(**entry));
+    if (!job) return Conclude(Outcome::kUnsupported, job.error().message);
+    if (stop_ != 0) return Conclude(Outcome::kInterrupted, "stopped before it began");
+    Result<Preparation> preparation = Prepare(**entry, *job, cpus);
+    if (!preparation) return Conclude(Outcome::kInterrupted, "the run could not be prepared: " + preparation.error().message);
+    record.environment_json = EnvironmentToJson(preparation->spawn.environment);
+    Launch(*preparation, *job, name, version);
+  }
+
+  void Launch(Preparation& preparation, const Job& job, const std::string& name, const std::string& version) {
+    Instruments& instruments = Instruments::OfThisMachine();
+    const Limits& limits = request_.planned.limits;
+    const int64_t limit_bytes = limits.memory_bytes > 0 ? limits.memory_bytes : MemoryLimitBytes(instruments.memory_bytes);
+    const MemoryWatch memory(limit_bytes, limits.swap, OomKills());
+    const int64_t launched_ns = NowNs();
+    Result<Subprocess> child = Subprocess::Spawn(preparation.spawn);
+    if (!child) return Conclude(Outcome::kCrashed, child.error().message);
+    const int64_t executed_ns = NowNs();
+    preparation.answers.out.Close();
+    preparation.log.out.Close();
+    Supervision supervision(*std::move(child), std::move(preparation.answers.in), std::move(preparation.log.in), launched_ns,
+                            {limits.timeout_ns, version, GpuIndex(job.device)}, memory, instruments);
+    supervision.Watch(progress_, stop_);
+    worked_ns_ = supervision.exit_ns() - executed_ns;
+    Record(supervision, job, name);
+  }
+
+  void Record(const Supervision& supervision, const Job& job, const std::string& name) {
+    RunRecord& record = result_.record;
+    const Conversation& conversation = supervision.conversation();
+    const ExitStatus exit = supervision.seen().exit.value_or(ExitStatus{});
+    const Verdict verdict =
+        Judge({conversation, supervision.ending(), exit, supervision.half_line(), supervision.lingered(), supervision.log().LastLine(),
+               supervision.memory().ExplainKill(OomKills()), job.budget.fixed_steps});
+    Conclude(verdict.outcome, verdict.reason);
+    record.summary = Summarise(conversation, job.budget, supervision.seen());
+    record.flags = FlagsOf(record, conversation, supervision.memory().swapped(), supervision.lingered() || !exit.clean(), name);
+    if (const auto& hello = conversation.hello()) {
+      record.worker_version = hello->worker.version;
+      record.worker_json = ToLine(*hello);
+    }
+    if (const auto& built = conversation.built()) record.choices_json = PrintJson(Json(built->choices));
+    result_.series = conversation.series();
+    result_.series.samples = supervision.seen().samples.Encode();
+    result_.series.log = supervision.log().Text();
+  }
+
+  const RunRequest& request_;
+  const std::function<void(const RunProgress&)>& progress_;
+  const volatile int& stop_;
+  int64_t started_ns_;
+  int64_t worked_ns_ = 0;         // from exec to exit
+  RunResult result_;
+};
+
+}  // namespace
+
+RunResult Execute(WorkerCatalog& workers, const RunRequest& request, const std::function<void(const RunProgress&)>& progress,
+                  const volatile int& stop) {
+  return Run(request, progress, stop).Execute(workers);
+}
+
+}  // namespace tench
