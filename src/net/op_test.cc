@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/op.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace tench {
+namespace {
+
+TEST(OpTest, EveryAlternativeHasItsOwnWord) {
+  EXPECT_EQ(OpNames().size(), std::variant_size_v<Op>);
+  EXPECT_EQ(std::set<std::string>(OpNames().begin(), OpNames().end()).size(), OpNames().size());
+}
+
+TEST(OpTest, WordsStandInTheOrderOfTheVariant) {
+  EXPECT_EQ(OpName(Input{}), "input");
+  EXPECT_EQ(OpName(Convolution{}), "conv");
+  EXPECT_EQ(OpName(Pooling{}), "pool");
+  EXPECT_EQ(OpName(Lrn{}), "lrn");
+  EXPECT_EQ(OpName(Relu{}), "relu");
+  EXPECT_EQ(OpName(Sigmoid{}), "sigmoid");
+  EXPECT_EQ(OpName(Tanh{}), "tanh");
+  EXPECT_EQ(OpName(FullyConnected{}), "fc");
+  EXPECT_EQ(OpName(Dropout{}), "dropout");
+  EXPECT_EQ(OpName(Concat{}), "concat");
+  EXPECT_EQ(OpName(Add{}), "add");
+  EXPECT_EQ(OpName(Flatten{}), "flatten");
+  EXPECT_EQ(OpName(BatchNorm{}), "batch_norm");
+  EXPECT_EQ(OpName(Embedding{}), "embedding");
+  EXPECT_EQ(OpName(Lstm{}), "lstm");
+  EXPECT_EQ(OpName(MeanOverTime{}), "mean_over_time");
+  EXPECT_EQ(OpName(SoftmaxCrossEntropy{}), "softmax_cross_entropy");
+  EXPECT_EQ(OpName(SigmoidCrossEntropy{}), "sigmoid_cross_entropy");
+  EXPECT_EQ(OpName(MeanSquaredError{}), "mean_squared_error");
+}
+
+TEST(OpTest, OnlyLossesHaveALossWeight) {
+  EXPECT_TRUE(IsLoss(SoftmaxCrossEntropy{}));
+  EXPECT_TRUE(IsLoss(SigmoidCrossEntropy{}));
+  EXPECT_TRUE(IsLoss(MeanSquaredError{}));
+  EXPECT_FALSE(IsLoss(Sigmoid{}));
+  EXPECT_EQ(LossWeight(SoftmaxCrossEntropy{0.3, true}), 0.3);
+  EXPECT_EQ(LossWeight(SigmoidCrossEntropy{2}), 2);
+  EXPECT_EQ(LossWeight(MeanSquaredError{}), 1);
+  EXPECT_EQ(LossWeight(Relu{}), 0);
+}
+
+}  // namespace
+}  // namespace tench
