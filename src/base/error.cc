@@ -6,10 +6,10 @@
 
 namespace tench {
 
-void Check(bool condition, std::string_view message, std::source_location where) {
+void Check(bool condition, std::string_view message, SourcePlace where) {
   if (condition) [[likely]]
     return;
-  fmt::print(stderr, "tench: bug at {}:{} ({}): {}\n", where.file_name(), where.line(), where.function_name(), message);
+  fmt::print(stderr, "tench: bug at {}:{} ({}): {}\n", where.file, where.line, where.function, message);
   std::abort();
 }
 

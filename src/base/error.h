@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,9 +41,19 @@ Error Unsupported(fmt::format_string<Args...> format, Args&&... args) {
   return Error{fmt::format(format, std::forward<Args>(args)...), ErrorKind::kUnsupported};
 }
 
+// Where in the source a call stands. std::source_location would do, but clang 14, which builds the fuzzers, does not have it.
+struct SourcePlace {
+  const char* file;
+  const char* function;
+  int line;
+  static constexpr SourcePlace Here(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
+                              int line = __builtin_LINE()) {
+    return {file, function, line};
+  }
+};
+
 // Ends the process with the message and the place: for states that only a bug in tench can reach.
-void Check(bool condition, std::string_view message,
-           std::source_location where = std::source_location::current());
+void Check(bool condition, std::string_view message, SourcePlace where = SourcePlace::Here());
 
 template <class T>
 class [[nodiscard]] Result {
