@@ -129,13 +129,7 @@ class ConvolutionKernel final : public Kernel {
     };
     const int64_t width = group_in_ * taps_;
     float* gradient = tensors.parameter_gradients[0].data() + group * group_out_ * width;
-    Multiply(pool, {group_out_, width, batch_ * plane}, rows, columns, [&](const Tile& tile) {
-      for (int64_t r = 0; r < tile.rows; ++r) {
-        for (int64_t c = 0; c < tile.columns; ++c) {
-          gradient[(tile.first_row + r) * width + tile.first_column + c] = static_cast<float>(tile.at(r, c));
-        }
-      }
-    });
+    Multiply(pool, {group_out_, width, batch_ * plane}, rows, columns, StoreMatrix{gradient, width});
   }
 
   void BiasGradient(const KernelTensors& tensors, ThreadPool& pool) {

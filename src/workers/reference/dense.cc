@@ -30,12 +30,7 @@ class FullyConnectedKernel final : public Kernel {
     const float* gradient = tensors.output_gradient.data();
     const MatrixOperand<float> by_feature{gradient, 1, out_};
     const MatrixOperand<float> samples_by_input{tensors.inputs[0].data(), 1, in_};
-    Multiply(pool, {out_, in_, batch_}, by_feature, samples_by_input, [&](const Tile& tile) {
-      for (int64_t r = 0; r < tile.rows; ++r) {
-        float* row = tensors.parameter_gradients[0].data() + (tile.first_row + r) * in_ + tile.first_column;
-        for (int64_t c = 0; c < tile.columns; ++c) row[c] = static_cast<float>(tile.at(r, c));
-      }
-    });
+    Multiply(pool, {out_, in_, batch_}, by_feature, samples_by_input, StoreMatrix{tensors.parameter_gradients[0].data(), in_});
     if (bias_) BiasGradient(tensors, pool);
     if (tensors.input_gradients[0].empty()) return;
     const MatrixOperand<float> weights_by_input{tensors.parameters[0].data(), 1, in_};

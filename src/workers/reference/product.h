@@ -54,7 +54,7 @@ struct MatrixOperand {
 
   template <class PanelsT>
   void operator()(const Block& block, PanelsT& panels) const {
-    const float* origin = data + block.first_line * line_stride + block.first_depth * depth_stride;
+    const Element* origin = data + block.first_line * line_stride + block.first_depth * depth_stride;
     if (depth_stride == 1) {
       for (int64_t line = 0; line < block.lines; ++line) {
         for (int64_t k = 0; k < block.depth; ++k) panels.at(line, k) = origin[line * line_stride + k];
@@ -76,6 +76,19 @@ struct Tile {
   const double* values = nullptr;
 
   double at(int64_t row, int64_t column) const { return values[row * kTileColumns + column]; }   // counted from the tile's corner
+};
+
+// A store that overwrites a row-major matrix of `width` columns.
+struct StoreMatrix {
+  float* out;
+  int64_t width;
+
+  void operator()(const Tile& tile) const {
+    for (int64_t r = 0; r < tile.rows; ++r) {
+      float* row = out + (tile.first_row + r) * width + tile.first_column;
+      for (int64_t c = 0; c < tile.columns; ++c) row[c] = static_cast<float>(tile.at(r, c));
+    }
+  }
 };
 
 template <class Rows, class Columns, class Store>

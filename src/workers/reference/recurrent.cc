@@ -118,7 +118,8 @@ class LstmKernel final : public Kernel {
     const int64_t positions = batch_ * time_;
     const MatrixOperand<double> gates{gates_.data(), 1, width_};
     const MatrixOperand<float> inputs{tensors.inputs[0].data(), 1, features_};
-    Multiply(pool, {width_, features_, positions}, gates, inputs, StoreInto(tensors.parameter_gradients[kWeightInput], features_));
+    Multiply(pool, {width_, features_, positions}, gates, inputs,
+             StoreMatrix{tensors.parameter_gradients[kWeightInput].data(), features_});
 
     const auto hidden_before = [&](const Block& block, Panels<kColumnPanel>& panels) {
       for (int64_t k = 0; k < block.depth; ++k) {
@@ -129,7 +130,7 @@ class LstmKernel final : public Kernel {
       }
     };
     Multiply(pool, {width_, hidden_, positions}, gates, hidden_before,
-             StoreInto(tensors.parameter_gradients[kWeightHidden], hidden_));
+             StoreMatrix{tensors.parameter_gradients[kWeightHidden].data(), hidden_});
 
     pool.Split(width_, 32, [&](int64_t first, int64_t last) {
       for (int64_t row = first; row < last; ++row) {
@@ -138,15 +139,6 @@ class LstmKernel final : public Kernel {
         tensors.parameter_gradients[kBias][row] = static_cast<float>(sum);
       }
     });
-  }
-
-  static auto StoreInto(std::span<float> out, int64_t width) {
-    return [out, width](const Tile& tile) {
-      for (int64_t r = 0; r < tile.rows; ++r) {
-        float* row = out.data() + (tile.first_row + r) * width + tile.first_column;
-        for (int64_t c = 0; c < tile.columns; ++c) row[c] = static_cast<float>(tile.at(r, c));
-      }
-    };
   }
 
   void InputGradient(const KernelTensors& tensors, ThreadPool& pool) {
