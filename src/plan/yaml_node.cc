@@ -259,7 +259,8 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string_view origin) {
   TENCH_TRY(CheckNesting(text, origin));
   TreeBuilder builder(origin);
   try {
-    std::istringstream stream{std::string(text)};
+    // The library takes a quote that is still open at the last line end for closed, and only there.
+    std::istringstream stream{std::string(text.substr(0, text.find_last_not_of(" \t\r\n") + 1))};
     YAML::Parser parser(stream);
     while (!builder.failed() && parser.HandleNextDocument(builder)) continue;
   } catch (const YAML::Exception& exception) {

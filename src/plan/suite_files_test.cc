@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The suites that come with tench, and the examples of docs/suites.md: what they say must stay what they mean.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "plan/matrix.h"
+
+namespace tench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+const std::filesystem::path kSource = TENCH_SOURCE_DIR;
+
+Catalog KnownNames() {
+  Catalog catalog;
+  catalog.workers = {"caffe", "cntk", "mxnet", "native", "reference", "tensorflow", "theano", "torch"};
+  catalog.networks = {"lenet", "alexnet", "googlenet", "vgg16", "resnet50", "lstm", "autoencoder", "mlp"};
+  catalog.data_sets = {"mnist", "cifar10", "imagenet", "imdb"};
+  catalog.resolve_data = [](const std::string& network, const std::string& data) -> Result<std::string> {
+    static const std::set<std::string> kDigits = {"lenet", "autoencoder", "mlp"};
+    if (!data.empty()) return data;
+    return std::string(network == "lstm" ? "imdb" : kDigits.contains(network) ? "mnist" : "imagenet");
+  };
+  return catalog;
+}
+
+struct Loaded {
+  Suite suite;
+  std::vector<PlannedCell> cells;
+};
+
+Loaded Load(const std::string& name) {
+  Result<Suite> suite = LoadSuite(name, {kSource / "suites"});
+  EXPECT_TRUE(suite.ok()) << suite.error().message;
+  if (!suite.ok()) return {};
+  Result<std::vector<PlannedCell>> cells = Expand(*suite, KnownNames());
+  EXPECT_TRUE(cells.ok()) << cells.error().message;
+  if (!cells.ok()) return {};
+  return {*std::move(suite), *std::move(cells)};
+}
+
+std::vector<std::string> WorkersOf(const Loaded& loaded) {
+  std::set<std::string> workers;
+  for (const PlannedCell& planned : loaded.cells) workers.insert(planned.cell.Text(kAxisWorker));
+  return {workers.begin(), workers.end()};
+}
+
+TEST(SuiteFilesTest, EverySuiteIsKnownHereAndNamedAsItsFile) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kSource / "suites")) {
+    names.push_back(entry.path().filename().string());
+    const Loaded loaded = Load(entry.path().string());
+    EXPECT_EQ(loaded.suite.name, entry.path().stem().string());
+    EXPECT_FALSE(loaded.suite.title.empty()) << entry.path();
+  }
+  EXPECT_THAT(names, UnorderedElementsAre("quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml", "bahrampour-2016.yaml"));
+}
+
+TEST(SuiteFilesTest, QuickIsSmallAndAllowsAVerdict) {
+  const Loaded quick = Load("quick");
+  EXPECT_EQ(quick.suite.rounds, 5);
+  EXPECT_EQ(quick.cells.size(), 6u * (2 * 2 + 3));
+  EXPECT_THAT(WorkersOf(quick), ElementsAre("caffe", "mxnet", "native", "reference", "tensorflow", "torch"));
+  for (const PlannedCell& planned : quick.cells) EXPECT_LE(planned.budget.time_limit_ns, 3'000'000'000);
+}
+
+TEST(SuiteFilesTest, Ufsm2017IsTheThesis) {
+  const Loaded ufsm = Load("ufsm-2017");
+  EXPECT_THAT(WorkersOf(ufsm), ElementsAre("caffe", "native", "tensorflow"));
+  EXPECT_EQ(ufsm.cells.size(), 3u * 2 * 10 * 2);
+  std::set<int64_t> batches;
+  for (const PlannedCell& planned : ufsm.cells) {
+    const Cell& cell = planned.cell;
+    batches.insert(cell.Integer(kAxisBatch));
+    EXPECT_EQ(planned.budget.epochs, 10);
+    EXPECT_EQ(cell.Integer(kAxisImages), 1024);
+    EXPECT_EQ(cell.Integer(kAxisLabels), 1);
+    EXPECT_EQ(cell.Real(kAxisWeightDecay), cell.Text(kAxisNetwork) == "alexnet" ? 0.0005 : 0.0002);
+  }
+  EXPECT_THAT(batches, ElementsAre(1, 2, 4, 8, 16, 32, 64, 128, 256, 512));
+}
+
+TEST(SuiteFilesTest, Upv2018IsTheReport) {
+  const Loaded upv = Load("upv-2018");
+  EXPECT_EQ(upv.suite.rounds, 3);
+  EXPECT_THAT(WorkersOf(upv), ElementsAre("caffe", "cntk", "mxnet", "native", "tensorflow", "torch"));
+  EXPECT_EQ(upv.cells.size(), 6u * 9 * 2);
+  std::set<std::string> pairs;
+  for (const PlannedCell& planned : upv.cells)
+    pairs.insert(fmt::format("{} {} batch {} steps {} lr {}", planned.cell.Text(kAxisData),
+                             planned.cell.Text(kAxisNetwork), planned.cell.Integer(kAxisBatch),
+                             planned.budget.fixed_steps, planned.cell.Real(kAxisLr)));
+  EXPECT_THAT(pairs, UnorderedElementsAre(
+                         "mnist lenet batch 64 steps 938 lr 0.01", "cifar10 alexnet batch 128 steps 390 lr 0.01",
+                         "cifar10 vgg16 batch 128 steps 390 lr 0.01", "cifar10 resnet50 batch 128 steps 390 lr 0.1",
+                         "cifar10 googlenet batch 128 steps 390 lr 0.1", "imagenet alexnet batch 128 steps 300 lr 0.01",
+                         "imagenet vgg16 batch 8 steps 300 lr 0.01", "imagenet resnet50 batch 8 steps 300 lr 0.1",
+                         "imagenet googlenet batch 8 steps 300 lr 0.1"));
+}
+
+TEST(SuiteFilesTest, Bahrampour2016IsThePaper) {
+  const Loaded paper = Load("bahrampour-2016");
+  EXPECT_THAT(WorkersOf(paper), ElementsAre("caffe", "native", "tensorflow", "theano", "torch"));
+  std::map<std::string, size_t> cells_of_device;
+  std::set<std::string> networks, phases;
+  for (const PlannedCell& planned : paper.cells) {
+    ++cells_of_device[planned.cell.Text(kAxisDevice)];
+    networks.insert(planned.cell.Text(kAxisNetwork));
+    phases.insert(planned.cell.Text(kAxisPhase));
+  }
+  // Workers x networks x batches x phases, on the CPU times threads.
+  EXPECT_EQ(cells_of_device["cpu"], 5u * 4 * 5 * 2 * 5);
+  EXPECT_EQ(cells_of_device["gpu"], 5u * 4 * 5 * 2);
+  EXPECT_THAT(networks, ElementsAre("alexnet", "autoencoder", "lenet", "lstm"));
+  EXPECT_THAT(phases, ElementsAre("forward", "gradient"));
+}
+
+// The fenced yaml blocks of the page, each with the line where it begins.
+std::vector<std::pair<int, std::string>> Examples(const std::string& page) {
+  std::vector<std::pair<int, std::string>> examples;
+  bool inside = false;
+  int number = 0;
+  for (const std::string& line : Split(page, '\n')) {
+    ++number;
+    if (!inside && line == "```yaml") {
+      inside = true;
+      examples.push_back({number, ""});
+    } else if (inside && line == "```") {
+      inside = false;
+    } else if (inside) {
+      examples.back().second += line + "\n";
+    }
+  }
+  return examples;
+}
+
+TEST(SuiteFilesTest, EveryExampleOfTheDocumentationExpands) {
+  const Result<std::string> page = ReadFile(kSource / "docs/suites.md");
+  ASSERT_TRUE(page.ok()) << page.error().message;
+  const auto examples = Examples(*page);
+  EXPECT_GE(examples.size(), 5u);
+  for (const auto& [line, text] : examples) {
+    const Result<Suite> suite = ParseSuite(text, fmt::format("docs/suites.md, example of line {}", line));
+    ASSERT_TRUE(suite.ok()) << suite.error().message;
+    const auto cells = Expand(*suite, KnownNames());
+    ASSERT_TRUE(cells.ok()) << cells.error().message;
+    // An example that states its size says so in its first line: "# 12 cells".
+    if (const size_t end = text.find(" cells"); text.starts_with("# ") && end != std::string::npos) {
+      EXPECT_EQ(std::to_string(cells->size()), text.substr(2, end - 2)) << "example of line " << line;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tench
