@@ -19,13 +19,25 @@ namespace {
 
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr int kHeaderBytes = 100;
-constexpr int kApplicationIdOffset = 68;
+constexpr int kPageSizeOffset = 16, kApplicationIdOffset = 68;
 
 sqlite3_file* FileOf(sqlite3* db) {
   sqlite3_file* file = nullptr;
   sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
   Check(file != nullptr && file->pMethods != nullptr, "SQLite has no handle of an open file");
   return file;
+}
+
+uint64_t BigEndian(const unsigned char* bytes, int count) {
+  uint64_t value = 0;
+  for (int i = 0; i < count; ++i) value = value << 8 | bytes[i];
+  return value;
+}
+
+bool HasContent(const std::filesystem::path& path) {
+  std::error_code error;
+  const uintmax_t size = std::filesystem::file_size(path, error);
+  return !error && size != 0;
 }
 
 // A name in which SQLite reads no parameters of ours.
@@ -45,18 +57,28 @@ std::string UriOf(const std::filesystem::path& path, std::string_view parameters
 // content would be missed, the file cannot change under us, and may be read as it is.
 bool MayBeReadAsIs(const std::filesystem::path& path) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-  std::error_code error;
-  const std::filesystem::path log = path.string() + "-wal";
-  const bool has_log = std::filesystem::exists(log, error) && std::filesystem::file_size(log, error) != 0;
-  return access(folder.c_str(), W_OK) != 0 && !has_log;
+  return access(folder.c_str(), W_OK) != 0 && !HasContent(path.string() + "-wal");
 }
 
-// The two ways not to be a file that SQLite would only call "unable to open".
+// What SQLite would call "unable to open", or in the case of a single byte, empty.
 Status CheckIsFile(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) return Failed("{}: this is a folder, not a results file", path.string());
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return NotADatabase(path.string());
+  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, error) == 1) return NotADatabase(path.string());
+  return Ok();
+}
+
+Status MakeFolder(const std::filesystem::path& path) {
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) std::filesystem::create_directory(folder, error);
+  if (error) return Failed("{}: cannot make the folder: {}", folder.string(), error.message());
+  // SQLite's own second try, for reading only, would hide the reason.
+  if (!std::filesystem::exists(path, error) && access(folder.c_str(), W_OK | X_OK) != 0) {
+    return Failed("{}: cannot be made: {}", path.string(), std::strerror(errno));
+  }
   return Ok();
 }
 
@@ -75,12 +97,7 @@ Result<Database> Database::Open(const std::string& name, int flags, const std::f
 
 Result<Database> Database::OpenReadWrite(const std::filesystem::path& path) {
   TENCH_TRY(CheckIsFile(path));
-  std::error_code error;
-  const std::filesystem::path folder = path.parent_path();
-  if (!folder.empty() && !std::filesystem::exists(folder, error)) {
-    std::filesystem::create_directory(folder, error);
-    if (error) return Failed("{}: cannot make the folder: {}", folder.string(), error.message());
-  }
+  TENCH_TRY(MakeFolder(path));
   Database database = TENCH_TRY(Open(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path));
   // SQLite quietly opens a write-protected file for reading.
   if (sqlite3_db_readonly(database.get(), "main") == 1) return SqliteError(nullptr, SQLITE_READONLY, path.string());
@@ -130,11 +147,24 @@ Status Database::RefuseForeign() const {
   if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return SqliteError(db_, code);
   if (std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0) return NotADatabase(path());
   if (code == SQLITE_IOERR_SHORT_READ) return Damaged(path(), "its header is cut off");
-  uint32_t id = 0;
-  for (int i = 0; i < 4; ++i) id = id << 8 | header[kApplicationIdOffset + i];
-  if (id == kApplicationId) return Ok();
-  return Failed("{}: this SQLite database belongs to another program (application id 0x{:08x}); it was not touched: name another file",
-                path(), id);
+  const uint64_t id = BigEndian(header.data() + kApplicationIdOffset, 4);
+  if (id != kApplicationId) {
+    return Failed("{}: this SQLite database belongs to another program (application id 0x{:08x}); it was not touched: name another file",
+                  path(), id);
+  }
+  return RefuseCutOff(BigEndian(header.data() + kPageSizeOffset, 2));
+}
+
+// SQLite itself sees that whole pages are missing, but not that the last one is cut off. While a log or a journal is there, a cut-off page
+// is one that it will restore.
+Status Database::RefuseCutOff(uint64_t page_bytes) const {
+  sqlite3_file* file = FileOf(db_);
+  sqlite3_int64 size = 0;
+  if (const int code = file->pMethods->xFileSize(file, &size); code != SQLITE_OK) return SqliteError(db_, code);
+  if (page_bytes == 1) page_bytes = 65536;   // which does not fit into its two bytes
+  const bool restorable = HasContent(path() + "-wal") || HasContent(path() + "-journal");
+  if (page_bytes == 0 || restorable || static_cast<uint64_t>(size) % page_bytes == 0) return Ok();
+  return Damaged(path(), "its last page is cut off");
 }
 
 Status Database::Execute(const std::string& sql) const {

@@ -47,6 +47,7 @@ class Database {
   explicit Database(sqlite3* db) : db_(db) {}
   static Result<Database> Open(const std::string& name, int flags, const std::filesystem::path& path);
   Status RefuseForeign() const;
+  Status RefuseCutOff(uint64_t page_bytes) const;
 
   sqlite3* db_ = nullptr;
 };

@@ -50,6 +50,8 @@ struct RunSummary {
   int64_t major_faults = 0, voluntary_switches = 0, involuntary_switches = 0;
   int64_t wall_ns = 0;               // launch to end
   int64_t overhead_ns = 0;           // of it, outside the worker's own work: launch to exec, reading, storing
+
+  bool operator==(const RunSummary&) const = default;
 };
 
 // The long series, in a table of their own.
@@ -60,6 +62,8 @@ struct RunSeries {
   std::vector<double> loss;              // warm-up and timed, in order
   std::string samples;                   // measure/sampler's own encoding
   std::string log;                       // the end of the worker's stdout and stderr
+
+  bool operator==(const RunSeries&) const = default;
 };
 
 struct RunRecord {
@@ -89,6 +93,5 @@ struct RunRecord {
   int64_t step_flops = 0;            // of the phase, whole batch
   RunSummary summary;
 };
-
 
 }  // namespace tench

@@ -10,6 +10,21 @@
 namespace tench {
 namespace {
 
+int LastErrno(sqlite3* db, int which_file) {
+  sqlite3_file* file = nullptr;
+  int last = 0;
+  if (sqlite3_file_control(db, "main", which_file, &file) != SQLITE_OK || file == nullptr || file->pMethods == nullptr) return 0;
+  return file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &last) == SQLITE_OK ? last : 0;
+}
+
+// SQLite forgets the system's reason when a commit fails, but its file handles remember it.
+int SystemErrno(sqlite3* db, int primary) {
+  if (db == nullptr || (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN)) return 0;
+  if (const int known = sqlite3_system_errno(db); known != 0) return known;
+  if (const int of_log = LastErrno(db, SQLITE_FCNTL_JOURNAL_POINTER); of_log != 0) return of_log;
+  return LastErrno(db, SQLITE_FCNTL_FILE_POINTER);
+}
+
 bool IsDiskFull(int code, int system_errno) {
   if (code == SQLITE_FULL) return true;
   // A quota or a file-size limit reaches SQLite as an ordinary write error.
@@ -39,8 +54,8 @@ Error SqliteError(sqlite3* db, int code, std::string_view path) {
     const char* name = sqlite3_db_filename(db, "main");
     file = name != nullptr && *name != 0 ? name : "the results file";
   }
-  const int system_errno = db != nullptr ? sqlite3_system_errno(db) : 0;
   const int primary = code & 0xff;
+  const int system_errno = SystemErrno(db, primary);
   if (IsDiskFull(primary, system_errno)) {
     return Failed("{}: the disk is full; all that was stored before is safe: free some space and give the same command again", file);
   }
