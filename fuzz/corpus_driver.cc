@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for libFuzzer where there is no clang: runs every file of a corpus folder, and mutations of each, through
-// LLVMFuzzerTestOneInput. The mutations depend on the corpus and on nothing else, so that a failure happens again. When the fuzzed
-// code dies or hangs, the input is printed as hex with the file that it came from.
+// LLVMFuzzerTestOneInput. The mutations depend on the corpus and on nothing else, so that a failure happens again. When
+// the fuzzed code dies or hangs, the input is printed as hex with the file that it came from.
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -118,17 +118,17 @@ uint64_t SeedOf(std::string_view content) {
 }
 
 // Numbers, words and punctuation that readers of JSON and YAML tend to get wrong.
-constexpr std::array<std::string_view, 28> kInteresting = {
-    "0", "-1", "1e999", "-1e999", "1e-999", "9223372036854775807", "9223372036854775808", "-9223372036854775809",
-    "18446744073709551616", "0.1", "1e308", "1000000000000", "null", "true", "\"nan\"", "\"-inf\"", "[]", "{}", "\"\"", "[[[[[[[[",
-    "{\"a\":", "\\ud800", "\\u0000", "\xff\xfe", "\xc3", "\n", ",", ":"};
+constexpr std::string_view kInteresting[] = {
+    "0", "-1", "1e999", "-1e999", "1e-999", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "0.1",
+    "18446744073709551616", "1e308", "1000000000000", "null", "true", "\"nan\"", "\"-inf\"", "[]", "{}", "\"\"", ",",
+    ":", "[[[[[[[[", "{\"a\":", "\\ud800", "\\u0000", "\xff\xfe", "\xc3", "\n"};
 
 // The run of digits that starts at or after a random place is replaced whole: the surest way past a reader's syntax.
 void ReplaceNumber(std::string& text, Random& random) {
   const size_t begin = text.find_first_of("0123456789", random.Below(text.size()));
   if (begin == std::string::npos) return;
   const size_t end = std::min(text.find_first_not_of("0123456789", begin), text.size());
-  text.replace(begin, end - begin, kInteresting[random.Below(kInteresting.size())]);
+  text.replace(begin, end - begin, kInteresting[random.Below(std::size(kInteresting))]);
 }
 
 void Mutate(std::string& text, const std::vector<Seed>& seeds, Random& random) {
@@ -138,11 +138,21 @@ void Mutate(std::string& text, const std::vector<Seed>& seeds, Random& random) {
     case 0:
       if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << random.Below(8)));
       break;
-    case 1: text.resize(at); break;
-    case 2: text.insert(at, text.substr(at, length)); break;
-    case 3: text.erase(at, length); break;
-    case 4: text.insert(at, kInteresting[random.Below(kInteresting.size())]); break;
-    case 5: ReplaceNumber(text, random); break;
+    case 1:
+      text.resize(at);
+      break;
+    case 2:
+      text.insert(at, text.substr(at, length));
+      break;
+    case 3:
+      text.erase(at, length);
+      break;
+    case 4:
+      text.insert(at, kInteresting[random.Below(std::size(kInteresting))]);
+      break;
+    case 5:
+      ReplaceNumber(text, random);
+      break;
     case 6: {
       const std::string& other = seeds[random.Below(seeds.size())].content;
       text = text.substr(0, at) + other.substr(random.Below(other.size() + 1));

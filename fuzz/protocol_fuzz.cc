@@ -38,9 +38,11 @@ void Try(std::string_view input, Parse parse, Print print) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  const auto print_json = [](const auto& value) { return tench::PrintJson(tench::ToJson(value)); };
+  const auto print = [](const auto& value) { return tench::PrintJson(tench::ToJson(value)); };
+  const auto parse_job = [](std::string_view text) { return tench::ParseJob(text, "job"); };
+  const auto parse_description = [](std::string_view text) { return tench::ParseDescription(text, "worker"); };
   Try(input, tench::ParseMessage, tench::ToLine);
-  Try(input, [](std::string_view text) { return tench::ParseJob(text, "job"); }, print_json);
-  Try(input, [](std::string_view text) { return tench::ParseDescription(text, "worker"); }, print_json);
+  Try(input, parse_job, print);
+  Try(input, parse_description, print);
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the folders of src/ to the table of who may include whom. A folder that is new, or a need that is new, changes the table here
-// on purpose or not at all.
+// Holds the folders of src/ to the table of who may include whom. A folder that is new, or a need that is new, changes
+// the table here on purpose or not at all.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,8 @@ const std::map<std::string, Units>& Table() {
       {"store", {"plan"}},
       {"run", {"plan", "protocol", "store", "measure", "net", "net/zoo", "data", "parity"}},
       {"report", {"store", "measure", "plan"}},
-      {"cli", {"net", "net/zoo", "net/caffe", "data", "protocol", "measure", "parity", "plan", "store", "run", "report"}},
+      {"cli",
+       {"net", "net/zoo", "net/caffe", "data", "protocol", "measure", "parity", "plan", "store", "run", "report"}},
   };
   return table;
 }
@@ -74,7 +75,8 @@ bool IsTest(const fs::path& path) { return path.stem().string().ends_with("_test
 std::string Complaint(const fs::path& file, const fs::path& included) {
   const std::string from = UnitOf(file), to = UnitOf(included);
   const Units* row = RowOf(from);
-  if (row == nullptr) return file.string() + ": the folder '" + from + "' has no row in the table of tests/include_test.cc";
+  if (row == nullptr)
+    return file.string() + ": the folder '" + from + "' has no row in the table of tests/include_test.cc";
   if (to == from || to == "base" || (to == "axis" && from != "base")) return "";
   if (row->contains(to) || (IsTest(file) && Closure(*row).contains(to))) return "";
   return file.string() + " includes " + included.string() + ", but '" + from + "' may not include '" + to + "'";
@@ -111,7 +113,8 @@ TEST(IncludeTest, EveryIncludeIsAllowedByTheTable) {
       ++seen;
       // What does not lie in src/ belongs to a framework or is generated.
       if (!fs::exists(SourceFolder() / included)) continue;
-      if (std::string complaint = Complaint(file, included); !complaint.empty()) complaints.push_back(std::move(complaint));
+      if (std::string complaint = Complaint(file, included); !complaint.empty())
+        complaints.push_back(std::move(complaint));
     }
   }
   EXPECT_GT(seen, 100u) << "the walk over " << SourceFolder() << " found too little to mean anything";
@@ -123,7 +126,8 @@ TEST(IncludeTest, IncludesAreWrittenFromTheSourceFolder) {
     std::ifstream source(SourceFolder() / file);
     for (const std::string& included : QuotedIncludes(source)) {
       EXPECT_FALSE(included.starts_with(".")) << file << " includes " << included;
-      EXPECT_FALSE(!fs::exists(SourceFolder() / included) && fs::exists((SourceFolder() / file).parent_path() / included))
+      EXPECT_FALSE(!fs::exists(SourceFolder() / included) &&
+                   fs::exists((SourceFolder() / file).parent_path() / included))
           << file << " includes its neighbour " << included << " without naming the folder";
     }
   }

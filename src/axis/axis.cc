@@ -29,8 +29,8 @@ bool IsDevice(std::string_view text) {
          number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-Axis TextAxis(std::string name, std::string help, std::string fallback, std::string form = "a text without control characters",
-              bool (*accepts)(std::string_view) = IsPlainText) {
+Axis TextAxis(std::string name, std::string help, std::string fallback,
+              std::string form = "a text without control characters", bool (*accepts)(std::string_view) = IsPlainText) {
   Axis axis;
   axis.name = std::move(name);
   axis.help = std::move(help);
@@ -71,11 +71,12 @@ std::vector<Axis> MakeAxes() {
       NumberAxis("threads", "CPU threads; 0 for every CPU that the process may use", int64_t{0}, 0, 65536),
       NumberAxis("batch", "samples per step", int64_t{16}, 1, 1048576),
       ChoiceAxis("precision", "number format of the computation", "f32", {"f32", "bf16", "f16"}),
-      ChoiceAxis("phase", "what one step does: forward, gradient (forward and backward) or train (gradient and update)", "train",
-                 {phases.begin(), phases.end()}),
+      ChoiceAxis("phase", "what one step does: forward, gradient (forward and backward) or train (gradient and update)",
+                 "train", {phases.begin(), phases.end()}),
       ChoiceAxis("input", "fixed: one resident batch; cycled: a new batch every step", "fixed", {"fixed", "cycled"}),
       NumberAxis("images", "samples in the synthetic data set; 0 for the data set's own number", int64_t{0}, 0, 1e12),
-      NumberAxis("labels", "distinct classes in the synthetic labels; 0 for all that the network knows", int64_t{0}, 0, 1e9),
+      NumberAxis("labels", "distinct classes in the synthetic labels; 0 for all that the network knows", int64_t{0}, 0,
+                 1e9),
       NumberAxis("length", "sequence length of recurrent networks; 0 for the network's own", int64_t{0}, 0, 1048576),
       NumberAxis("lr", "learning rate", 0.01, 0, 1000),
       NumberAxis("momentum", "momentum of the update", 0.9, 0, 1),
@@ -114,7 +115,7 @@ Result<AxisValue> Axis::Parse(std::string_view text) const {
       const Result<double> value = ParseReal(text);
       if (!value.ok() || !(*value >= low && *value <= high))
         return Failed("{}: '{}' is not a number from {}", name, shown, Bounds(*this));
-      return AxisValue(*value + 0.0);   // turns -0 into 0, which would otherwise print apart
+      return AxisValue(*value + 0.0);  // turns -0 into 0, which would otherwise print apart
     }
   }
   Check(false, "an axis has no kind");
@@ -124,7 +125,7 @@ Result<AxisValue> Axis::Parse(std::string_view text) const {
 std::string Axis::Print(const AxisValue& value) const {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* integer = std::get_if<int64_t>(&value)) return fmt::format("{}", *integer);
-  return fmt::format("{}", std::get<double>(value));   // the shortest form that reads back as the same number
+  return fmt::format("{}", std::get<double>(value));  // the shortest form that reads back as the same number
 }
 
 std::span<const Axis> Axes() {

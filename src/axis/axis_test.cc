@@ -17,8 +17,9 @@ const Axis& Row(AxisIndex index) { return Axes()[index]; }
 TEST(AxisTest, EveryIndexNamesItsRow) {
   std::vector<std::string> names;
   for (const Axis& axis : Axes()) names.push_back(axis.name);
-  const std::vector<std::string> expected = {"worker", "network", "data",   "device", "threads",  "batch",        "precision", "phase", "input",
-                                             "images", "labels",  "length", "lr",     "momentum", "weight_decay", "seed",      "tuned"};
+  const std::vector<std::string> expected = {"worker",    "network",  "data",         "device", "threads", "batch",
+                                             "precision", "phase",    "input",        "images", "labels",  "length",
+                                             "lr",        "momentum", "weight_decay", "seed",   "tuned"};
   ASSERT_EQ(Axes().size(), static_cast<size_t>(kAxisCount));
   EXPECT_THAT(names, ElementsAreArray(expected));
   EXPECT_EQ(Row(kAxisWorker).name, "worker");
@@ -42,20 +43,25 @@ TEST(AxisTest, EveryDefaultIsOfItsKindAndReadsBack) {
 
 TEST(AxisTest, BatchesOfZeroAndOfATrillionAreRefused) {
   EXPECT_EQ(Row(kAxisBatch).Parse("0").error().message, "batch: '0' is not an integer from 1 to 1048576");
-  EXPECT_EQ(Row(kAxisBatch).Parse("1000000000000").error().message, "batch: '1000000000000' is not an integer from 1 to 1048576");
-  for (const std::string bad : {"-1", "", "64.0", "1e3", "99999999999999999999", "six\n"}) EXPECT_FALSE(Row(kAxisBatch).Parse(bad).ok()) << bad;
+  EXPECT_EQ(Row(kAxisBatch).Parse("1000000000000").error().message,
+            "batch: '1000000000000' is not an integer from 1 to 1048576");
+  for (const std::string bad : {"-1", "", "64.0", "1e3", "99999999999999999999", "six\n"})
+    EXPECT_FALSE(Row(kAxisBatch).Parse(bad).ok()) << bad;
   EXPECT_EQ(std::get<int64_t>(*Row(kAxisBatch).Parse("1048576")), 1048576);
 }
 
 TEST(AxisTest, DevicesHaveOneSpellingEach) {
-  for (const std::string good : {"cpu", "gpu", "gpu:0", "cuda", "cuda:12"}) EXPECT_TRUE(Row(kAxisDevice).Parse(good).ok()) << good;
-  for (const std::string bad : {"", "CPU", "cpu:0", "gpu:", "gpu:00", "gpu:-1", "gpu:x", "gpu:99999", "tpu", "cuda:0:1"})
+  for (const std::string good : {"cpu", "gpu", "gpu:0", "cuda", "cuda:12"})
+    EXPECT_TRUE(Row(kAxisDevice).Parse(good).ok()) << good;
+  for (const std::string bad :
+       {"", "CPU", "cpu:0", "gpu:", "gpu:00", "gpu:-1", "gpu:x", "gpu:99999", "tpu", "cuda:0:1"})
     EXPECT_FALSE(Row(kAxisDevice).Parse(bad).ok()) << bad;
   EXPECT_EQ(Row(kAxisDevice).Parse("tpu").error().message, "device: 'tpu' is not cpu, gpu, gpu:N, cuda or cuda:N");
 }
 
 TEST(AxisTest, ChoicesHintAtTheNearest) {
-  EXPECT_EQ(Row(kAxisPrecision).Parse("f23").error().message, "precision: 'f23' is not one of f32, bf16, f16; did you mean 'f32'?");
+  EXPECT_EQ(Row(kAxisPrecision).Parse("f23").error().message,
+            "precision: 'f23' is not one of f32, bf16, f16; did you mean 'f32'?");
 }
 
 TEST(AxisTest, RealsPrintShortAndReadBackAsTheSameBits) {

@@ -20,7 +20,9 @@ bool IsOptionValue(std::string_view text) {
 }
 
 // Names and values in words of their own, so that no value can pass for another axis and make two cells share an id.
-std::string Pair(std::string_view name, std::string_view value) { return fmt::format("{}={}", name, ShellQuote(value)); }
+std::string Pair(std::string_view name, std::string_view value) {
+  return fmt::format("{}={}", name, ShellQuote(value));
+}
 
 }  // namespace
 
@@ -74,7 +76,8 @@ std::string Cell::Flags() const {
     std::replace(flag.begin(), flag.end(), '_', '-');
     parts.push_back(fmt::format("--{} {}", flag, ShellQuote(axis.Print(values[i]))));
   }
-  for (const auto& [name, value] : options) parts.push_back("--option " + ShellQuote(fmt::format("{}={}", name, value)));
+  for (const auto& [name, value] : options)
+    parts.push_back("--option " + ShellQuote(fmt::format("{}={}", name, value)));
   return Join(parts, " ");
 }
 

@@ -28,7 +28,11 @@ TEST(CellTest, StartsAtTheDefaults) {
 }
 
 TEST(CellTest, LabelShowsWhatIsNotAtItsDefaultThenTheOptions) {
-  const Cell cell = CellOf({{"option.layout", "nchw"}, {"batch", "64"}, {"network", "lenet"}, {"worker", "reference"}, {"lr", "0.10"},
+  const Cell cell = CellOf({{"option.layout", "nchw"},
+                            {"batch", "64"},
+                            {"network", "lenet"},
+                            {"worker", "reference"},
+                            {"lr", "0.10"},
                             {"phase", "train"}});
   EXPECT_EQ(cell.Label(), "worker=reference network=lenet batch=64 lr=0.1 option.layout=nchw");
   EXPECT_EQ(cell.Flags(), "--worker reference --network lenet --batch 64 --lr 0.1 --option layout=nchw");
@@ -60,7 +64,8 @@ TEST(CellTest, NoValueCanPassForAnotherAxis) {
 TEST(CellTest, SetRefusesWhatTheAxisRefusesAndKeepsTheOldValue) {
   Cell cell = CellOf({{"batch", "8"}});
   EXPECT_EQ(cell.Set("batch", "0").error().message, "batch: '0' is not an integer from 1 to 1048576");
-  EXPECT_EQ(cell.Set("batch", "1000000000000").error().message, "batch: '1000000000000' is not an integer from 1 to 1048576");
+  EXPECT_EQ(cell.Set("batch", "1000000000000").error().message,
+            "batch: '1000000000000' is not an integer from 1 to 1048576");
   EXPECT_EQ(cell.Set("bacth", "8").error().message, "unknown axis 'bacth'; did you mean 'batch'?");
   EXPECT_EQ(cell.Integer(kAxisBatch), 8);
 }

@@ -23,8 +23,8 @@ std::span<const std::string> PhaseNames() {
 }
 
 std::span<const std::string> OutcomeNames() {
-  static const std::vector<std::string> names = {"ok",      "unsupported", "wrong",          "diverged",   "out_of_memory",
-                                                 "timeout", "crashed",     "protocol_error", "interrupted"};
+  static const std::vector<std::string> names = {
+      "ok", "unsupported", "wrong", "diverged", "out_of_memory", "timeout", "crashed", "protocol_error", "interrupted"};
   return names;
 }
 

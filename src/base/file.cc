@@ -15,7 +15,8 @@
 namespace tench {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "raw tensor files are little-endian and are read as they lie");
+static_assert(std::endian::native == std::endian::little,
+              "raw tensor files are little-endian and are read as they lie");
 
 enum class Durability { kSynced, kScratch };
 

@@ -85,7 +85,8 @@ TEST_F(FileTest, RawTensorsKeepTheirBitsAndTheirSize) {
   ASSERT_TRUE(ReadRaw(Path("t"), std::span<float>(read)).ok());
   EXPECT_EQ(read, values);
   std::array<int32_t, 4> wrong{};
-  EXPECT_THAT(ReadRaw(Path("t"), std::span<int32_t>(wrong)).error().message, HasSubstr("holds 12 bytes where 16 are expected"));
+  EXPECT_THAT(ReadRaw(Path("t"), std::span<int32_t>(wrong)).error().message,
+              HasSubstr("holds 12 bytes where 16 are expected"));
   const std::array<int32_t, 1> integers = {-2};
   ASSERT_TRUE(WriteRaw(Path("i"), std::span<const int32_t>(integers)).ok());
   std::array<int32_t, 1> back{};

@@ -24,7 +24,7 @@ std::string Place(std::string_view text, size_t offset) {
   return fmt::format("{}:{}", line, last_break == std::string_view::npos ? offset + 1 : offset - last_break);
 }
 
-// The offset of the bracket that opens level kMaxDepth + 1. Exact as far as the text is JSON; the parser finds what is not.
+// The offset of the bracket that opens level kMaxDepth + 1. Exact as far as the text is JSON; the parser finds the rest.
 std::optional<size_t> TooDeep(std::string_view text) {
   int depth = 0;
   bool quoted = false;
@@ -59,7 +59,8 @@ class KeyWatch {
     std::set<std::string>& keys = keys_[level - 1];
     if (keys.size() >= kMaxKeys) return Complain(fmt::format("an object has more than {} keys", kMaxKeys));
     const auto& key = parsed.get_ref<const std::string&>();
-    if (!keys.insert(key).second) return Complain(fmt::format("the key '{}' occurs twice in one object", Printable(key, 60)));
+    if (!keys.insert(key).second)
+      return Complain(fmt::format("the key '{}' occurs twice in one object", Printable(key, 60)));
     return true;
   }
 
@@ -260,7 +261,8 @@ std::map<std::string, std::string> Fields::StringMap(std::string_view key) {
   std::map<std::string, std::string> map;
   for (const auto& item : Object(key).items()) {
     if (!item.value().is_string()) {
-      Fail(fmt::format("{}.{}", key, Printable(item.key(), 60)), fmt::format("must be a string, not {}", Describe(item.value())));
+      Fail(fmt::format("{}.{}", key, Printable(item.key(), 60)),
+           fmt::format("must be a string, not {}", Describe(item.value())));
       break;
     }
     map[item.key()] = item.value().get<std::string>();
@@ -276,7 +278,9 @@ int64_t Fields::Integer(std::string_view key, int64_t low, int64_t high, int64_t
   return Find(key, false) == nullptr ? fallback : Integer(key, low, high);
 }
 
-double Fields::Real(std::string_view key, double fallback) { return Find(key, false) == nullptr ? fallback : Real(key); }
+double Fields::Real(std::string_view key, double fallback) {
+  return Find(key, false) == nullptr ? fallback : Real(key);
+}
 
 bool Fields::Bool(std::string_view key, bool fallback) { return Find(key, false) == nullptr ? fallback : Bool(key); }
 
@@ -284,7 +288,8 @@ std::vector<std::string> Fields::Strings(std::string_view key, std::vector<std::
   return Find(key, false) == nullptr ? std::move(fallback) : Strings(key);
 }
 
-std::map<std::string, std::string> Fields::StringMap(std::string_view key, std::map<std::string, std::string> fallback) {
+std::map<std::string, std::string> Fields::StringMap(std::string_view key,
+                                                     std::map<std::string, std::string> fallback) {
   return Find(key, false) == nullptr ? std::move(fallback) : StringMap(key);
 }
 

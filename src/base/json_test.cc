@@ -34,7 +34,8 @@ TEST(JsonTest, NumbersThatFitNoDoubleAreErrors) { EXPECT_FALSE(ParseJson("[1e999
 
 TEST(JsonTest, DeepNestingIsRefusedBeforeItIsParsed) {
   EXPECT_TRUE(ParseJson(std::string(64, '[') + std::string(64, ']'), "x").ok());
-  EXPECT_THAT(ParseJson(std::string(65, '[') + std::string(65, ']'), "x").error().message, HasSubstr("x:1:65: nested deeper"));
+  EXPECT_THAT(ParseJson(std::string(65, '[') + std::string(65, ']'), "x").error().message,
+              HasSubstr("x:1:65: nested deeper"));
   EXPECT_FALSE(ParseJson(std::string(10'000'000, '{'), "x").ok());
   EXPECT_TRUE(ParseJson("\"" + std::string(100, '[') + "\\\"" + std::string(100, '{') + "\"", "x").ok());
 }
@@ -111,18 +112,22 @@ INSTANTIATE_TEST_SUITE_P(
     All, FieldsErrorTest,
     testing::Values(
         BadField{"{}", "job.batch: is missing", [](Fields& f) { f.Integer("batch", 1, 9); }},
-        BadField{R"({"batch":0})", "job.batch: must be an integer from 1 to 9, not 0", [](Fields& f) { f.Integer("batch", 1, 9); }},
+        BadField{R"({"batch":0})", "job.batch: must be an integer from 1 to 9, not 0",
+                 [](Fields& f) { f.Integer("batch", 1, 9); }},
         BadField{R"({"batch":1.0})", "job.batch: must be an integer from 1 to 9, not 1.0",
                  [](Fields& f) { f.Integer("batch", 1, 9); }},
-        BadField{R"({"batch":18446744073709551615})", "job.batch: must be an integer from 1 to 9, not 18446744073709551615",
+        BadField{R"({"batch":18446744073709551615})",
+                 "job.batch: must be an integer from 1 to 9, not 18446744073709551615",
                  [](Fields& f) { f.Integer("batch", 1, 9); }},
-        BadField{R"({"seed":-1})", "job.seed: must be an unsigned 64-bit integer, not -1", [](Fields& f) { f.Unsigned("seed"); }},
+        BadField{R"({"seed":-1})", "job.seed: must be an unsigned 64-bit integer, not -1",
+                 [](Fields& f) { f.Unsigned("seed"); }},
         BadField{R"({"lr":[]})", "job.lr: must be a number, \"nan\", \"inf\" or \"-inf\", not an array",
                  [](Fields& f) { f.Real("lr"); }},
         BadField{R"({"on":1})", "job.on: must be true or false, not 1", [](Fields& f) { f.Bool("on"); }},
         BadField{R"({"s":null})", "job.s: must be a string, not null", [](Fields& f) { f.String("s"); }},
         BadField{R"({"l":["a",2]})", "job.l[1]: must be a string, not 2", [](Fields& f) { f.Strings("l"); }},
-        BadField{R"({"l":[1,-2]})", "job.l[1]: must be an integer from 0 to 9, not -2", [](Fields& f) { f.Integers("l", 0, 9); }},
+        BadField{R"({"l":[1,-2]})", "job.l[1]: must be an integer from 0 to 9, not -2",
+                 [](Fields& f) { f.Integers("l", 0, 9); }},
         BadField{R"({"m":{"k":1}})", "job.m.k: must be a string, not 1", [](Fields& f) { f.StringMap("m"); }},
         BadField{R"({"bach":1})", "job: unknown key 'bach'; did you mean 'batch'?",
                  [](Fields& f) { f.Integer("batch", 1, 9, 1); }},

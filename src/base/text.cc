@@ -21,7 +21,7 @@ std::string Lower(std::string_view text) {
 }
 
 struct Unit {
-  std::string_view name;   // lower case
+  std::string_view name;  // lower case
   double factor;
 };
 
@@ -88,7 +88,8 @@ Result<int64_t> ParseInteger(std::string_view text) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code == std::errc::result_out_of_range && end == text.data() + text.size())
     return Failed("'{}' does not fit in 64 bits", Printable(text, 60));
-  if (code != std::errc() || end != text.data() + text.size()) return Failed("'{}' is not an integer", Printable(text, 60));
+  if (code != std::errc() || end != text.data() + text.size())
+    return Failed("'{}' is not an integer", Printable(text, 60));
   return value;
 }
 
@@ -110,15 +111,26 @@ Result<double> ParseReal(std::string_view text) {
 
 Result<int64_t> ParseBytes(std::string_view text) {
   constexpr double kKi = 1024, kMi = kKi * 1024, kGi = kMi * 1024, kTi = kGi * 1024;
-  static constexpr std::array<Unit, 14> kUnits = {{{"", 1}, {"b", 1}, {"k", kKi}, {"kb", kKi}, {"kib", kKi}, {"m", kMi},
-                                                   {"mb", kMi}, {"mib", kMi}, {"g", kGi}, {"gb", kGi}, {"gib", kGi},
-                                                   {"t", kTi}, {"tb", kTi}, {"tib", kTi}}};
+  static constexpr std::array<Unit, 14> kUnits = {{{"", 1},
+                                                   {"b", 1},
+                                                   {"k", kKi},
+                                                   {"kb", kKi},
+                                                   {"kib", kKi},
+                                                   {"m", kMi},
+                                                   {"mb", kMi},
+                                                   {"mib", kMi},
+                                                   {"g", kGi},
+                                                   {"gb", kGi},
+                                                   {"gib", kGi},
+                                                   {"t", kTi},
+                                                   {"tb", kTi},
+                                                   {"tib", kTi}}};
   return ParseQuantity(text, kUnits, "a size such as 512, 64k, 1.5GiB");
 }
 
 Result<int64_t> ParseDuration(std::string_view text) {
-  static constexpr std::array<Unit, 8> kUnits = {{{"", 1e9}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9},
-                                                  {"min", 60e9}, {"h", 3600e9}}};
+  static constexpr std::array<Unit, 8> kUnits = {
+      {{"", 1e9}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}}};
   return ParseQuantity(text, kUnits, "a duration such as 90, 250ms, 1.5m, 2h");
 }
 
@@ -168,7 +180,8 @@ std::string HumanNs(double ns) {
   if (magnitude < 59.95e9) return fmt::format("{:.3g} s", ns / 1e9);
   const double seconds = std::round(magnitude / 1e9);
   const char* sign = ns < 0 ? "-" : "";
-  if (seconds < 3600) return fmt::format("{}{:.0f} min {:02.0f} s", sign, std::floor(seconds / 60), std::fmod(seconds, 60));
+  if (seconds < 3600)
+    return fmt::format("{}{:.0f} min {:02.0f} s", sign, std::floor(seconds / 60), std::fmod(seconds, 60));
   const double minutes = std::round(magnitude / 60e9);
   return fmt::format("{}{:.0f} h {:02.0f} min", sign, std::floor(minutes / 60), std::fmod(minutes, 60));
 }
@@ -177,7 +190,8 @@ std::string HumanCount(double count) {
   static constexpr std::array<std::string_view, 5> kUnits = {"k", "M", "G", "T", "P"};
   if (!std::isfinite(count)) return fmt::format("{}", count);
   const double magnitude = std::abs(count);
-  if (magnitude < 999.5) return magnitude == std::floor(magnitude) ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}", count);
+  if (magnitude < 999.5)
+    return magnitude == std::floor(magnitude) ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}", count);
   double value = magnitude / 1000;
   size_t unit = 0;
   for (; value >= 999.95 && unit + 1 < kUnits.size(); value /= 1000) ++unit;

@@ -31,7 +31,8 @@ TEST(TextTest, TrimAndJoin) {
 TEST(TextTest, IntegersAreTheWholeTextOrNothing) {
   EXPECT_EQ(*ParseInteger("-12"), -12);
   EXPECT_EQ(*ParseInteger("9223372036854775807"), std::numeric_limits<int64_t>::max());
-  for (const std::string bad : {"", "12x", " 3", "3 ", "1.0", "0x10", "+3", "--1"}) EXPECT_FALSE(ParseInteger(bad).ok()) << bad;
+  for (const std::string bad : {"", "12x", " 3", "3 ", "1.0", "0x10", "+3", "--1"})
+    EXPECT_FALSE(ParseInteger(bad).ok()) << bad;
   EXPECT_THAT(ParseInteger("9223372036854775808").error().message, HasSubstr("does not fit"));
 }
 
@@ -61,7 +62,8 @@ TEST(TextTest, DurationsAreSecondsUnlessTheySayOtherwise) {
   EXPECT_EQ(*ParseDuration("1.5m"), 90'000'000'000);
   EXPECT_EQ(*ParseDuration("2h"), 7'200'000'000'000);
   EXPECT_EQ(*ParseDuration("250ms"), 250'000'000);
-  for (const std::string bad : {"", "s", "-5", "5d", "1e9", "inf", "9999999999999h"}) EXPECT_FALSE(ParseDuration(bad).ok()) << bad;
+  for (const std::string bad : {"", "s", "-5", "5d", "1e9", "inf", "9999999999999h"})
+    EXPECT_FALSE(ParseDuration(bad).ok()) << bad;
 }
 
 TEST(TextTest, NearestFindsWhatWasMeant) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job's JSON. Every field is written, so that a worker in another language needs no defaults of its own, and so are the network's
-// parameters with their shapes. When reading, all but the protocol, the network and the batch may be left out; an unknown key is refused,
-// since a worker that overlooks it would measure something else than it was asked for.
+// The job's JSON. Every field is written, so that a worker in another language needs no defaults of its own, and so are
+// the network's parameters with their shapes. When reading, all but the protocol, the network and the batch may be left
+// out; an unknown key is refused, since a worker that overlooks it would measure something else than it was asked for.
 
 #include <cmath>
 
@@ -23,14 +23,17 @@ Json SolverToJson(const Solver& solver) {
 }
 
 Json BudgetToJson(const Budget& budget) {
-  return {{"warmup_steps", budget.warmup_steps}, {"fixed_steps", budget.fixed_steps},
-          {"epochs", budget.epochs},             {"min_steps", budget.min_steps},
-          {"min_time_ns", budget.min_time_ns},   {"relative_interval", RealToJson(budget.relative_interval)},
+  return {{"warmup_steps", budget.warmup_steps},
+          {"fixed_steps", budget.fixed_steps},
+          {"epochs", budget.epochs},
+          {"min_steps", budget.min_steps},
+          {"min_time_ns", budget.min_time_ns},
+          {"relative_interval", RealToJson(budget.relative_interval)},
           {"time_limit_ns", budget.time_limit_ns}};
 }
 
 Json TensorsToJson(const TensorFiles& tensors) {
-  return {{"load", tensors.load.empty() ? Json::object() : Json(tensors.load)},
+  return {{"load", tensors.load},
           {"folder", tensors.folder},
           {"outputs", tensors.outputs},
           {"gradients", tensors.gradients},
@@ -47,7 +50,8 @@ std::string AxisText(Fields& fields, std::string_view key, AxisIndex axis, std::
 
 double BoundedReal(Fields& fields, std::string_view key, double low, double high, double fallback) {
   const double value = fields.Real(key, fallback);
-  if (!(value >= low && value <= high)) fields.Fail(key, fmt::format("must be a number from {} to {}, not {}", low, high, value));
+  if (!(value >= low && value <= high))
+    fields.Fail(key, fmt::format("must be a number from {} to {}, not {}", low, high, value));
   return value;
 }
 
@@ -110,7 +114,8 @@ void ReadPlainFields(Fields& fields, Job& job) {
   job.labels = fields.Integer("labels", 0, AxisHigh(kAxisLabels), job.labels);
   if (fields.Has("lr_schedule")) job.lr_schedule = fields.Reals("lr_schedule");
   for (const double lr : job.lr_schedule)
-    if (!std::isfinite(lr) || lr < 0) fields.Fail("lr_schedule", fmt::format("must hold finite numbers from 0 on, not {}", lr));
+    if (!std::isfinite(lr) || lr < 0)
+      fields.Fail("lr_schedule", fmt::format("must hold finite numbers from 0 on, not {}", lr));
   job.dropout = fields.Bool("dropout", job.dropout);
   job.tuned = fields.Bool("tuned", job.tuned);
   job.options = fields.StringMap("options", {});
@@ -123,7 +128,8 @@ Result<Job> JobFromJson(const Json& json) {
   ReadPlainFields(fields, job);
   const Json& network = fields.Object("network");
   const std::string fingerprint = fields.String("fingerprint", "");
-  if (fields.Has("parameters")) fields.Array("parameters");   // for workers without shape inference; ours work them out again
+  if (fields.Has("parameters"))
+    fields.Array("parameters");  // for workers without shape inference; ours work them out again
   static const Json kNothing = Json::object();
   const Json& solver = fields.Has("solver") ? fields.Object("solver") : kNothing;
   const Json& budget = fields.Has("budget") ? fields.Object("budget") : kNothing;
@@ -142,7 +148,8 @@ Result<Job> JobFromJson(const Json& json) {
 }  // namespace
 
 Json ToJson(const Job& job) {
-  Json json = {{"protocol", kProtocolVersion}, {"network", GraphToJson(job.network)}, {"fingerprint", Fingerprint(job.network)}};
+  Json json = {
+      {"protocol", kProtocolVersion}, {"network", GraphToJson(job.network)}, {"fingerprint", Fingerprint(job.network)}};
   if (const auto typed = Infer(job.network, job.batch); typed.ok()) json["parameters"] = ParametersToJson(*typed);
   json["batch"] = job.batch;
   json["device"] = job.device;
@@ -158,7 +165,7 @@ Json ToJson(const Job& job) {
   json["dropout"] = job.dropout;
   json["budget"] = BudgetToJson(job.budget);
   json["tuned"] = job.tuned;
-  json["options"] = job.options.empty() ? Json::object() : Json(job.options);
+  json["options"] = job.options;
   json["tensors"] = TensorsToJson(job.tensors);
   return json;
 }

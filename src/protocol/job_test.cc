@@ -88,31 +88,41 @@ TEST(JobTest, NeedsOnlyProtocolNetworkAndBatch) {
 }
 
 TEST(JobTest, RefusesWhatIsOutOfRange) {
-  EXPECT_EQ(ErrorWith([](Json& json) { json["batch"] = 0; }), "job.json: job.batch: must be an integer from 1 to 1048576, not 0");
-  EXPECT_THAT(ErrorWith([](Json& json) { json["batch"] = 1'000'000'000'000; }), HasSubstr("job.batch: must be an integer"));
+  EXPECT_EQ(ErrorWith([](Json& json) { json["batch"] = 0; }),
+            "job.json: job.batch: must be an integer from 1 to 1048576, not 0");
+  EXPECT_THAT(ErrorWith([](Json& json) { json["batch"] = 1'000'000'000'000; }),
+              HasSubstr("job.batch: must be an integer"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["threads"] = 0; }), HasSubstr("job.threads: must be an integer from 1"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["device"] = "tpu"; }), HasSubstr("'tpu' is not cpu, gpu"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["precision"] = "f64"; }), HasSubstr("not one of f32, bf16, f16"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["phase"] = "sleep"; }), HasSubstr("job.phase: unknown phase 'sleep'"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["seed"] = -1; }), HasSubstr("job.seed: must be an unsigned"));
-  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["lr"] = "nan"; }), HasSubstr("job.solver.lr: must be a number from 0"));
-  EXPECT_THAT(ErrorWith([](Json& json) { json["lr_schedule"][1] = "inf"; }), HasSubstr("job.lr_schedule: must hold finite"));
-  EXPECT_THAT(ErrorWith([](Json& json) { json["budget"]["min_steps"] = -1; }), HasSubstr("job.budget.min_steps: must be an integer"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["lr"] = "nan"; }),
+              HasSubstr("job.solver.lr: must be a number from 0"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["lr_schedule"][1] = "inf"; }),
+              HasSubstr("job.lr_schedule: must hold finite"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["budget"]["min_steps"] = -1; }),
+              HasSubstr("job.budget.min_steps: must be an integer"));
 }
 
 TEST(JobTest, RefusesWhatItDoesNotKnow) {
-  EXPECT_EQ(ErrorWith([](Json& json) { json["thread"] = 4; }), "job.json: job: unknown key 'thread'; did you mean 'threads'?");
-  EXPECT_THAT(ErrorWith([](Json& json) { json["budget"]["min_step"] = 4; }), HasSubstr("job.budget: unknown key 'min_step'"));
+  EXPECT_EQ(ErrorWith([](Json& json) { json["thread"] = 4; }),
+            "job.json: job: unknown key 'thread'; did you mean 'threads'?");
+  EXPECT_THAT(ErrorWith([](Json& json) { json["budget"]["min_step"] = 4; }),
+              HasSubstr("job.budget: unknown key 'min_step'"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["network"]["layers"] = 4; }), StartsWith("job.json: job.network: "));
 }
 
 TEST(JobTest, RefusesAnotherProtocolBeforeAnythingElse) {
-  EXPECT_EQ(ErrorWith([](Json& json) { json = {{"protocol", 9}, {"novelty", true}}; }),
+  EXPECT_EQ(ErrorWith([](Json& json) {
+              json = {{"protocol", 9}, {"novelty", true}};
+            }),
             "job.json: job.protocol: version 9 is spoken there, version 1 here");
 }
 
 TEST(JobTest, RefusesANetworkThatIsNotTheOneTheWriterMeant) {
-  EXPECT_THAT(ErrorWith([](Json& json) { json["fingerprint"] = "0123456789abcdef"; }), HasSubstr("job.fingerprint: the network is"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["fingerprint"] = "0123456789abcdef"; }),
+              HasSubstr("job.fingerprint: the network is"));
 }
 
 }  // namespace

@@ -17,11 +17,6 @@ constexpr int64_t kMaxCount = int64_t{1} << 53;
 
 constexpr std::array<std::string_view, 3> kFailureKinds = {"failed", "unsupported", "out_of_memory"};
 
-template <class Map>
-Json MapToJson(const Map& map) {
-  return map.empty() ? Json::object() : Json(map);
-}
-
 Json ToJson(const Hello& hello) {
   return {{"type", "hello"},
           {"worker", ToJson(hello.worker)},
@@ -35,7 +30,7 @@ Json ToJson(const Built& built) {
           {"build_ns", built.build_ns},
           {"peak_rss_bytes", built.peak_rss_bytes},
           {"planned_bytes", built.planned_bytes},
-          {"choices", MapToJson(built.choices)}};
+          {"choices", built.choices}};
 }
 
 Json ToJson(const Steps& steps) {
@@ -102,7 +97,8 @@ Result<Message> HelloFromJson(const Json& json) {
   hello.libraries = fields.Strings("libraries", {});
   hello.flush_to_zero = fields.String("flush_to_zero", "unknown");
   if (hello.flush_to_zero != "on" && hello.flush_to_zero != "off" && hello.flush_to_zero != "unknown")
-    fields.Fail("flush_to_zero", fmt::format("must be on, off or unknown, not '{}'", Printable(hello.flush_to_zero, 60)));
+    fields.Fail("flush_to_zero",
+                fmt::format("must be on, off or unknown, not '{}'", Printable(hello.flush_to_zero, 60)));
   hello.rss_bytes = fields.Integer("rss_bytes", 0, kMaxCount, 0);
   TENCH_TRY(fields.Finish());
   hello.worker = TENCH_TRY(DescriptionFromJson(worker, "hello.worker"));
@@ -172,7 +168,8 @@ std::string ToLine(const Message& message) {
 }
 
 Result<Message> ParseMessage(std::string_view line) {
-  if (line.size() > kMaxLineBytes) return Failed("message: a line of {} bytes, {} are allowed", line.size(), kMaxLineBytes);
+  if (line.size() > kMaxLineBytes)
+    return Failed("message: a line of {} bytes, {} are allowed", line.size(), kMaxLineBytes);
   const Json json = TENCH_TRY(ParseJson(line, "message"));
   Fields fields(json, "message");
   fields.AllowUnknown();
@@ -192,14 +189,10 @@ Json ToJson(const Description& description) {
   for (const WorkerOption& option : description.options)
     options.push_back(
         {{"name", option.name}, {"help", option.help}, {"default", option.fallback}, {"choices", option.choices}});
-  return {{"protocol", description.protocol},
-          {"name", description.name},
-          {"version", description.version},
-          {"ops", description.ops},
-          {"devices", description.devices},
-          {"precisions", description.precisions},
-          {"options", std::move(options)},
-          {"facts", MapToJson(description.facts)}};
+  return {{"protocol", description.protocol}, {"name", description.name},
+          {"version", description.version},   {"ops", description.ops},
+          {"devices", description.devices},   {"precisions", description.precisions},
+          {"options", std::move(options)},    {"facts", description.facts}};
 }
 
 Result<Description> ParseDescription(std::string_view text, std::string_view origin) {

@@ -96,9 +96,12 @@ TEST(MessageTest, ErrorComesBackWithItsKind) {
 TEST(MessageTest, LinesAreSpeltAsDocumented) {
   EXPECT_EQ(ToLine(Steps{0, false, {5}, {}, {std::nan("")}}),
             R"({"type":"steps","first":0,"warmup":false,"step_ns":[5],"loss":["nan"]})");
-  EXPECT_EQ(ToLine(Built{1, 2, 3, {}}), R"({"type":"build","build_ns":1,"peak_rss_bytes":2,"planned_bytes":3,"choices":{}})");
-  EXPECT_EQ(ToLine(Done{false, 1, 2, 3}), R"({"type":"result","converged":false,"peak_rss_bytes":1,"cpu_ns":2,"wall_ns":3})");
-  EXPECT_EQ(ToLine(Failure{ErrorKind::kOutOfMemory, "full"}), R"({"type":"error","kind":"out_of_memory","message":"full"})");
+  EXPECT_EQ(ToLine(Built{1, 2, 3, {}}),
+            R"({"type":"build","build_ns":1,"peak_rss_bytes":2,"planned_bytes":3,"choices":{}})");
+  EXPECT_EQ(ToLine(Done{false, 1, 2, 3}),
+            R"({"type":"result","converged":false,"peak_rss_bytes":1,"cpu_ns":2,"wall_ns":3})");
+  EXPECT_EQ(ToLine(Failure{ErrorKind::kOutOfMemory, "full"}),
+            R"({"type":"error","kind":"out_of_memory","message":"full"})");
 }
 
 TEST(MessageTest, ALineNeverHoldsALineBreakOrBrokenUtf8) {
@@ -136,14 +139,18 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{R"({"type":7})", "message.type: must be a string, not 7"},
         BadLine{R"({"type":"step"})", "unknown type 'step'; did you mean 'steps'?"},
         BadLine{R"({"type":"steps","first":0,"step_ns":[1,2],"loss":[1]})", "steps.loss: has 1 values for 2 steps"},
-        BadLine{R"({"type":"steps","first":0,"step_ns":[1],"loss":[1],"input_ns":[1,2]})", "steps.input_ns: has 2 values for 1 steps"},
-        BadLine{R"({"type":"steps","first":0,"step_ns":[-1],"loss":[1]})", "steps.step_ns[0]: must be an integer from 0"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[1],"loss":[1],"input_ns":[1,2]})",
+                "steps.input_ns: has 2 values for 1 steps"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[-1],"loss":[1]})",
+                "steps.step_ns[0]: must be an integer from 0"},
         BadLine{R"({"type":"steps","first":0,"step_ns":[1e30],"loss":[1]})", "steps.step_ns[0]: must be an integer"},
-        BadLine{R"({"type":"steps","first":0,"step_ns":[9223372036854775807],"loss":[1]})", "steps.step_ns[0]: must be an integer"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[9223372036854775807],"loss":[1]})",
+                "steps.step_ns[0]: must be an integer"},
         BadLine{R"({"type":"steps","first":-1,"step_ns":[],"loss":[]})", "steps.first: must be an integer from 0"},
         BadLine{R"({"type":"steps","first":0,"step_ns":[1],"loss":["NaN"]})", "steps.loss[0]: must be a number"},
         BadLine{R"({"type":"steps","first":0,"step_ns":[1],"loss":[null]})", "steps.loss[0]: must be a number"},
-        BadLine{R"({"type":"error","kind":"tired","message":"x"})", "error.kind: must be failed, unsupported or out_of_memory"},
+        BadLine{R"({"type":"error","kind":"tired","message":"x"})",
+                "error.kind: must be failed, unsupported or out_of_memory"},
         BadLine{R"({"type":"hello"})", "hello.worker: is missing"},
         BadLine{R"({"type":"hello","worker":{"protocol":1}})", "hello.worker.name: is missing"},
         BadLine{R"({"type":"hello","worker":{"protocol":"1"}})", "hello.worker.protocol: must be an integer"},
