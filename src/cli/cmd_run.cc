@@ -45,8 +45,8 @@ Result<int> Run(const RunFlags& flags) {
   std::optional<Store> store;
   if (!flags.database.empty()) store.emplace(TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite)));
 
-  const Host host = ReadHost();
-  RunRequest request{planned, 0, 0, 0, host.name, MachineId(host)};
+  const HostFacts host = ReadHost();
+  const RunRequest request{planned, 0, 0, 0, host.machine, host.machine_id};
   RunResult result;
   Interrupt interrupt;
   {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The flags of commands that read a store: which file, which study, which cells.
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "plan/matrix.h"
+#include "store/store.h"
+
+namespace tench {
+
+class StudyFlags {
+ public:
+  enum class With { kStudy, kStudyAndFilter };
+  void AddTo(CLI::App& app, With with = With::kStudyAndFilter);
+
+  Result<Store> Open() const;                                  // read-only
+  // The study asked for, checked; "latest" is the newest; nullopt = everything in the file.
+  Result<std::optional<int64_t>> Study(Store& store) const;
+  Result<CellFilter> Filter() const;
+  const std::string& database() const { return database_; }
+
+ private:
+  std::string database_, study_;
+  std::vector<std::string> only_;
+};
+
+}  // namespace tench

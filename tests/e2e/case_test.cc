@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs every text case in tests/e2e/cases. A case is a transcript:
+//   # a comment
+//   $ tench show lennet
+//   tench: there is no network 'lennet'; did you mean 'lenet'?
+//   [exit 2]
+// A command goes to the shell in a fresh folder (shared by the commands of one case), with the built binaries first on PATH, TENCH_CASES set
+// to the folder of the cases and TENCH_SOURCE to the project. "> " lines continue a command. stdout and stderr are expected as they come, and "[exit N]" follows if N is not 0.
+// Holes and rewriting are golden.h's.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "golden.h"
+
+namespace tench {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kCases = fs::path(TENCH_SOURCE_DIR) / "tests/e2e/cases";
+
+std::vector<std::string> CaseNames() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kCases)) {
+    if (entry.path().extension() == ".txt") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// What the command prints, and its exit code as a last line.
+std::string RunCommand(const std::string& command, const fs::path& folder) {
+  const std::string script = "cd " + ShellQuote(folder.string()) + " && exec 2>&1\n" + command;
+  FILE* pipe = popen(("sh -c " + ShellQuote(script)).c_str(), "r");
+  std::string output;
+  char buffer[4096];
+  while (const size_t size = fread(buffer, 1, sizeof buffer, pipe)) output.append(buffer, size);
+  const int status = pclose(pipe);
+  if (!output.empty() && output.back() != '\n') output += '\n';
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (code != 0) output += "[exit " + std::to_string(code) + "]\n";
+  return output;
+}
+
+// The transcript with every expected output replaced by the real one.
+std::string Replay(const std::string& transcript, const fs::path& folder) {
+  std::string actual, command, echo;
+  const auto flush = [&] {
+    if (!command.empty()) actual += echo + RunCommand(command, folder);
+    command.clear();
+    echo.clear();
+  };
+  for (const std::string& line : Split(transcript, '\n')) {
+    if (line.starts_with("$ ")) {
+      flush();
+      command = line.substr(2);
+      echo = line + "\n";
+    } else if (line.starts_with("> ") && !command.empty()) {
+      command += "\n" + line.substr(2);
+      echo += line + "\n";
+    } else if (line.starts_with("#")) {
+      flush();
+      actual += line + "\n";
+    }
+  }
+  flush();
+  return actual;
+}
+
+class CaseTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(CaseTest, BehavesAsWritten) {
+  const fs::path path = kCases / (GetParam() + ".txt");
+  const std::string transcript = *ReadFile(path);
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-case");
+  setenv("PATH", (std::string(TENCH_BIN_DIR) + ":" + getenv("PATH")).c_str(), 1);
+  setenv("TENCH_CASES", kCases.c_str(), 1);
+  setenv("TENCH_SOURCE", TENCH_SOURCE_DIR, 1);
+  setenv("TENCH_MACHINE", "testbed", 1);
+  EXPECT_TRUE(MatchesGoldenFile(path, Replay(transcript, folder.path())));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, CaseTest, testing::ValuesIn(CaseNames()), [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace tench
