@@ -16,10 +16,7 @@
 namespace tench {
 namespace {
 
-TextPlace PlaceOf(const YAML::Mark& mark) {
-  if (mark.is_null()) return {1, 1};
-  return {mark.line + 1, mark.column + 1};
-}
+TextPlace PlaceOf(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
 TextPlace PlaceOf(std::string_view text, size_t offset) {
   const std::string_view before = text.substr(0, offset);
@@ -257,15 +254,17 @@ std::string_view Name(YamlNode::Kind kind) {
 Result<YamlNode> ParseYaml(std::string_view text, std::string_view origin) {
   TENCH_TRY(CheckBytes(text, origin));
   TENCH_TRY(CheckNesting(text, origin));
+  // The library takes a quote that is still open at the last line end for closed, and only there.
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   TreeBuilder builder(origin);
   try {
-    // The library takes a quote that is still open at the last line end for closed, and only there.
-    std::istringstream stream{std::string(text.substr(0, text.find_last_not_of(" \t\r\n") + 1))};
+    std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
     while (!builder.failed() && parser.HandleNextDocument(builder)) continue;
   } catch (const YAML::Exception& exception) {
     // What the builder refused stands before whatever the library stumbled over.
-    if (!builder.failed()) return FailedAt(origin, PlaceOf(exception.mark), "{}", Printable(exception.msg));
+    const TextPlace place = exception.mark.is_null() ? PlaceOf(text, text.size()) : PlaceOf(exception.mark);
+    if (!builder.failed()) return FailedAt(origin, place, "{}", Printable(exception.msg));
   } catch (const std::exception& exception) {
     return FailedAt(origin, {1, 1}, "the file cannot be read as YAML: {}", Printable(exception.what()));
   }

@@ -75,6 +75,7 @@ TEST(YamlNodeTest, SyntaxErrorsPointAtTheirPlaceInOneLine) {
   EXPECT_THAT(ErrorOf("a: 'b\n"), StartsWith("s.yaml:1:"));
   EXPECT_THAT(ErrorOf("a: \"b\n\n  \n"), StartsWith("s.yaml:1:"));
   EXPECT_THAT(ErrorOf("a: b: c\n"), StartsWith("s.yaml:1:"));
+  EXPECT_THAT(ErrorOf("a: b\nc: [d,\n   e\n"), StartsWith("s.yaml:3:"));
 }
 
 TEST(YamlNodeTest, RefusesAKeyThatStandsTwice) {
@@ -150,8 +151,8 @@ TEST(YamlNodeTest, RefusesDeepNestingOfEveryKind) {
 
 TEST(YamlNodeTest, SurvivesNestingThatTheEstimateDoesNotSee) {
   // Closing brackets in quotes hide the depth from the estimate.
-  EXPECT_THAT(ErrorOf(Repeat("[\"]\",", 400'000)), StartsWith("s.yaml:1:"));
-  EXPECT_THAT(ErrorOf(Repeat("{\"}\": ", 400'000)), StartsWith("s.yaml:1:"));
+  EXPECT_THAT(ErrorOf(Repeat("[\"]\",", 50'000)), StartsWith("s.yaml:1:"));
+  EXPECT_THAT(ErrorOf(Repeat("{\"}\": ", 50'000)), StartsWith("s.yaml:1:"));
 }
 
 TEST(YamlNodeTest, ReadsANormalDepthWithBracketsInTextAndComments) {
