@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network's file may be anything. What parses must survive being written and read again with its fingerprint, and what passes Infer
-// must have costs and an inference form that passes, too.
+// A network's file may be anything. What parses must survive being written and read again with its fingerprint, and
+// what passes Infer must have costs and an inference form that passes, too.
 
 #include <string_view>
 

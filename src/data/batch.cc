@@ -7,8 +7,8 @@
 namespace tench {
 namespace {
 
-// Calls `fill(sample, position, count)` for each stretch of samples that are consecutive in the set: sample `sample` goes to place
-// `position` of the batch, and so on. The set wraps around, possibly more than once in a batch.
+// Calls `fill(sample, position, count)` for each stretch of samples that are consecutive in the set: sample `sample`
+// goes to place `position` of the batch, and so on. The set wraps around, possibly more than once in a batch.
 template <class FillStretch>
 void ForEachStretch(int64_t first, int64_t images, int64_t batch, const FillStretch& fill) {
   int64_t sample = first % images;
@@ -22,7 +22,8 @@ void ForEachStretch(int64_t first, int64_t images, int64_t batch, const FillStre
 
 }  // namespace
 
-void MakeBatch(const TypedGraph& graph, const BatchPlan& plan, int64_t first, std::vector<HostTensor>& tensors, int threads) {
+void MakeBatch(const TypedGraph& graph, const BatchPlan& plan, int64_t first, std::vector<HostTensor>& tensors,
+               int threads) {
   Check(first >= 0, "a batch starts at a negative sample");
   const int64_t images = plan.images > 0 ? plan.images : graph.batch;
   size_t used = 0;
@@ -33,7 +34,7 @@ void MakeBatch(const TypedGraph& graph, const BatchPlan& plan, int64_t first, st
     HostTensor& tensor = tensors[used++];
     tensor.name = layer.layer.name;
     tensor.type = layer.output;
-    const size_t elements = static_cast<size_t>(ElementCount(input->shape));   // of one sample
+    const size_t elements = static_cast<size_t>(ElementCount(input->shape));  // of one sample
     const size_t total = elements * static_cast<size_t>(graph.batch);
     const bool reals = layer.output.dtype == DType::kF32;
     tensor.f32.resize(reals ? total : 0);

@@ -18,14 +18,16 @@ TypedGraph Network(std::string_view name, int64_t batch) {
   return *std::move(typed);
 }
 
-std::vector<HostTensor> Batch(std::string_view network, int64_t batch, int64_t first, const BatchPlan& plan = {1, 100, 0}) {
+std::vector<HostTensor> Batch(std::string_view network, int64_t batch, int64_t first,
+                              const BatchPlan& plan = {1, 100, 0}) {
   std::vector<HostTensor> tensors;
   MakeBatch(Network(network, batch), plan, first, tensors);
   return tensors;
 }
 
 const HostTensor& Named(const std::vector<HostTensor>& tensors, std::string_view name) {
-  const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const HostTensor& tensor) { return tensor.name == name; });
+  const auto found =
+      std::find_if(tensors.begin(), tensors.end(), [&](const HostTensor& tensor) { return tensor.name == name; });
   Check(found != tensors.end(), "the tensor is missing");
   return *found;
 }
@@ -57,10 +59,12 @@ TEST(BatchTest, ElementsAreIndexedBySampleAndPlace) {
   const auto tensors = Batch("lenet", 4, 7);
   const HostTensor& label = Named(tensors, "label");
   const Generator generator(1, "label");
-  for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(label.i32[static_cast<size_t>(i)], generator.Integer(static_cast<uint64_t>(7 + i), 0, 10));
+  for (int64_t i = 0; i < 4; ++i)
+    EXPECT_EQ(label.i32[static_cast<size_t>(i)], generator.Integer(static_cast<uint64_t>(7 + i), 0, 10));
   const TypedGraph graph = Network("lenet", 4);
   const HostTensor& data = Named(tensors, "data");
-  const auto layer = std::find_if(graph.layers.begin(), graph.layers.end(), [](const TypedLayer& l) { return l.layer.name == "data"; });
+  const auto layer = std::find_if(graph.layers.begin(), graph.layers.end(),
+                                  [](const TypedLayer& l) { return l.layer.name == "data"; });
   float one = 0;
   FillTensor(1, "data", std::get<Input>(layer->layer.op).fill, 9 * 784 + 5, std::span(&one, 1));
   EXPECT_EQ(data.f32[2 * 784 + 5], one);
@@ -79,7 +83,8 @@ TEST(BatchTest, WithoutANumberOfImagesTheSetIsOneBatch) {
 }
 
 TEST(BatchTest, LabelsCanBeLimitedToFewClasses) {
-  const auto all = Batch("lenet", 64, 0), two = Batch("lenet", 64, 0, {1, 100, 2}), one = Batch("lenet", 64, 0, {1, 100, 1});
+  const auto all = Batch("lenet", 64, 0), two = Batch("lenet", 64, 0, {1, 100, 2}),
+             one = Batch("lenet", 64, 0, {1, 100, 1});
   const auto classes = [](const std::vector<HostTensor>& tensors) {
     const HostTensor& label = Named(tensors, "label");
     return std::set<int32_t>(label.i32.begin(), label.i32.end());

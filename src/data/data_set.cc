@@ -8,7 +8,7 @@
 namespace tench {
 namespace {
 
-constexpr size_t kMaxNetworkBytes = size_t{64} << 20;   // of a network's file
+constexpr size_t kMaxNetworkBytes = size_t{64} << 20;  // of a network's file
 
 DataSet Images(std::string name, std::string help, int64_t channels, int64_t size, int64_t classes, int64_t images) {
   InputSpec spec;
@@ -19,7 +19,8 @@ DataSet Images(std::string name, std::string help, int64_t channels, int64_t siz
   return {std::move(name), std::move(help), std::move(spec), images};
 }
 
-DataSet Sequences(std::string name, std::string help, int64_t vocabulary, int64_t length, int64_t classes, int64_t images) {
+DataSet Sequences(std::string name, std::string help, int64_t vocabulary, int64_t length, int64_t classes,
+                  int64_t images) {
   InputSpec spec;
   spec.data = name;
   spec.vocabulary = vocabulary;
@@ -28,11 +29,14 @@ DataSet Sequences(std::string name, std::string help, int64_t vocabulary, int64_
   return {std::move(name), std::move(help), std::move(spec), images};
 }
 
-bool IsFile(std::string_view network) { return network.find('/') != std::string_view::npos || network.ends_with(".json"); }
+bool IsFile(std::string_view network) {
+  return network.find('/') != std::string_view::npos || network.ends_with(".json");
+}
 
 // Words for a network that brings its own inputs.
 Status RefuseDataForFile(std::string_view network, std::string_view data, int64_t length) {
-  if (!data.empty()) return Failed("'{}' is a file that names its own inputs; it takes no data set '{}'", network, Printable(data));
+  if (!data.empty())
+    return Failed("'{}' is a file that names its own inputs; it takes no data set '{}'", network, Printable(data));
   if (length != 0) return Failed("'{}' is a file that names its own inputs; it takes no sequence length", network);
   return Ok();
 }
@@ -80,8 +84,10 @@ Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t 
   const DataSet* set = TENCH_TRY(FindDataSet(resolved));
   InputSpec spec = set->spec;
   if (length != 0) {
-    if (!spec.sequences()) return Failed("a sequence length makes no sense for '{}' on '{}': it holds images", name, spec.data);
-    if (length < 1 || length > kMaxSize) return Failed("the sequence length is {}; it must be from 1 to {}", length, kMaxSize);
+    if (!spec.sequences())
+      return Failed("a sequence length makes no sense for '{}' on '{}': it holds images", name, spec.data);
+    if (length < 1 || length > kMaxSize)
+      return Failed("the sequence length is {}; it must be from 1 to {}", length, kMaxSize);
     spec.length = length;
   }
   return entry->build(spec);

@@ -74,7 +74,8 @@ TEST(LoadNetworkTest, TheLengthIsForSequencesOnly) {
     if (input == nullptr || input->role != InputRole::kTokens) continue;
     EXPECT_EQ(input->shape, Shape{37});
   }
-  EXPECT_THAT(ErrorOf(LoadNetwork("lenet", "", 37)), HasSubstr("a sequence length makes no sense for 'lenet' on 'mnist'"));
+  EXPECT_THAT(ErrorOf(LoadNetwork("lenet", "", 37)),
+              HasSubstr("a sequence length makes no sense for 'lenet' on 'mnist'"));
   EXPECT_THAT(ErrorOf(LoadNetwork("lstm", "", -1)), HasSubstr("the sequence length is -1"));
 }
 

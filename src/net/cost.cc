@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counts, per op. Multiplications are counted exactly for conv, fc and lstm (2 FLOPs per multiply-add; the bias and the gates'
-// functions are left out, as publications do). For the rest, one FLOP for every element that an output element is made of:
-//   pool            every window element (global: the whole image)      relu, sigmoid, tanh, dropout   1 per element
-//   lrn             `size` channels per element                         batch_norm                     2 per element: scale and shift
-//   add             1 per input and element                             mean_over_time                 every step of every sequence
-//   softmax_ce      1 per score                                         other losses                   2 per element: value and target
-//   input, concat, flatten, embedding                                   0: they only move data
-// Backwards, each of two gradients costs as much as the forward pass: that of the weights (where there are any) and that of the data
-// (where a parameter lies before the layer). An LSTM needs the data gradient of its hidden state always; an embedding adds each
-// output element's gradient to its row.
+// The counts, per op. Multiplications are counted exactly for conv, fc and lstm: 2 FLOPs per multiply-add; the bias and
+// the gates' functions are left out, as publications do. For the rest, one FLOP for every element that an output
+// element is made of:
+//   relu, sigmoid, tanh, dropout        1 per element
+//   pool                                every window element; global: the whole image
+//   lrn                                 `size` channels per element
+//   batch_norm                          2 per element: scale and shift
+//   add                                 1 per input and element
+//   mean_over_time                      every step of every sequence
+//   softmax_cross_entropy               1 per score
+//   other losses                        2 per element: value and target
+//   input, concat, flatten, embedding   0: they only move data
+// Backwards, each of two gradients costs as much as the forward pass: that of the weights (where there are any) and
+// that of the data (where a parameter lies before the layer). An LSTM needs the data gradient of its hidden state
+// always; an embedding adds each output element's gradient to its row.
 #include "net/cost.h"
 
 #include <limits>
@@ -29,7 +34,7 @@ int64_t Plus(int64_t x, int64_t y) {
 struct Flops {
   int64_t forward = 0;
   int64_t weight_gradient = 0;
-  int64_t data_gradient = 0;       // only if a parameter lies before the layer
+  int64_t data_gradient = 0;  // only if a parameter lies before the layer
 };
 
 Flops MultiplyAdds(int64_t count) {
@@ -48,7 +53,7 @@ Flops OpFlops(const TypedGraph& graph, size_t index) {
                },
                [&](const FullyConnected&) { return MultiplyAdds(Times(out, in(0)[1])); },
                [&](const Lstm& op) {
-                 const int64_t gates = Times(8, out);   // 4 gates, 2 FLOPs
+                 const int64_t gates = Times(8, out);  // 4 gates, 2 FLOPs
                  const int64_t input = Times(gates, in(0)[2]), hidden = Times(gates, op.hidden);
                  return Flops{Plus(input, hidden), Plus(Plus(input, hidden), hidden), input};
                },
@@ -56,16 +61,19 @@ Flops OpFlops(const TypedGraph& graph, size_t index) {
                  return Elements(op.global ? ElementCount(in(0)) : Times(out, Times(op.kernel.h, op.kernel.w)));
                },
                [&](const Lrn& op) { return Elements(Times(out, op.size)); },
-               [&](const BatchNorm&) { return Flops{2 * out, 2 * out, 2 * out}; },
-               [&](const Embedding&) { return Flops{0, out, 0}; },
+               [&](const BatchNorm&) {
+                 return Flops{2 * out, 2 * out, 2 * out};
+               },
+               [&](const Embedding&) {
+                 return Flops{0, out, 0};
+               },
                [&](const Add&) { return Elements(Times(out, static_cast<int64_t>(layer.inputs.size()))); },
                [&](const MeanOverTime&) { return Elements(ElementCount(in(0))); },
                [&](const SoftmaxCrossEntropy&) { return Elements(ElementCount(in(0))); },
                [&](const SigmoidCrossEntropy&) { return Elements(2 * ElementCount(in(0))); },
                [&](const MeanSquaredError&) { return Elements(2 * ElementCount(in(0))); },
                [&](const Input&) { return Flops{}; }, [&](const Concat&) { return Flops{}; },
-               [&](const Flatten&) { return Flops{}; },
-               [&](const auto&) { return Elements(out); }},
+               [&](const Flatten&) { return Flops{}; }, [&](const auto&) { return Elements(out); }},
       layer.layer.op);
 }
 

@@ -24,7 +24,9 @@ Cost CostAfterParameter(const Op& op, int64_t features) {
   builder.Append("data", Input{InputRole::kData, {3}, {}}, {});
   builder.Append("target", Input{InputRole::kData, {features}, {}}, {});
   builder.Append("before", FullyConnected{features, true}, {"data"}, kXavierRule);
-  builder.Append("op", op, std::holds_alternative<Add>(op) ? std::vector<std::string>{"before", "before"} : std::vector<std::string>{"before"});
+  builder.Append("op", op,
+                 std::holds_alternative<Add>(op) ? std::vector<std::string>{"before", "before"}
+                                                 : std::vector<std::string>{"before"});
   builder.Append("loss", MeanSquaredError{}, {"op", "target"});
   return LayerCost(Typed(builder, 2), 3);
 }
@@ -117,7 +119,8 @@ TEST(CostTest, CountsElementOps) {
   EXPECT_EQ(CostAfterParameter(BatchNorm{}, 8).forward_flops, 2 * elements);
   EXPECT_EQ(CostAfterParameter(BatchNorm{}, 8).backward_flops, 4 * elements) << "its own parameters and the data";
   EXPECT_EQ(CostAfterParameter(BatchNorm{}, 8).parameters, 16);
-  EXPECT_EQ(CostAfterParameter(BatchNorm{}, 8).parameter_bytes, 4 * 32) << "running statistics take memory but are not trained";
+  EXPECT_EQ(CostAfterParameter(BatchNorm{}, 8).parameter_bytes, 4 * 32)
+      << "running statistics take memory but are not trained";
   EXPECT_EQ(CostAfterParameter(FullyConnected{8, true}, 8).forward_flops, 2 * 2 * 8 * 8);
   EXPECT_EQ(CostAfterParameter(FullyConnected{8, true}, 8).backward_flops, 2 * 2 * 2 * 8 * 8);
 }
@@ -133,7 +136,8 @@ TEST(CostTest, CountsAnLstmGateByGate) {
   builder.Append("mean", MeanOverTime{}, {"lstm", "lengths"});
   builder.Append("loss", SoftmaxCrossEntropy{}, {"mean", "label"});
   const TypedGraph graph = Typed(builder, kBatch);
-  const int64_t words = 2 * kBatch * kSteps * 4 * kHidden * kWords, hidden = 2 * kBatch * kSteps * 4 * kHidden * kHidden;
+  const int64_t words = 2 * kBatch * kSteps * 4 * kHidden * kWords,
+                hidden = 2 * kBatch * kSteps * 4 * kHidden * kHidden;
   EXPECT_EQ(LayerCost(graph, 3).forward_flops, 0);
   EXPECT_EQ(LayerCost(graph, 3).backward_flops, kBatch * kSteps * kWords);
   EXPECT_EQ(LayerCost(graph, 4).forward_flops, words + hidden);
@@ -158,7 +162,8 @@ TEST(CostTest, CountsThatDoNotFitStayAtTheLargestInteger) {
   GraphBuilder builder("net");
   builder.Append("data", Input{InputRole::kData, {1, 1, 1}, {}}, {});
   builder.Append("target", Input{InputRole::kData, {1 << 17, 1, 1}, {}}, {});
-  builder.Append("conv", Convolution{1 << 17, {2049, 2049}, {1, 1}, {1024, 1024}, {1, 1}, 1, false}, {"data"}, kXavierRule);
+  builder.Append("conv", Convolution{1 << 17, {2049, 2049}, {1, 1}, {1024, 1024}, {1, 1}, 1, false}, {"data"},
+                 kXavierRule);
   builder.Append("loss", MeanSquaredError{}, {"conv", "target"});
   const TypedGraph graph = Typed(builder, 1 << 23);
   EXPECT_EQ(LayerCost(graph, 2).forward_flops, kLargest);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generator is SplitMix64's sequence, entered at a place that the seed and the tensor's name choose: word i is a bijective mix of
-// key + (i + 1) · (an odd constant), so that any element can be made without those before it. A Gaussian is the centred sum of eight
-// 16-bit uniforms (Irwin-Hall): integers until one last multiplication, hence the same bits on every machine; its tails end at ±4.9.
+// The generator is SplitMix64's sequence, entered at a place that the seed and the tensor's name choose: word i is a
+// bijective mix of key + (i + 1) · (an odd constant), so that any element can be made without those before it. A
+// Gaussian is the centred sum of eight 16-bit uniforms (Irwin-Hall): integers until one last multiplication, hence the
+// same bits on every machine; its tails end at ±4.9.
 #include "net/fill.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 constexpr uint64_t kStep = 0x9E3779B97F4A7C15;
 constexpr double kUniformScale = 0x1p-53;
 constexpr int64_t kGaussianCentre = 8 * 65535 / 2;
-constexpr double kGaussianScale = 0x1.3988e1412ed76p-16;   // 1 / sqrt(8 * (65536^2 - 1) / 12), rounded to nearest
+constexpr double kGaussianScale = 0x1.3988e1412ed76p-16;  // 1 / sqrt(8 * (65536^2 - 1) / 12), rounded to nearest
 constexpr size_t kMinPerThread = size_t{1} << 16;
 
 inline uint64_t Mix(uint64_t z) {
@@ -28,7 +29,9 @@ inline uint64_t Mix(uint64_t z) {
 
 inline uint64_t Word(uint64_t key, uint64_t counter) { return Mix(key + (counter + 1) * kStep); }
 
-inline double UniformOf(uint64_t key, uint64_t index) { return static_cast<double>(Word(key, index) >> 11) * kUniformScale; }
+inline double UniformOf(uint64_t key, uint64_t index) {
+  return static_cast<double>(Word(key, index) >> 11) * kUniformScale;
+}
 
 inline double GaussianOf(uint64_t key, uint64_t index) {
   constexpr uint64_t kLanes = 0x0000FFFF0000FFFF;
@@ -56,7 +59,8 @@ void FillSpan(uint64_t key, const Fill& fill, uint64_t first, std::span<float> o
     }
     case FillKind::kGaussian: {
       const double mean = fill.a, deviation = fill.b;
-      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(mean + deviation * GaussianOf(key, first + i));
+      for (size_t i = 0; i < out.size(); ++i)
+        out[i] = static_cast<float>(mean + deviation * GaussianOf(key, first + i));
       return;
     }
     case FillKind::kInteger: {
@@ -82,14 +86,16 @@ double Generator::Uniform(uint64_t index) const { return UniformOf(key_, index);
 double Generator::Gaussian(uint64_t index) const { return GaussianOf(key_, index); }
 
 int64_t Generator::Integer(uint64_t index, int64_t low, int64_t high) const {
-  Check(low < high && static_cast<uint64_t>(high) - static_cast<uint64_t>(low) <= uint64_t{1} << 32, "a range of integers is bad");
+  Check(low < high && static_cast<uint64_t>(high) - static_cast<uint64_t>(low) <= uint64_t{1} << 32,
+        "a range of integers is bad");
   return IntegerOf(key_, index, low, static_cast<uint64_t>(high) - static_cast<uint64_t>(low));
 }
 
 Status CheckFill(const Fill& fill) {
-  constexpr double kLargest = 1e30;   // far inside float, so that no sum or product of two of them leaves it
+  constexpr double kLargest = 1e30;  // far inside float, so that no sum or product of two of them leaves it
   for (double value : {fill.a, fill.b}) {
-    if (!(std::abs(value) <= kLargest)) return Failed("its fill has the number {}, which is not within ±{}", value, kLargest);
+    if (!(std::abs(value) <= kLargest))
+      return Failed("its fill has the number {}, which is not within ±{}", value, kLargest);
   }
   switch (fill.kind) {
     case FillKind::kUniform:
@@ -99,7 +105,8 @@ Status CheckFill(const Fill& fill) {
       if (fill.b < 0) return Failed("its Gaussian fill has a standard deviation of {}", fill.b);
       return Ok();
     case FillKind::kInteger:
-      if (fill.a != std::floor(fill.a) || fill.b != std::floor(fill.b) || fill.a >= fill.b || fill.a < -0x1p31 || fill.b > 0x1p31) {
+      if (fill.a != std::floor(fill.a) || fill.b != std::floor(fill.b) || fill.a >= fill.b || fill.a < -0x1p31 ||
+          fill.b > 0x1p31) {
         return Failed("its integer fill [{}, {}) must be a range of 32-bit integers that is not empty", fill.a, fill.b);
       }
       return Ok();
@@ -126,7 +133,8 @@ Fill ResolveFill(const Fill& fill, const Shape& shape) {
   }
 }
 
-void FillTensor(uint64_t seed, std::string_view name, const Fill& fill, uint64_t first_index, std::span<float> out, int threads) {
+void FillTensor(uint64_t seed, std::string_view name, const Fill& fill, uint64_t first_index, std::span<float> out,
+                int threads) {
   const uint64_t key = KeyOf(seed, name);
   const size_t workers = std::clamp<size_t>(out.size() / kMinPerThread, 1, static_cast<size_t>(std::max(threads, 1)));
   const size_t share = (out.size() + workers - 1) / workers;

@@ -147,8 +147,9 @@ TEST(GeneratorTest, GaussiansHaveTheRightMomentsAndTails) {
 TEST(GeneratorTest, NeighbouringIndicesAreIndependent) {
   const Generator generator(1, "fc6.weight");
   for (size_t lag : {1, 2, 3, 8, 28, 4096}) {
-    EXPECT_NEAR(Correlation([&](size_t i) { return generator.Gaussian(i); }, [&](size_t i) { return generator.Gaussian(i + lag); }), 0,
-                kNoCorrelation)
+    EXPECT_NEAR(Correlation([&](size_t i) { return generator.Gaussian(i); },
+                            [&](size_t i) { return generator.Gaussian(i + lag); }),
+                0, kNoCorrelation)
         << lag;
   }
 }
@@ -197,7 +198,8 @@ TEST(GeneratorTest, IntegersMaySpanAll32Bits) {
 }
 
 TEST(FillTest, AnyPartOfATensorHasTheSameBitsAsTheWhole) {
-  for (const Fill& fill : {Fill{FillKind::kGaussian, 0.5, 0.1}, Fill{FillKind::kUniform, -1, 3}, Fill{FillKind::kInteger, 0, 256}}) {
+  for (const Fill& fill :
+       {Fill{FillKind::kGaussian, 0.5, 0.1}, Fill{FillKind::kUniform, -1, 3}, Fill{FillKind::kInteger, 0, 256}}) {
     std::vector<float> whole(1000), part(250);
     FillTensor(7, "x", fill, 0, whole);
     FillTensor(7, "x", fill, 500, part);
@@ -236,7 +238,8 @@ TEST(FillTest, ResolvesFansFromTheShape) {
   const Fill xavier = ResolveFill({FillKind::kXavier, 0, 0}, fc);
   EXPECT_EQ(xavier, (Fill{FillKind::kUniform, -std::sqrt(3.0 / 500), std::sqrt(3.0 / 500)}));
   EXPECT_EQ(ResolveFill({FillKind::kMsra, 0, 0}, conv), (Fill{FillKind::kGaussian, 0, std::sqrt(2.0 / 147)}));
-  EXPECT_EQ(ResolveFill({FillKind::kMsraFanOut, 0, 0}, conv), (Fill{FillKind::kGaussian, 0, std::sqrt(2.0 / (64 * 49))}));
+  EXPECT_EQ(ResolveFill({FillKind::kMsraFanOut, 0, 0}, conv),
+            (Fill{FillKind::kGaussian, 0, std::sqrt(2.0 / (64 * 49))}));
   EXPECT_EQ(ResolveFill({FillKind::kMsraFanOut, 0, 0}, fc), (Fill{FillKind::kGaussian, 0, std::sqrt(2.0 / 10)}));
   const Fill plain{FillKind::kUniform, 0, 1};
   EXPECT_EQ(ResolveFill(plain, conv), plain);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each op's fields are listed once, in a Visit function, and walked by two visitors: Writer leaves out what is at its default, Reader
-// puts the default where nothing is said. So the two directions cannot drift apart, and the written form is canonical.
+// Each op's fields are listed once, in a Visit function, and walked by two visitors: Writer leaves out what is at its
+// default, Reader puts the default where nothing is said. So the two directions cannot drift apart, and the written
+// form is canonical.
 #include "net/graph_json.h"
 
 #include <array>
@@ -12,7 +13,8 @@
 namespace tench {
 namespace {
 
-const std::vector<std::string> kFillKinds = {"constant", "uniform", "gaussian", "xavier", "msra", "msra_fan_out", "integer"};
+const std::vector<std::string> kFillKinds = {"constant", "uniform",      "gaussian", "xavier",
+                                             "msra",     "msra_fan_out", "integer"};
 const std::vector<std::string> kRoles = {"data", "label", "tokens", "lengths"};
 const std::vector<std::string> kPoolModes = {"max", "avg"};
 
@@ -146,7 +148,9 @@ Json FillToJson(Fill fill) {
   return json;
 }
 
-void Writer::Fills(const char* key, const Fill& fill, const Fill& fallback) { Set(key, FillToJson(fill), fill != fallback); }
+void Writer::Fills(const char* key, const Fill& fill, const Fill& fallback) {
+  Set(key, FillToJson(fill), fill != fallback);
+}
 
 void Reader::Fills(const char* key, Fill& fill, const Fill& fallback) {
   fill = fallback;
@@ -230,7 +234,7 @@ void Visit(Io& io, MeanSquaredError& op) {
 }
 // Relu, sigmoid, tanh, concat, add, flatten and mean_over_time have no fields.
 template <class Io, class Bare>
-  requires std::is_empty_v<Bare>
+requires std::is_empty_v<Bare>
 void Visit(Io&, Bare&) {}
 
 // What a file that says nothing about a parameter means: weights that train, not the zeros of a default ParameterRule.
@@ -290,7 +294,8 @@ Json LayerToJson(const Layer& layer) {
 template <size_t... Alternatives>
 Op MakeOp(size_t index, std::index_sequence<Alternatives...>) {
   using Make = Op (*)();
-  constexpr std::array<Make, sizeof...(Alternatives)> makers = {[] { return Op(std::in_place_index<Alternatives>); }...};
+  constexpr std::array<Make, sizeof...(Alternatives)> makers = {
+      [] { return Op(std::in_place_index<Alternatives>); }...};
   return makers[index]();
 }
 
@@ -314,8 +319,8 @@ void ReadBias(Reader& reader, Layer& layer) {
 
 Result<Layer> LayerFromJson(const Json& json, size_t number) {
   const bool named = json.is_object() && json.contains("name") && json["name"].is_string();
-  const std::string path =
-      named ? fmt::format("layer '{}'", Printable(json["name"].get_ref<const std::string&>())) : fmt::format("layers[{}]", number);
+  const std::string path = named ? fmt::format("layer '{}'", Printable(json["name"].get_ref<const std::string&>()))
+                                 : fmt::format("layers[{}]", number);
   Reader reader(json, path);
   Layer layer;
   layer.name = reader.fields().String("name");

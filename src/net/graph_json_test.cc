@@ -35,7 +35,8 @@ Graph EveryOp() {
   b.Append("tokens", Input{InputRole::kTokens, {5}, digits}, {});
   b.Append("lengths", Input{InputRole::kLengths, {}, {FillKind::kConstant, 3, 0}}, {});
   b.Append("conv", Convolution{6, {3, 2}, {2, 1}, {1, 2}, {1, 3}, 2, true}, {"data"}, rule, bias);
-  b.Append("conv2", Convolution{6, {1, 1}, {1, 1}, {0, 0}, {1, 1}, 1, false}, {"conv"}, {{FillKind::kMsra, 0, 0}, 1, 1});
+  b.Append("conv2", Convolution{6, {1, 1}, {1, 1}, {0, 0}, {1, 1}, 1, false}, {"conv"},
+           {{FillKind::kMsra, 0, 0}, 1, 1});
   b.Append("pool", Pooling{PoolMode::kAvg, {2, 3}, {2, 2}, {1, 0}, true, false}, {"conv2"});
   b.Append("lrn", Lrn{3, 0.5, 0.25, 2}, {"pool"});
   b.Append("relu", Relu{}, {"lrn"});
@@ -72,7 +73,9 @@ std::string ErrorOf(std::string_view text) {
 }
 
 // A network of one layer with the given fields.
-std::string OneLayer(std::string_view fields) { return fmt::format(R"({{"name": "n", "layers": [{{"name": "x", {}}}]}})", fields); }
+std::string OneLayer(std::string_view fields) {
+  return fmt::format(R"({{"name": "n", "layers": [{{"name": "x", {}}}]}})", fields);
+}
 
 TEST(GraphJsonTest, EveryOpSurvivesTheRoundTrip) {
   const Graph graph = EveryOp();
@@ -94,7 +97,8 @@ TEST(GraphJsonTest, TheRoundTripCoversEveryOp) {
 TEST(GraphJsonTest, DefaultsAreLeftOutAndWholeNumbersStayWhole) {
   GraphBuilder builder("n");
   builder.Append("data", Input{InputRole::kData, {3, 8, 8}, {FillKind::kGaussian, 0, 1}}, {});
-  builder.Append("conv", Convolution{4, {3, 3}, {1, 1}, {0, 0}, {1, 1}, 1, true}, {"data"}, {{FillKind::kXavier, 0, 0}, 1, 1});
+  builder.Append("conv", Convolution{4, {3, 3}, {1, 1}, {0, 0}, {1, 1}, 1, true}, {"data"},
+                 {{FillKind::kXavier, 0, 0}, 1, 1});
   builder.Append("pool", Pooling{PoolMode::kMax, {3, 2}, {2, 2}, {0, 0}, false, false}, {"conv"});
   builder.Append("bn", BatchNorm{}, {"pool"}, {{FillKind::kConstant, 1, 0}, 1, 1}, {{}, 2, 1});
   EXPECT_EQ(PrintJson(GraphToJson(builder.Take())),
@@ -122,7 +126,8 @@ TEST(GraphJsonTest, BiasIsASwitchOrARule) {
   EXPECT_TRUE(std::get<Convolution>(conv("true").op).bias);
   EXPECT_TRUE(std::get<Convolution>(conv(R"({"lr_mult": 2})").op).bias);
   EXPECT_EQ(conv(R"({"lr_mult": 2})").bias.lr_mult, 2);
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "lstm", "hidden": 3, "bias": false)")), HasSubstr("layer 'x'.bias: must be an object"));
+  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "lstm", "hidden": 3, "bias": false)")),
+              HasSubstr("layer 'x'.bias: must be an object"));
 }
 
 TEST(GraphJsonTest, TheDocumentedExampleIsALegalNetwork) {
@@ -143,7 +148,8 @@ TEST(GraphJsonTest, BrokenJsonIsAnErrorWithItsPlace) {
   EXPECT_THAT(ErrorOf(""), testing::StartsWith("net.json:1:"));
   EXPECT_THAT(ErrorOf("[]"), HasSubstr("net.json: network: must be an object"));
   EXPECT_THAT(ErrorOf(R"({"name": "n"})"), HasSubstr("network.layers: is missing"));
-  EXPECT_THAT(ErrorOf(R"({"name": "n", "layers": [], "layer": 1})"), HasSubstr("unknown key 'layer'; did you mean 'layers'?"));
+  EXPECT_THAT(ErrorOf(R"({"name": "n", "layers": [], "layer": 1})"),
+              HasSubstr("unknown key 'layer'; did you mean 'layers'?"));
 }
 
 TEST(GraphJsonTest, MistakesInALayerNameIt) {
@@ -152,12 +158,17 @@ TEST(GraphJsonTest, MistakesInALayerNameIt) {
             "net.json: layer 'x': unknown key 'kernal'; did you mean 'kernel'?");
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv")")), HasSubstr("layer 'x'.out_channels: is missing"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv", "out_channels": "4")")), HasSubstr("layer 'x'.out_channels"));
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv", "out_channels": 4, "kernel": [1, 2, 3])")), HasSubstr("layer 'x'.kernel: must be one integer, or two"));
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv", "out_channels": 4, "kernel": [1, -2])")), HasSubstr("layer 'x'.kernel: must hold integers"));
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "pool", "mode": "mean")")), HasSubstr("layer 'x'.mode: 'mean' is none of max, avg"));
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "relu", "inputs": [1])")), HasSubstr("layer 'x'.inputs: must hold the names of layers"));
+  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv", "out_channels": 4, "kernel": [1, 2, 3])")),
+              HasSubstr("layer 'x'.kernel: must be one integer, or two"));
+  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv", "out_channels": 4, "kernel": [1, -2])")),
+              HasSubstr("layer 'x'.kernel: must hold integers"));
+  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "pool", "mode": "mean")")),
+              HasSubstr("layer 'x'.mode: 'mean' is none of max, avg"));
+  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "relu", "inputs": [1])")),
+              HasSubstr("layer 'x'.inputs: must hold the names of layers"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "relu", "weight": {})")), HasSubstr("unknown key 'weight'"));
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "embedding", "vocabulary": 9, "dimension": 2, "bias": {})")), HasSubstr("unknown key 'bias'"));
+  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "embedding", "vocabulary": 9, "dimension": 2, "bias": {})")),
+              HasSubstr("unknown key 'bias'"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("inputs": [])")), HasSubstr("layer 'x'.op: is missing"));
   EXPECT_THAT(ErrorOf(R"({"name": "n", "layers": [{"op": "relu"}]})"), HasSubstr("layers[0].name: is missing"));
   EXPECT_THAT(ErrorOf(R"({"name": "n", "layers": [3]})"), HasSubstr("layers[0]: must be an object"));
@@ -167,7 +178,8 @@ TEST(GraphJsonTest, MistakesInAFillNameIt) {
   const auto error = [](std::string_view fill) {
     return ErrorOf(OneLayer(fmt::format(R"("op": "fc", "out_features": 4, "weight": {{"fill": {}}})", fill)));
   };
-  EXPECT_THAT(error(R"({"kind": "gausian", "mean": 0, "std": 1})"), HasSubstr("layer 'x'.weight: fill: kind: 'gausian' is none of"));
+  EXPECT_THAT(error(R"({"kind": "gausian", "mean": 0, "std": 1})"),
+              HasSubstr("layer 'x'.weight: fill: kind: 'gausian' is none of"));
   EXPECT_THAT(error(R"({"kind": "gaussian", "mean": 0})"), HasSubstr("std: is missing"));
   EXPECT_THAT(error(R"({"kind": "gaussian", "mean": 0, "std": 1, "stdd": 1})"), HasSubstr("unknown key 'stdd'"));
   EXPECT_THAT(error(R"({"kind": "gaussian", "mean": "nan", "std": 1})"), HasSubstr("mean: must be finite"));

@@ -11,7 +11,7 @@
 namespace tench {
 namespace {
 
-constexpr size_t kMaxNameBytes = 200;   // a name becomes a file's name when a tensor leaves a worker
+constexpr size_t kMaxNameBytes = 200;  // a name becomes a file's name when a tensor leaves a worker
 
 Status CheckName(std::string_view name) {
   if (name.empty()) return Failed("the name is empty");
@@ -26,7 +26,8 @@ using Index = std::unordered_map<std::string_view, size_t>;
 Error UnknownInput(const Graph& graph, std::string_view input) {
   std::vector<std::string> names;
   for (const Layer& layer : graph.layers) {
-    if (layer.name == input) return Failed("input '{}' is a later layer; layers stand in the order of computation", input);
+    if (layer.name == input)
+      return Failed("input '{}' is a later layer; layers stand in the order of computation", input);
     names.push_back(layer.name);
   }
   return Failed("input '{}' is no layer{}", Printable(input), Hint(input, names));
@@ -64,7 +65,8 @@ Status CheckLosses(const TypedGraph& graph) {
     }
   }
   if (main_loss) return Ok();
-  return auxiliary ? Failed("every loss is auxiliary: the forward phase would have none") : Failed("the network has no loss");
+  return auxiliary ? Failed("every loss is auxiliary: the forward phase would have none")
+                   : Failed("the network has no loss");
 }
 
 // A layer that leads to no loss would be computed by some frameworks and pruned by others.
@@ -85,7 +87,8 @@ Status CheckTensorNames(const TypedGraph& graph, const Index& layers) {
   for (const Parameter& parameter : graph.parameters) {
     for (const std::string& name : {parameter.name, parameter.name + ".momentum"}) {
       if (layers.contains(name)) {
-        return Failed("layer '{}': a tensor of layer '{}' has the same name", name, graph.layers[parameter.layer].layer.name);
+        return Failed("layer '{}': a tensor of layer '{}' has the same name", name,
+                      graph.layers[parameter.layer].layer.name);
       }
     }
   }

@@ -229,7 +229,8 @@ TEST(InferTest, RefusesFillsThatMakeNoSense) {
   EXPECT_THAT(with({{FillKind::kGaussian, 0, -1}, 1, 1}, {}), HasSubstr("layer 'conv': weight: its Gaussian fill"));
   EXPECT_THAT(with({{FillKind::kInteger, 0, 4}, 1, 1}, {}), HasSubstr("weight: integers fill inputs"));
   EXPECT_THAT(with({{}, -1, 1}, {}), HasSubstr("at least 0, not -1"));
-  EXPECT_THAT(with({{}, 1, 1}, {{}, 1, 1.0 / 0.0}), HasSubstr("bias: lr_mult and decay_mult must be at least 0, not inf"));
+  EXPECT_THAT(with({{}, 1, 1}, {{}, 1, 1.0 / 0.0}),
+              HasSubstr("bias: lr_mult and decay_mult must be at least 0, not inf"));
   EXPECT_THAT(with({{}, 1, 1}, kXavierRule), HasSubstr("conv.bias has one dimension"));
 }
 
@@ -269,7 +270,8 @@ TEST(InferenceGraphTest, CutsAuxiliaryHeadsAndAllThatOnlyTheyNeed) {
 
 TEST(InferenceGraphTest, CutsAnInputThatOnlyTheHeadReads) {
   Graph graph = WithAuxiliaryHead();
-  graph.layers.insert(graph.layers.begin(), {"aux_label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 10}}, {}, {}, {}});
+  graph.layers.insert(graph.layers.begin(),
+                      {"aux_label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 10}}, {}, {}, {}});
   for (Layer& layer : graph.layers) {
     if (layer.name == "aux_loss") layer.inputs[1] = "aux_label";
   }
@@ -277,9 +279,7 @@ TEST(InferenceGraphTest, CutsAnInputThatOnlyTheHeadReads) {
   EXPECT_THAT(LayerNames(InferenceGraph(graph)), ElementsAre("data", "label", "conv", "flat", "fc", "loss"));
 }
 
-TEST(InferenceGraphTest, LeavesANetworkWithoutSuchHeadsAlone) {
-  EXPECT_EQ(InferenceGraph(Classifier()), Classifier());
-}
+TEST(InferenceGraphTest, LeavesANetworkWithoutSuchHeadsAlone) { EXPECT_EQ(InferenceGraph(Classifier()), Classifier()); }
 
 TEST(InferenceGraphTest, KeepsMistakesForInferToFind) {
   Graph graph = Classifier();

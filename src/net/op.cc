@@ -7,10 +7,8 @@ namespace tench {
 
 std::span<const std::string> OpNames() {
   static const std::vector<std::string> names = {
-      "input",      "conv",  "pool",           "lrn",
-      "relu",       "sigmoid", "tanh",         "fc",
-      "dropout",    "concat", "add",           "flatten",
-      "batch_norm", "embedding", "lstm",       "mean_over_time",
+      "input",   "conv",   "pool", "lrn",     "relu",       "sigmoid",   "tanh", "fc",
+      "dropout", "concat", "add",  "flatten", "batch_norm", "embedding", "lstm", "mean_over_time",
       "softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error"};
   return names;
 }
@@ -23,11 +21,11 @@ bool IsLoss(const Op& op) {
 }
 
 double LossWeight(const Op& op) {
-  return std::visit(Overload{[](const SoftmaxCrossEntropy& loss) { return loss.loss_weight; },
-                             [](const SigmoidCrossEntropy& loss) { return loss.loss_weight; },
-                             [](const MeanSquaredError& loss) { return loss.loss_weight; },
-                             [](const auto&) { return 0.0; }},
-                    op);
+  return std::visit(
+      Overload{[](const SoftmaxCrossEntropy& loss) { return loss.loss_weight; },
+               [](const SigmoidCrossEntropy& loss) { return loss.loss_weight; },
+               [](const MeanSquaredError& loss) { return loss.loss_weight; }, [](const auto&) { return 0.0; }},
+      op);
 }
 
 }  // namespace tench

@@ -14,7 +14,8 @@ struct Collector {
   std::vector<Parameter> parameters;
 
   void Add(std::string_view suffix, Shape shape, const ParameterRule& rule) {
-    parameters.push_back({fmt::format("{}.{}", layer.name, suffix), std::move(shape), rule.fill, rule.lr_mult, rule.decay_mult, true, 0});
+    parameters.push_back({fmt::format("{}.{}", layer.name, suffix), std::move(shape), rule.fill, rule.lr_mult,
+                          rule.decay_mult, true, 0});
   }
   void AddState(std::string_view suffix, Shape shape, double start) {
     const Fill fill{FillKind::kConstant, start, 0};
@@ -28,7 +29,8 @@ Status CheckRule(std::string_view what, const ParameterRule& rule) {
   TENCH_TRY(CheckFill(rule.fill).In(what));
   if (rule.fill.kind == FillKind::kInteger) return Failed("{}: integers fill inputs, not parameters", what);
   for (double mult : {rule.lr_mult, rule.decay_mult}) {
-    if (!std::isfinite(mult) || mult < 0) return Failed("{}: lr_mult and decay_mult must be at least 0, not {}", what, mult);
+    if (!std::isfinite(mult) || mult < 0)
+      return Failed("{}: lr_mult and decay_mult must be at least 0, not {}", what, mult);
   }
   return Ok();
 }
@@ -47,16 +49,18 @@ bool HasWeight(const Op& op) {
 }
 
 bool HasBias(const Op& op) {
-  return std::visit(Overload{[](const Convolution& conv) { return conv.bias; }, [](const FullyConnected& fc) { return fc.bias; },
-                             [](const BatchNorm&) { return true; }, [](const Lstm&) { return true; },
-                             [](const auto&) { return false; }},
+  return std::visit(Overload{[](const Convolution& conv) { return conv.bias; },
+                             [](const FullyConnected& fc) { return fc.bias; }, [](const BatchNorm&) { return true; },
+                             [](const Lstm&) { return true; }, [](const auto&) { return false; }},
                     op);
 }
 
 Result<std::vector<Parameter>> LayerParameters(const Layer& layer, std::span<const TypedLayer* const> inputs) {
   // A rule that nothing obeys is a mistake of whoever wrote it, and would change the fingerprint for nothing.
-  if (!HasWeight(layer.op) && layer.weight != ParameterRule{}) return Failed("{} has no weights to fill", OpName(layer.op));
-  if (!HasBias(layer.op) && layer.bias != ParameterRule{}) return Failed("{} has no bias to fill here", OpName(layer.op));
+  if (!HasWeight(layer.op) && layer.weight != ParameterRule{})
+    return Failed("{} has no weights to fill", OpName(layer.op));
+  if (!HasBias(layer.op) && layer.bias != ParameterRule{})
+    return Failed("{} has no bias to fill here", OpName(layer.op));
   TENCH_TRY(CheckRule("weight", layer.weight));
   TENCH_TRY(CheckRule("bias", layer.bias));
 
@@ -76,7 +80,9 @@ Result<std::vector<Parameter>> LayerParameters(const Layer& layer, std::span<con
                         all.AddState("running_mean", {size(1)}, 0);
                         all.AddState("running_var", {size(1)}, 1);
                       },
-                      [&](const Embedding& op) { all.AddWeight({op.vocabulary, op.dimension}); },
+                      [&](const Embedding& op) {
+                        all.AddWeight({op.vocabulary, op.dimension});
+                      },
                       [&](const Lstm& op) {
                         all.Add("weight_input", {4 * op.hidden, size(2)}, layer.weight);
                         all.Add("weight_hidden", {4 * op.hidden, op.hidden}, layer.weight);

@@ -13,8 +13,8 @@ namespace tench {
 bool HasWeight(const Op& op);
 bool HasBias(const Op& op);
 
-// The layer's parameters with resolved fills; `inputs` as for OutputType, which must have accepted the layer. The index of the layer
-// is left for the caller to set. Errors do not name the layer.
+// The layer's parameters with resolved fills; `inputs` as for OutputType, which must have accepted the layer. The index
+// of the layer is left for the caller to set. Errors do not name the layer.
 Result<std::vector<Parameter>> LayerParameters(const Layer& layer, std::span<const TypedLayer* const> inputs);
 
 }  // namespace tench

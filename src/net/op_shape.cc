@@ -56,7 +56,8 @@ struct ShapeRule {
   Status Numbers(size_t i, std::initializer_list<size_t> ranks, std::string_view form) const {
     const TypedLayer& input = *inputs[i];
     if (IsLoss(input.layer.op)) return Failed("input '{}' is a loss, which nothing can read", input.layer.name);
-    if (input.output.dtype != DType::kF32) return Failed("input '{}' holds integers, not numbers to compute with", input.layer.name);
+    if (input.output.dtype != DType::kF32)
+      return Failed("input '{}' holds integers, not numbers to compute with", input.layer.name);
     for (size_t rank : ranks) {
       if (ShapeOf(i).size() == rank) return Ok();
     }
@@ -100,8 +101,10 @@ struct ShapeRule {
     Shape shape{batch};
     shape.insert(shape.end(), op.shape.begin(), op.shape.end());
     if (op.role == InputRole::kData) {
-      if (op.shape.empty() || op.shape.size() > 3) return Failed("data has 1, 2 or 3 sizes per sample, not {}", op.shape.size());
-      if (op.fill.kind == FillKind::kXavier || op.fill.kind == FillKind::kMsra || op.fill.kind == FillKind::kMsraFanOut) {
+      if (op.shape.empty() || op.shape.size() > 3)
+        return Failed("data has 1, 2 or 3 sizes per sample, not {}", op.shape.size());
+      if (op.fill.kind == FillKind::kXavier || op.fill.kind == FillKind::kMsra ||
+          op.fill.kind == FillKind::kMsraFanOut) {
         return Failed("xavier and msra fill weights, not data");
       }
       return F32(shape);
@@ -123,7 +126,8 @@ struct ShapeRule {
     TENCH_TRY(CheckSize("groups", op.groups));
     const Shape& in = ShapeOf(0);
     if (in[1] % op.groups != 0) return Failed("{} groups do not divide the {} input channels", op.groups, in[1]);
-    if (op.out_channels % op.groups != 0) return Failed("{} groups do not divide the {} output channels", op.groups, op.out_channels);
+    if (op.out_channels % op.groups != 0)
+      return Failed("{} groups do not divide the {} output channels", op.groups, op.out_channels);
     const int64_t h = TENCH_TRY(Windows(in[2], op.kernel.h, op.stride.h, op.pad.h, op.dilation.h));
     const int64_t w = TENCH_TRY(Windows(in[3], op.kernel.w, op.stride.w, op.pad.w, op.dilation.w));
     return F32({batch, op.out_channels, h, w});
@@ -131,7 +135,8 @@ struct ShapeRule {
 
   static Result<int64_t> Windows(int64_t size, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
     const int64_t extent = dilation * (kernel - 1) + 1;
-    if (extent > size + 2 * pad) return Failed("a kernel of extent {} does not fit an input of {} + 2 * {}", extent, size, pad);
+    if (extent > size + 2 * pad)
+      return Failed("a kernel of extent {} does not fit an input of {} + 2 * {}", extent, size, pad);
     return (size + 2 * pad - extent) / stride + 1;
   }
 
@@ -215,8 +220,8 @@ struct ShapeRule {
     for (size_t i = 0; i < inputs.size(); ++i) {
       TENCH_TRY(AnyNumbers(i));
       if (ShapeOf(i) == ShapeOf(0)) continue;
-      return Failed("input '{}' is {} but '{}' is {}", inputs[0]->layer.name, ToString(ShapeOf(0)), inputs[i]->layer.name,
-                    ToString(ShapeOf(i)));
+      return Failed("input '{}' is {} but '{}' is {}", inputs[0]->layer.name, ToString(ShapeOf(0)),
+                    inputs[i]->layer.name, ToString(ShapeOf(i)));
     }
     return inputs[0]->output;
   }
@@ -239,7 +244,8 @@ struct ShapeRule {
     TENCH_TRY(CheckSize("vocabulary", op.vocabulary));
     TENCH_TRY(CheckSize("dimension", op.dimension));
     const Range tokens = TENCH_TRY(Integers(0, InputRole::kTokens, "tokens"));
-    if (tokens.high >= op.vocabulary) return Failed("tokens reach {} but the vocabulary is {}", tokens.high, op.vocabulary);
+    if (tokens.high >= op.vocabulary)
+      return Failed("tokens reach {} but the vocabulary is {}", tokens.high, op.vocabulary);
     return F32({batch, ShapeOf(0)[1], op.dimension});
   }
 
@@ -254,7 +260,8 @@ struct ShapeRule {
     TENCH_TRY(Arity("mean_over_time", 2));
     TENCH_TRY(Numbers(0, {3}, "(N, T, F)"));
     const Range lengths = TENCH_TRY(Integers(1, InputRole::kLengths, "lengths"));
-    if (lengths.high > ShapeOf(0)[1]) return Failed("lengths reach {} but there are {} steps", lengths.high, ShapeOf(0)[1]);
+    if (lengths.high > ShapeOf(0)[1])
+      return Failed("lengths reach {} but there are {} steps", lengths.high, ShapeOf(0)[1]);
     return F32({batch, ShapeOf(0)[2]});
   }
 
@@ -262,7 +269,8 @@ struct ShapeRule {
     TENCH_TRY(Arity("softmax_cross_entropy", 2));
     TENCH_TRY(Numbers(0, {2}, "(N, K)"));
     const Range labels = TENCH_TRY(Integers(1, InputRole::kLabel, "label"));
-    if (labels.high >= ShapeOf(0)[1]) return Failed("labels reach {} but there are {} scores", labels.high, ShapeOf(0)[1]);
+    if (labels.high >= ShapeOf(0)[1])
+      return Failed("labels reach {} but there are {} scores", labels.high, ShapeOf(0)[1]);
     TENCH_TRY(CheckReal("loss_weight", op.loss_weight > 0, op.loss_weight, "above 0"));
     return F32({});
   }
@@ -270,7 +278,9 @@ struct ShapeRule {
   Result<TensorType> operator()(const SigmoidCrossEntropy& op) const {
     return ElementLoss("sigmoid_cross_entropy", op.loss_weight);
   }
-  Result<TensorType> operator()(const MeanSquaredError& op) const { return ElementLoss("mean_squared_error", op.loss_weight); }
+  Result<TensorType> operator()(const MeanSquaredError& op) const {
+    return ElementLoss("mean_squared_error", op.loss_weight);
+  }
 };
 
 }  // namespace
@@ -286,7 +296,8 @@ Status CheckShape(const Shape& shape, std::string_view what) {
     if (size < 1) return Failed("{} would be {}", what, ToString(shape));
   }
   if (ElementCount(shape) > kMaxElements) {
-    return Failed("{} would be {}: more than the {} elements that one tensor may have", what, ToString(shape), kMaxElements);
+    return Failed("{} would be {}: more than the {} elements that one tensor may have", what, ToString(shape),
+                  kMaxElements);
   }
   return Ok();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The shape rule of every op: from the types of its inputs to the type of its output, or an error that says what does not fit.
-// Judges one layer by itself; how layers fit together is infer.cc's matter. Errors do not name the layer: the caller does.
+// The shape rule of every op: from the types of its inputs to the type of its output, or an error that says what does
+// not fit. Judges one layer by itself; how layers fit together is infer.cc's matter. Errors do not name the layer: the
+// caller does.
 
 #include <span>
 

@@ -19,7 +19,10 @@ TypedLayer Numbers(std::string name, Shape shape) {
 }
 
 TypedLayer Integers(std::string name, InputRole role, Shape shape, double low, double high) {
-  return {Layer{std::move(name), Input{role, {}, {FillKind::kInteger, low, high}}, {}, {}, {}}, {}, {DType::kI32, std::move(shape)}, {}};
+  return {Layer{std::move(name), Input{role, {}, {FillKind::kInteger, low, high}}, {}, {}, {}},
+          {},
+          {DType::kI32, std::move(shape)},
+          {}};
 }
 
 Result<TensorType> TypeOf(const Op& op, const std::vector<TypedLayer>& inputs) {
@@ -49,7 +52,8 @@ std::string ImageError(const Op& op, Shape image) {
   return ErrorOf(op, {Numbers("x", image)});
 }
 
-Convolution Conv(int64_t out, Hw kernel, Hw stride = {1, 1}, Hw pad = {0, 0}, Hw dilation = {1, 1}, int64_t groups = 1) {
+Convolution Conv(int64_t out, Hw kernel, Hw stride = {1, 1}, Hw pad = {0, 0}, Hw dilation = {1, 1},
+                 int64_t groups = 1) {
   return {out, kernel, stride, pad, dilation, groups, true};
 }
 
@@ -66,13 +70,16 @@ TEST(OpShapeTest, ConvolutionRoundsDown) {
 TEST(OpShapeTest, DilationStretchesTheKernel) {
   EXPECT_EQ(ImageShape(Conv(8, {3, 3}, {1, 1}, {0, 0}, {2, 3}), {4, 9, 9}), (Shape{2, 8, 5, 3}));
   EXPECT_EQ(ImageShape(Conv(8, {3, 3}, {2, 2}, {2, 2}, {2, 2}), {4, 9, 9}), (Shape{2, 8, 5, 5}));
-  EXPECT_THAT(ImageError(Conv(8, {3, 3}, {1, 1}, {0, 0}, {5, 5}), {4, 10, 10}), HasSubstr("extent 11 does not fit an input of 10"));
+  EXPECT_THAT(ImageError(Conv(8, {3, 3}, {1, 1}, {0, 0}, {5, 5}), {4, 10, 10}),
+              HasSubstr("extent 11 does not fit an input of 10"));
 }
 
 TEST(OpShapeTest, GroupsMustDivideBothChannelCounts) {
   EXPECT_EQ(ImageShape(Conv(256, {5, 5}, {1, 1}, {2, 2}, {1, 1}, 2), {96, 27, 27}), (Shape{2, 256, 27, 27}));
-  EXPECT_THAT(ImageError(Conv(9, {1, 1}, {1, 1}, {0, 0}, {1, 1}, 3), {8, 4, 4}), HasSubstr("3 groups do not divide the 8 input channels"));
-  EXPECT_THAT(ImageError(Conv(8, {1, 1}, {1, 1}, {0, 0}, {1, 1}, 3), {9, 4, 4}), HasSubstr("3 groups do not divide the 8 output channels"));
+  EXPECT_THAT(ImageError(Conv(9, {1, 1}, {1, 1}, {0, 0}, {1, 1}, 3), {8, 4, 4}),
+              HasSubstr("3 groups do not divide the 8 input channels"));
+  EXPECT_THAT(ImageError(Conv(8, {1, 1}, {1, 1}, {0, 0}, {1, 1}, 3), {9, 4, 4}),
+              HasSubstr("3 groups do not divide the 8 output channels"));
 }
 
 TEST(OpShapeTest, ConvolutionRefusesSizesThatMakeNoSense) {
@@ -89,7 +96,8 @@ TEST(OpShapeTest, ConvolutionRefusesSizesThatMakeNoSense) {
 
 TEST(OpShapeTest, HugeButLegalNumbersDoNotOverflow) {
   EXPECT_THAT(ImageError(Conv(1, {kMaxSize, 1}, {1, 1}, {0, 0}, {kMaxSize, 1}), {1, 4, 4}), HasSubstr("does not fit"));
-  EXPECT_THAT(ImageError(Conv(kMaxSize, {1, 1}, {1, 1}, {kMaxSize, kMaxSize}), {1, 4, 4}), HasSubstr("more than the 1099511627776 elements"));
+  EXPECT_THAT(ImageError(Conv(kMaxSize, {1, 1}, {1, 1}, {kMaxSize, kMaxSize}), {1, 4, 4}),
+              HasSubstr("more than the 1099511627776 elements"));
 }
 
 TEST(OpShapeTest, PoolingRoundsDownUnlessCeilModeRoundsUp) {
@@ -123,7 +131,8 @@ TEST(OpShapeTest, CeilModeEqualsWalkingOverTheInput) {
       for (int64_t stride = 1; stride <= 5; ++stride) {
         for (int64_t pad = 0; pad < kernel; ++pad) {
           if (kernel > size + 2 * pad) continue;
-          EXPECT_EQ(ImageShape(Pool(kernel, stride, pad, true), {1, size, size})[2], CountWindows(size, kernel, stride, pad))
+          EXPECT_EQ(ImageShape(Pool(kernel, stride, pad, true), {1, size, size})[2],
+                    CountWindows(size, kernel, stride, pad))
               << size << " " << kernel << " " << stride << " " << pad;
         }
       }
@@ -180,8 +189,9 @@ TEST(OpShapeTest, FullyConnectedAsksForAFlatten) {
 }
 
 TEST(OpShapeTest, ConcatAddsUpTheSecondSize) {
-  EXPECT_EQ(ShapeOf(Concat{}, {Numbers("a", {2, 64, 28, 28}), Numbers("b", {2, 128, 28, 28}), Numbers("c", {2, 32, 28, 28})}),
-            (Shape{2, 224, 28, 28}));
+  EXPECT_EQ(
+      ShapeOf(Concat{}, {Numbers("a", {2, 64, 28, 28}), Numbers("b", {2, 128, 28, 28}), Numbers("c", {2, 32, 28, 28})}),
+      (Shape{2, 224, 28, 28}));
   EXPECT_THAT(ErrorOf(Concat{}, {Numbers("a", {2, 64, 28, 28}), Numbers("b", {2, 64, 27, 28})}),
               HasSubstr("input 'a' is 2x64x28x28 and 'b' is 2x64x27x28"));
   EXPECT_THAT(ErrorOf(Concat{}, {Numbers("a", {2, 64})}), HasSubstr("two or more inputs, not 1"));
@@ -189,7 +199,8 @@ TEST(OpShapeTest, ConcatAddsUpTheSecondSize) {
 
 TEST(OpShapeTest, AddNeedsOneShape) {
   EXPECT_EQ(ShapeOf(Add{}, {Numbers("a", {2, 3}), Numbers("b", {2, 3}), Numbers("c", {2, 3})}), (Shape{2, 3}));
-  EXPECT_THAT(ErrorOf(Add{}, {Numbers("a", {2, 3}), Numbers("b", {2, 4})}), HasSubstr("input 'a' is 2x3 but 'b' is 2x4"));
+  EXPECT_THAT(ErrorOf(Add{}, {Numbers("a", {2, 3}), Numbers("b", {2, 4})}),
+              HasSubstr("input 'a' is 2x3 but 'b' is 2x4"));
   EXPECT_THAT(ErrorOf(Add{}, {}), HasSubstr("two or more inputs, not 0"));
 }
 
@@ -212,8 +223,10 @@ TEST(OpShapeTest, RecurrentLayersPassSequencesOn) {
 TEST(OpShapeTest, IntegersMustHaveTheRoleThatTheOpReads) {
   const TypedLayer labels = Integers("label", InputRole::kLabel, {2}, 0, 10);
   const TypedLayer lengths = Integers("lengths", InputRole::kLengths, {2}, 1, 5);
-  EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{}, {Numbers("x", {2, 10}), lengths}), HasSubstr("'lengths' must be an input layer with the role 'label'"));
-  EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{}, {Numbers("x", {2, 10}), Numbers("y", {2})}), HasSubstr("the role 'label'"));
+  EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{}, {Numbers("x", {2, 10}), lengths}),
+              HasSubstr("'lengths' must be an input layer with the role 'label'"));
+  EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{}, {Numbers("x", {2, 10}), Numbers("y", {2})}),
+              HasSubstr("the role 'label'"));
   EXPECT_THAT(ErrorOf(MeanOverTime{}, {Numbers("x", {2, 5, 3}), labels}), HasSubstr("the role 'lengths'"));
   EXPECT_THAT(ErrorOf(Embedding{10, 4}, {labels}), HasSubstr("the role 'tokens'"));
   EXPECT_THAT(ErrorOf(Relu{}, {labels}), HasSubstr("'label' holds integers"));
@@ -222,7 +235,8 @@ TEST(OpShapeTest, IntegersMustHaveTheRoleThatTheOpReads) {
 TEST(OpShapeTest, IntegersMustStayInsideWhatTheyIndex) {
   EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{}, {Numbers("x", {2, 9}), Integers("label", InputRole::kLabel, {2}, 0, 10)}),
               HasSubstr("labels reach 9 but there are 9 scores"));
-  EXPECT_THAT(ErrorOf(Embedding{99, 4}, {Integers("tokens", InputRole::kTokens, {2, 5}, 0, 100)}), HasSubstr("tokens reach 99"));
+  EXPECT_THAT(ErrorOf(Embedding{99, 4}, {Integers("tokens", InputRole::kTokens, {2, 5}, 0, 100)}),
+              HasSubstr("tokens reach 99"));
   EXPECT_THAT(ErrorOf(MeanOverTime{}, {Numbers("x", {2, 5, 3}), Integers("lengths", InputRole::kLengths, {2}, 1, 7)}),
               HasSubstr("lengths reach 6 but there are 5 steps"));
 }
@@ -231,8 +245,10 @@ TEST(OpShapeTest, LossesAreScalarsThatNothingReads) {
   const TypedLayer labels = Integers("label", InputRole::kLabel, {2}, 0, 10);
   EXPECT_EQ(ShapeOf(SoftmaxCrossEntropy{}, {Numbers("x", {2, 10}), labels}), Shape{});
   EXPECT_EQ(ShapeOf(SigmoidCrossEntropy{}, {Numbers("x", {2, 3, 4, 4}), Numbers("y", {2, 3, 4, 4})}), Shape{});
-  EXPECT_THAT(ErrorOf(MeanSquaredError{}, {Numbers("x", {2, 3}), Numbers("y", {2, 4})}), HasSubstr("values are 2x3 but targets are 2x4"));
-  EXPECT_THAT(ErrorOf(MeanSquaredError{0}, {Numbers("x", {2, 3}), Numbers("y", {2, 3})}), HasSubstr("loss_weight is 0"));
+  EXPECT_THAT(ErrorOf(MeanSquaredError{}, {Numbers("x", {2, 3}), Numbers("y", {2, 4})}),
+              HasSubstr("values are 2x3 but targets are 2x4"));
+  EXPECT_THAT(ErrorOf(MeanSquaredError{0}, {Numbers("x", {2, 3}), Numbers("y", {2, 3})}),
+              HasSubstr("loss_weight is 0"));
   TypedLayer loss = Numbers("loss", {});
   loss.layer.op = MeanSquaredError{};
   EXPECT_THAT(ErrorOf(Relu{}, {loss}), HasSubstr("'loss' is a loss"));
@@ -255,7 +271,8 @@ TEST(OpShapeTest, InputsRefuseShapesAndFillsThatDoNotFitTheirRole) {
   EXPECT_THAT(ErrorOf(Input{InputRole::kData, {3}, {FillKind::kXavier, 0, 0}}, {}), HasSubstr("xavier and msra"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kLabel, {3}, digits}, {}), HasSubstr("0 sizes, not 1"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kLabel, {}, {FillKind::kUniform, 0, 1}}, {}), HasSubstr("must make integers"));
-  EXPECT_THAT(ErrorOf(Input{InputRole::kLabel, {}, {FillKind::kConstant, 0.5, 0}}, {}), HasSubstr("must make integers"));
+  EXPECT_THAT(ErrorOf(Input{InputRole::kLabel, {}, {FillKind::kConstant, 0.5, 0}}, {}),
+              HasSubstr("must make integers"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kTokens, {4}, {FillKind::kInteger, -1, 10}}, {}), HasSubstr("down to -1"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kLengths, {}, digits}, {}), HasSubstr("down to 0; the lowest value is 1"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kData, {3}, {}}, {Numbers("x", {2, 3})}), HasSubstr("takes 0 inputs, not 1"));
