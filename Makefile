@@ -37,9 +37,9 @@ test: configure
 
 bench: build
 	@mkdir -p out
-	@$(BUILD)/bin/tench sweep quick --db out/bench.db
-	@$(BUILD)/bin/tench results --db out/bench.db
-	@$(BUILD)/bin/tench report --db out/bench.db -o out/report.html
+	@$(BUILD)/bin/tench sweep quick --installed --db out/bench.db
+	@$(BUILD)/bin/tench results --db out/bench.db --study latest
+	@$(BUILD)/bin/tench report --db out/bench.db --study latest -o out/report.html
 
 FUZZ_SECONDS ?= 60
 fuzz: deps

@@ -39,7 +39,7 @@ void AxisFlags::AddTo(CLI::App& app) {
 
 Result<Cell> AxisFlags::ToCell() const {
   Cell cell;
-  for (const auto& [name, text] : texts_) TENCH_TRY(cell.Set(name, text).In("--" + name));
+  for (const auto& [name, text] : texts_) TENCH_TRY(cell.Set(name, text));
   for (const std::string& option : options_) {
     const size_t equals = option.find('=');
     if (equals == 0 || equals == std::string::npos) return Failed("--option '{}' is not of the form NAME=VALUE", option);

@@ -126,7 +126,7 @@ Result<int> List(const std::string& topic, bool json) {
       Print(listing);
     }
   }
-  if (!known) return Failed("there is no list of '{}'{}; the lists are {}", topic, Hint(topic, names), Join(names, ", "));
+  if (!known) return Failed("there is no list of '{}'{} (there are {})", topic, Hint(topic, names), Join(names, ", "));
   if (json) fmt::print("{}\n", (topic.empty() ? all : all[topic]).dump(2, ' ', false, Json::error_handler_t::replace));
   return 0;
 }

@@ -66,8 +66,8 @@ Result<int64_t> AxisInteger(AxisIndex axis, const std::string& text) {
 }
 
 Result<int> Show(const ShowFlags& flags) {
-  const int64_t batch = TENCH_TRY(AxisInteger(kAxisBatch, flags.batch).In("--batch"));
-  const int64_t length = TENCH_TRY(AxisInteger(kAxisLength, flags.length).In("--length"));
+  const int64_t batch = TENCH_TRY(AxisInteger(kAxisBatch, flags.batch));
+  const int64_t length = TENCH_TRY(AxisInteger(kAxisLength, flags.length));
   const std::string data = TENCH_TRY(ResolveData(flags.network, flags.data));
   const Graph graph = TENCH_TRY(LoadNetwork(flags.network, data, length));
   if (flags.graph) {

@@ -21,13 +21,18 @@ struct SweepFlags {
   std::string suite, database = kDefaultDatabase, machine;
   int64_t rounds = 0;
   std::vector<std::string> only;
-  bool dry_run = false, fresh = false;
+  bool dry_run = false, fresh = false, installed = false;
 };
 
 struct SweepPlan {
   StudyRequest request;
   std::set<std::string> absent;   // workers that are known but not installed
 };
+
+bool Installed(const WorkerCatalog& workers, const Cell& cell) {
+  Result<const WorkerEntry*> entry = workers.Find(Split(cell.Text(kAxisWorker), '@')[0]);
+  return entry.ok() && (*entry)->installed();
+}
 
 std::string Plural(size_t count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
@@ -39,19 +44,20 @@ Result<SweepPlan> Plan(const SweepFlags& flags, const WorkerCatalog& workers) {
   plan.request.suite_fingerprint = suite.fingerprint;
   std::vector<std::string> terms = flags.only;
   std::sort(terms.begin(), terms.end());
+  if (flags.installed) terms.push_back("installed");
   plan.request.filter = Join(terms, ";");
   plan.request.rounds = flags.rounds > 0 ? flags.rounds : suite.rounds;
   plan.request.fresh = flags.fresh;
   plan.request.machine = flags.machine;
   plan.request.cells = TENCH_TRY(Expand(suite, KnownNames(workers)));
-  std::erase_if(plan.request.cells, [&](const PlannedCell& cell) { return !filter.Matches(cell.cell); });
+  std::erase_if(plan.request.cells, [&](const PlannedCell& cell) {
+    return !filter.Matches(cell.cell) || (flags.installed && !Installed(workers, cell.cell));
+  });
   if (plan.request.cells.empty()) {
-    return Failed("{}: no cell is left{}", suite.origin, flags.only.empty() ? "" : " after --only " + plan.request.filter);
+    return Failed("{}: no cell is left{}", suite.origin, plan.request.filter.empty() ? "" : " of " + plan.request.filter);
   }
   for (const PlannedCell& cell : plan.request.cells) {
-    const std::string name = Split(cell.cell.Text(kAxisWorker), '@')[0];
-    Result<const WorkerEntry*> entry = workers.Find(name);
-    if (!entry.ok() || !(*entry)->installed()) plan.absent.insert(name);
+    if (!Installed(workers, cell.cell)) plan.absent.insert(Split(cell.cell.Text(kAxisWorker), '@')[0]);
   }
   return plan;
 }
@@ -107,6 +113,7 @@ Command AddSweepCommand(CLI::App& root) {
       ->type_name("")
       ->take_all();
   app->add_option("--machine", flags->machine, "the label of this machine [host name]")->type_name("");
+  app->add_flag("--installed", flags->installed, "leave out workers that are not installed, instead of storing them as unsupported");
   app->add_flag("--dry-run", flags->dry_run, "list the cells and stop");
   app->add_flag("--new", flags->fresh, "begin a study of its own, even if one could go on");
   app->footer(

@@ -47,8 +47,9 @@ void SweepProgress::OnFinish(const StudyProgress& progress, const RunRecord& run
   last_ = Short(run.cell) + " " + ResultText(run);
   const bool failed = run.outcome != Outcome::kOk;
   if (line_.terminal() && !failed) return;
+  const bool tell = failed && !run.reason.empty() && told_.insert(run.reason).second;
   line_.Print(fmt::format("[{}/{}] round {} {}{}", progress.done, progress.total, progress.round + 1, last_,
-                          failed && !run.reason.empty() ? ": " + run.reason : ""));
+                          tell ? ": " + run.reason : ""));
 }
 
 }  // namespace tench
