@@ -42,7 +42,8 @@ Result<Cell> AxisFlags::ToCell() const {
   for (const auto& [name, text] : texts_) TENCH_TRY(cell.Set(name, text));
   for (const std::string& option : options_) {
     const size_t equals = option.find('=');
-    if (equals == 0 || equals == std::string::npos) return Failed("--option '{}' is not of the form NAME=VALUE", option);
+    if (equals == 0 || equals == std::string::npos)
+      return Failed("--option '{}' is not of the form NAME=VALUE", option);
     TENCH_TRY(cell.Set("option." + option.substr(0, equals), option.substr(equals + 1)));
   }
   return cell;

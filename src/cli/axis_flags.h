@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The axis table as command-line flags: one flag per row, plus --option NAME=VALUE. Shared by every command that names one cell.
+// The axis table as command-line flags: one flag per row, plus --option NAME=VALUE. Shared by every command that names
+// one cell.
 
 #include <CLI/CLI.hpp>
 #include <map>
@@ -19,7 +20,7 @@ class AxisFlags {
   Result<Cell> ToCell() const;
 
  private:
-  std::map<std::string, std::string> texts_;   // by axis name; only those given
+  std::map<std::string, std::string> texts_;  // by axis name; only those given
   std::vector<std::string> options_;
 };
 

@@ -30,24 +30,27 @@ Rows MachineRows(const HostFacts& host) {
   Rows rows = {
       {"machine", fmt::format("{} (id {})", host.machine, host.machine_id)},
       {"system", fmt::format("{}, Linux {}", OrUnknown(host.distribution), host.kernel)},
-      {"CPU", fmt::format("{} ({} cores, {} logical, {} socket{})", OrUnknown(cpu.model), cpu.cores, cpu.logical, cpu.sockets,
-                          cpu.sockets == 1 ? "" : "s")},
+      {"CPU", fmt::format("{} ({} cores, {} logical, {} socket{})", OrUnknown(cpu.model), cpu.cores, cpu.logical,
+                          cpu.sockets, cpu.sockets == 1 ? "" : "s")},
       {"CPU features", Join(cpu.flags, " ")},
       {"usable CPUs", fmt::format("{} ({:.4g} by quota)", PrintCpuList(host.allowed_cpus), host.UsableCpus())},
       {"governor", cpu.governor.empty() ? "not told (no frequency scaling here)" : cpu.governor},
       {"turbo", cpu.turbo.empty() ? "not told" : cpu.turbo},
       {"memory", fmt::format("{}, {} available", HumanBytes(host.memory_bytes), HumanBytes(host.available_bytes))},
-      {"swap", host.swap_bytes == 0 ? "none" : fmt::format("{}, {} free", HumanBytes(host.swap_bytes), HumanBytes(host.free_swap_bytes))},
-      {"cgroup limits", fmt::format("memory {}, CPUs {}",
-                                    host.cgroup.memory_bytes ? HumanBytes(*host.cgroup.memory_bytes) : "unlimited",
-                                    host.cgroup.cpus ? fmt::format("{:.4g}", *host.cgroup.cpus) : "unlimited")},
+      {"swap", host.swap_bytes == 0
+                   ? "none"
+                   : fmt::format("{}, {} free", HumanBytes(host.swap_bytes), HumanBytes(host.free_swap_bytes))},
+      {"cgroup limits",
+       fmt::format("memory {}, CPUs {}", host.cgroup.memory_bytes ? HumanBytes(*host.cgroup.memory_bytes) : "unlimited",
+                   host.cgroup.cpus ? fmt::format("{:.4g}", *host.cgroup.cpus) : "unlimited")},
       {"huge pages", OrUnknown(host.huge_pages)},
       {"clock", OrUnknown(host.clock_source)},
       {"load", fmt::format("{:.2f} {:.2f} {:.2f} (1, 5, 15 minutes)", host.load[0], host.load[1], host.load[2])},
   };
   if (!host.virtualisation.empty()) rows.push_back({"virtual machine", host.virtualisation});
   if (!host.container.empty()) rows.push_back({"container", host.container});
-  for (const GpuDevice& gpu : host.gpus) rows.push_back({"GPU", fmt::format("{}, {}", gpu.name, HumanBytes(gpu.memory_bytes))});
+  for (const GpuDevice& gpu : host.gpus)
+    rows.push_back({"GPU", fmt::format("{}, {}", gpu.name, HumanBytes(gpu.memory_bytes))});
   if (host.gpus.empty()) rows.push_back({"GPU", "none found (NVML)"});
   return rows;
 }
@@ -67,13 +70,17 @@ std::vector<std::string> Advice(const HostFacts& host, const std::vector<BusyPro
   std::vector<std::string> advice;
   double others = 0;
   for (const BusyProcess& process : busy) others += process.cpus;
-  if (others > 0.2) advice.push_back(fmt::format("other processes use {:.1f} CPUs: stop them, or expect wide intervals", others));
+  if (others > 0.2)
+    advice.push_back(fmt::format("other processes use {:.1f} CPUs: stop them, or expect wide intervals", others));
   if (!host.cpu.governor.empty() && host.cpu.governor != "performance") {
-    advice.push_back(fmt::format("the CPU governor is '{}': as root, cpupower frequency-set -g performance", host.cpu.governor));
+    advice.push_back(
+        fmt::format("the CPU governor is '{}': as root, cpupower frequency-set -g performance", host.cpu.governor));
   }
-  if (host.cpu.turbo == "on") advice.push_back("turbo is on: clocks will wander with heat; rounds even it out, switching it off is better");
+  if (host.cpu.turbo == "on")
+    advice.push_back("turbo is on: clocks will wander with heat; rounds even it out, switching it off is better");
   if (host.swap_bytes > 0) advice.push_back("there is swap: runs that use it are flagged; --swap kill ends them");
-  if (host.virtualisation.empty() && host.cpu.hypervisor) advice.push_back("this is a virtual machine: neighbours may disturb; use more rounds");
+  if (host.virtualisation.empty() && host.cpu.hypervisor)
+    advice.push_back("this is a virtual machine: neighbours may disturb; use more rounds");
   return advice;
 }
 
@@ -98,19 +105,23 @@ Result<int> Doctor(bool json) {
       state = "broken: " + description.error().message;
     }
     table.AddRow({entry.name, version, state});
-    worker_json.push_back({{"name", entry.name}, {"version", version}, {"installed", entry.installed()}, {"state", state}});
+    worker_json.push_back(
+        {{"name", entry.name}, {"version", version}, {"installed", entry.installed()}, {"state", state}});
   }
   if (json) {
     Json processes = Json::array();
-    for (const BusyProcess& process : busy) processes.push_back({{"pid", process.pid}, {"name", process.name}, {"cpus", process.cpus}});
-    const Json all = {{"host", HostToJson(host)}, {"workers", worker_json}, {"busy_processes", processes}, {"advice", advice}};
+    for (const BusyProcess& process : busy)
+      processes.push_back({{"pid", process.pid}, {"name", process.name}, {"cpus", process.cpus}});
+    const Json all = {
+        {"host", HostToJson(host)}, {"workers", worker_json}, {"busy_processes", processes}, {"advice", advice}};
     fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
     return any ? 0 : 1;
   }
   TextTable facts({{"fact"}, {"value"}}, false);
   for (const auto& [name, value] : MachineRows(host)) facts.AddRow({name, value});
   for (const BusyProcess& process : busy) {
-    facts.AddRow({"busy process", fmt::format("{} (pid {}): {:.2f} CPUs", Printable(process.name, 40), process.pid, process.cpus)});
+    facts.AddRow({"busy process",
+                  fmt::format("{} (pid {}): {:.2f} CPUs", Printable(process.name, 40), process.pid, process.cpus)});
   }
   fmt::print("{}\n{}", facts.Render(), table.Render());
   if (!advice.empty()) fmt::print("\nFor quieter measurements:\n");

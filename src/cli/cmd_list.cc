@@ -137,7 +137,8 @@ Command AddListCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("list", "Workers, networks, data sets, suites and axes");
   auto topic = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  app->add_option("topic", *topic, "workers, networks, datasets, suites or axes; all of them if left out")->type_name("");
+  app->add_option("topic", *topic, "workers, networks, datasets, suites or axes; all of them if left out")
+      ->type_name("");
   app->add_flag("--json", *json, "as JSON");
   return {app, [topic, json] { return List(*topic, *json); }};
 }

@@ -59,7 +59,8 @@ Command AddResultsCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("results", "The ranking, and every cell that failed with its reason");
   auto flags = std::make_shared<ResultsFlags>();
   flags->study.AddTo(*app);
-  app->add_option("--by", flags->by, "compare along this axis instead of between workers, e.g. batch or threads")->type_name("");
+  app->add_option("--by", flags->by, "compare along this axis instead of between workers, e.g. batch or threads")
+      ->type_name("");
   app->add_flag("--csv", flags->csv, "as CSV, one record per cell");
   app->add_flag("--json", flags->json, "as JSON, one object per cell");
   return {app, [flags] { return Results(*flags); }};

@@ -29,8 +29,10 @@ struct RunFlags {
 Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names) {
   PlannedCell planned;
   planned.cell = TENCH_TRY(flags.axes.ToCell());
-  if (planned.cell.Text(kAxisWorker).empty()) return Failed("--worker is missing; one of {}", Join(names.workers, ", "));
-  if (planned.cell.Text(kAxisNetwork).empty()) return Failed("--network is missing; one of {}", Join(names.networks, ", "));
+  if (planned.cell.Text(kAxisWorker).empty())
+    return Failed("--worker is missing; one of {}", Join(names.workers, ", "));
+  if (planned.cell.Text(kAxisNetwork).empty())
+    return Failed("--network is missing; one of {}", Join(names.networks, ", "));
   TENCH_TRY(ResolveCell(names, planned.cell));
   planned.id = planned.cell.Id();
   planned.budget = TENCH_TRY(flags.measure.ToBudget());
@@ -51,9 +53,10 @@ Result<int> Run(const RunFlags& flags) {
   Interrupt interrupt;
   {
     LiveLine line;
-    const auto show = [&](const RunProgress& progress) { line.Show(ProgressText(planned.cell, progress.stage, progress.steps,
-                                                                               progress.last_step_ns, progress.loss,
-                                                                               progress.rss_bytes, progress.elapsed_ns)); };
+    const auto show = [&](const RunProgress& progress) {
+      line.Show(ProgressText(planned.cell, progress.stage, progress.steps, progress.last_step_ns, progress.loss,
+                             progress.rss_bytes, progress.elapsed_ns));
+    };
     result = Execute(workers, request, show, interrupt.signal());
   }
   if (store) result.record.id = TENCH_TRY(store->AddRun(result.record, result.series));
@@ -78,7 +81,8 @@ Command AddRunCommand(CLI::App& root) {
   flags->measure.AddTo(*app);
   app->add_flag("--loss-curve", flags->loss_curve, "print the loss of every step")->group("Output");
   app->add_flag("--json", flags->json, "print the whole record, every step included, as JSON")->group("Output");
-  app->add_flag("--verbose", flags->verbose, "also print libraries, environment, the worker's choices and its log")->group("Output");
+  app->add_flag("--verbose", flags->verbose, "also print libraries, environment, the worker's choices and its log")
+      ->group("Output");
   app->add_option("--db", flags->database, "also store the run in this file")->group("Output")->type_name("");
   app->footer("Exit code: 0 the run was ok, 1 it had another outcome, 2 bad input, 130 interrupted.");
   return {app, [flags] { return Run(*flags); }};

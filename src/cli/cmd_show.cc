@@ -43,21 +43,27 @@ Json TotalToJson(const TypedGraph& graph) {
 }
 
 void PrintText(const TypedGraph& graph, const std::string& data, const std::string& fingerprint) {
-  TextTable table({{"layer"}, {"op"}, {"output"}, {"parameters", Align::kRight}, {"forward FLOPs", Align::kRight},
+  TextTable table({{"layer"},
+                   {"op"},
+                   {"output"},
+                   {"parameters", Align::kRight},
+                   {"forward FLOPs", Align::kRight},
                    {"activation bytes", Align::kRight}});
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     const TypedLayer& typed = graph.layers[i];
     const Cost cost = LayerCost(graph, i);
-    table.AddRow({typed.layer.name, std::string(OpName(typed.layer.op)), ToString(typed.output.shape), std::to_string(cost.parameters),
-                  std::to_string(cost.forward_flops), std::to_string(cost.activation_bytes)});
+    table.AddRow({typed.layer.name, std::string(OpName(typed.layer.op)), ToString(typed.output.shape),
+                  std::to_string(cost.parameters), std::to_string(cost.forward_flops),
+                  std::to_string(cost.activation_bytes)});
   }
   const Cost total = TotalCost(graph);
   table.AddRow({"total", "", "", std::to_string(total.parameters), std::to_string(total.forward_flops),
                 std::to_string(total.activation_bytes)});
-  fmt::print("{} on {}, batch {}, fingerprint {}\n{}", graph.name, data.empty() ? "its own input" : data, graph.batch, fingerprint,
-             table.Render());
-  fmt::print("{} parameters ({}); forward {} FLOP, backward {} FLOP; activations {}\n", HumanCount(static_cast<double>(total.parameters)),
-             HumanBytes(total.parameter_bytes), HumanCount(static_cast<double>(total.forward_flops)),
+  fmt::print("{} on {}, batch {}, fingerprint {}\n{}", graph.name, data.empty() ? "its own input" : data, graph.batch,
+             fingerprint, table.Render());
+  fmt::print("{} parameters ({}); forward {} FLOP, backward {} FLOP; activations {}\n",
+             HumanCount(static_cast<double>(total.parameters)), HumanBytes(total.parameter_bytes),
+             HumanCount(static_cast<double>(total.forward_flops)),
              HumanCount(static_cast<double>(total.backward_flops)), HumanBytes(total.activation_bytes));
 }
 
@@ -81,8 +87,9 @@ Result<int> Show(const ShowFlags& flags) {
   }
   Json layers = Json::array();
   for (size_t i = 0; i < typed.layers.size(); ++i) layers.push_back(LayerToJson(typed, i));
-  const Json json = {{"network", graph.name},           {"data", data},  {"batch", batch},
-                     {"fingerprint", Fingerprint(graph)}, {"layers", layers}, {"total", TotalToJson(typed)}};
+  const Json json = {{"network", graph.name}, {"data", data},
+                     {"batch", batch},        {"fingerprint", Fingerprint(graph)},
+                     {"layers", layers},      {"total", TotalToJson(typed)}};
   fmt::print("{}\n", json.dump(2));
   return 0;
 }
@@ -92,7 +99,9 @@ Result<int> Show(const ShowFlags& flags) {
 Command AddShowCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("show", "A network layer by layer: shapes, parameters, FLOPs, bytes");
   auto flags = std::make_shared<ShowFlags>();
-  app->add_option("network", flags->network, "a name (tench list networks) or a network's JSON file")->required()->type_name("");
+  app->add_option("network", flags->network, "a name (tench list networks) or a network's JSON file")
+      ->required()
+      ->type_name("");
   app->add_option("--data", flags->data, "the data set it is built for [its own]")->type_name("");
   app->add_option("--batch", flags->batch, "batch size of the shapes and counts [1]")->type_name("");
   app->add_option("--length", flags->length, "sequence length of recurrent networks [the data set's]")->type_name("");

@@ -26,7 +26,7 @@ struct SweepFlags {
 
 struct SweepPlan {
   StudyRequest request;
-  std::set<std::string> absent;   // workers that are known but not installed
+  std::set<std::string> absent;  // workers that are known but not installed
 };
 
 bool Installed(const WorkerCatalog& workers, const Cell& cell) {
@@ -34,7 +34,9 @@ bool Installed(const WorkerCatalog& workers, const Cell& cell) {
   return entry.ok() && (*entry)->installed();
 }
 
-std::string Plural(size_t count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+std::string Plural(size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 Result<SweepPlan> Plan(const SweepFlags& flags, const WorkerCatalog& workers) {
   const Suite suite = TENCH_TRY(LoadSuite(flags.suite, SuiteFolders()));
@@ -54,7 +56,8 @@ Result<SweepPlan> Plan(const SweepFlags& flags, const WorkerCatalog& workers) {
     return !filter.Matches(cell.cell) || (flags.installed && !Installed(workers, cell.cell));
   });
   if (plan.request.cells.empty()) {
-    return Failed("{}: no cell is left{}", suite.origin, plan.request.filter.empty() ? "" : " of " + plan.request.filter);
+    return Failed("{}: no cell is left{}", suite.origin,
+                  plan.request.filter.empty() ? "" : " of " + plan.request.filter);
   }
   for (const PlannedCell& cell : plan.request.cells) {
     if (!Installed(workers, cell.cell)) plan.absent.insert(Split(cell.cell.Text(kAxisWorker), '@')[0]);
@@ -85,7 +88,8 @@ Result<int> Sweep(const SweepFlags& flags) {
   const StudyResult result = TENCH_TRY(RunStudy(store, workers, plan.request, progress, interrupt.signal()));
   progress.Close();
   if (result.already_complete) {
-    fmt::print(stderr, "study {} is complete; nothing was run (--new starts another, --rounds adds to it)\n", result.study);
+    fmt::print(stderr, "study {} is complete; nothing was run (--new starts another, --rounds adds to it)\n",
+               result.study);
     return 0;
   }
   std::vector<std::string> counts;
@@ -104,16 +108,19 @@ Result<int> Sweep(const SweepFlags& flags) {
 Command AddSweepCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("sweep", "The matrix of a suite, in shuffled rounds, resumable");
   auto flags = std::make_shared<SweepFlags>();
-  app->add_option("suite", flags->suite, "a YAML file, or the name of a suite (tench list suites)")->required()->type_name("");
+  app->add_option("suite", flags->suite, "a YAML file, or the name of a suite (tench list suites)")
+      ->required()
+      ->type_name("");
   app->add_option("--db", flags->database, "the store [tench.db]")->type_name("");
   app->add_option("--rounds", flags->rounds, "rounds instead of the suite's own number")
       ->type_name("")
-      ->check(CLI::Range(int64_t{1}, int64_t{100000}));
+      ->check(CLI::Range(int64_t{1}, int64_t{100000}).description(""));
   app->add_option("--only", flags->only, "keep the cells that match, e.g. --only network=lenet,mlp --only batch=64")
       ->type_name("")
       ->take_all();
   app->add_option("--machine", flags->machine, "the label of this machine [host name]")->type_name("");
-  app->add_flag("--installed", flags->installed, "leave out workers that are not installed, instead of storing them as unsupported");
+  app->add_flag("--installed", flags->installed,
+                "leave out workers that are not installed, instead of storing them as unsupported");
   app->add_flag("--dry-run", flags->dry_run, "list the cells and stop");
   app->add_flag("--new", flags->fresh, "begin a study of its own, even if one could go on");
   app->footer(

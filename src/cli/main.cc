@@ -32,7 +32,8 @@ std::string Explain(const CLI::App& root, const CLI::ParseError& error) {
   const CLI::App* scope = &root;
   for (const CLI::App* sub : root.get_subcommands()) scope = sub;
   std::vector<std::string> names;
-  for (const CLI::App* sub : scope->get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  for (const CLI::App* sub : scope->get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
   for (const CLI::Option* option : scope->get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
@@ -53,8 +54,8 @@ int Main(int argc, char** argv) {
   root.set_version_flag("--version", "tench " TENCH_VERSION);
   root.require_subcommand(0, 1);
   root.get_formatter()->column_width(34);
-  const std::vector<Command> commands = {AddListCommand(root),    AddShowCommand(root),   AddRunCommand(root),
-                                         AddSweepCommand(root),   AddResultsCommand(root), AddReportCommand(root),
+  const std::vector<Command> commands = {AddListCommand(root),   AddShowCommand(root),    AddRunCommand(root),
+                                         AddSweepCommand(root),  AddResultsCommand(root), AddReportCommand(root),
                                          AddExportCommand(root), AddDoctorCommand(root)};
   try {
     root.parse(argc, argv);

@@ -38,7 +38,8 @@ void MeasureFlags::AddTo(CLI::App& app) {
   add("--interval", interval_, "stop rule: until the 95 % interval of the median is within this share of it [1%]");
   add("--time-limit", time_limit_, "stop rule: give up (unconverged) after so much timed work [30s]");
   add("--timeout", timeout_, "end the whole run after so long, e.g. 90s, 10m [10m]");
-  add("--memory-limit", memory_limit_, "end the run above this resident set + swap, e.g. 8GiB [what the machine has, less a reserve]");
+  add("--memory-limit", memory_limit_,
+      "end the run above this resident set + swap, e.g. 8GiB [what the machine has, less a reserve]");
   add("--swap", swap_, "allow: a swapping run is flagged; kill: it is ended as out_of_memory [allow]");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The names that exist on this machine, for checking what a user typed: the bridge from workers, zoo and data sets to plan's Catalog,
-// and the folders of suites.
+// The names that exist on this machine, for checking what a user typed: the bridge from workers, zoo and data sets to
+// plan's Catalog, and the folders of suites.
 
 #include <filesystem>
 #include <vector>

@@ -18,7 +18,7 @@ class StudyFlags {
   enum class With { kStudy, kStudyAndFilter };
   void AddTo(CLI::App& app, With with = With::kStudyAndFilter);
 
-  Result<Store> Open() const;                                  // read-only
+  Result<Store> Open() const;  // read-only
   // The study asked for, checked; "latest" is the newest; nullopt = everything in the file.
   Result<std::optional<int64_t>> Study(Store& store) const;
   Result<CellFilter> Filter() const;

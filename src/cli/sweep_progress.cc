@@ -10,7 +10,8 @@ namespace {
 constexpr int kBarWidth = 20;
 
 std::string Short(const Cell& cell) {
-  return fmt::format("{} {} {} b{}", cell.Text(kAxisWorker), cell.Text(kAxisNetwork), Name(cell.phase()), cell.Integer(kAxisBatch));
+  return fmt::format("{} {} {} b{}", cell.Text(kAxisWorker), cell.Text(kAxisNetwork), Name(cell.phase()),
+                     cell.Integer(kAxisBatch));
 }
 
 std::string ResultText(const RunRecord& run) {
@@ -20,7 +21,8 @@ std::string ResultText(const RunRecord& run) {
 }
 
 std::string Head(const StudyProgress& progress) {
-  const double fraction = progress.total > 0 ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 1;
+  const double fraction =
+      progress.total > 0 ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 1;
   std::string head = fmt::format("{} {}/{}", ProgressBar(fraction, kBarWidth), progress.done, progress.total);
   if (progress.eta_ns > 0) head += ", " + HumanNs(progress.eta_ns) + " left";
   return head;
@@ -29,8 +31,10 @@ std::string Head(const StudyProgress& progress) {
 }  // namespace
 
 void SweepProgress::OnStudy(const StudyProgress& progress) {
-  line_.Print(fmt::format("study {}: {} runs{}", progress.study, progress.total,
-                          progress.resumed > 0 ? fmt::format(", {} of them done before; going on", progress.resumed) : ""));
+  if (progress.done == progress.total) return;
+  line_.Print(
+      fmt::format("study {}: {} runs{}", progress.study, progress.total,
+                  progress.resumed > 0 ? fmt::format(", {} of them done before; going on", progress.resumed) : ""));
 }
 
 void SweepProgress::OnStart(const StudyProgress& progress, const PlannedCell& cell) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a sweep shows while it runs: a bar with done/total, ETA, the current cell and the last result on a terminal; one plain line per run
-// elsewhere. Failed runs always leave a line; the same long reason is told once.
+// What a sweep shows while it runs: a bar with done/total, ETA, the current cell and the last result on a terminal; one
+// plain line per run elsewhere. Failed runs always leave a line; the same long reason is told once.
 
 #include <map>
 #include <set>
@@ -26,7 +26,7 @@ class SweepProgress final : public RunnerEvents {
  private:
   LiveLine line_;
   std::string last_;
-  std::set<std::string> told_;   // reasons that were shown in full once
+  std::set<std::string> told_;  // reasons that were shown in full once
   std::map<Outcome, int64_t> outcomes_;
 };
 

@@ -126,8 +126,11 @@ Json RecordToJson(const RunRecord& record, const RunSeries* series) {
   if (series != nullptr) {
     Json loss = Json::array();
     for (const double value : series->loss) loss.push_back(RealToJson(value));
-    json["series"] = {{"warmup_ns", series->warmup_ns}, {"step_ns", series->step_ns}, {"input_ns", series->input_ns},
-                      {"loss", std::move(loss)},        {"log", series->log}};
+    json["series"] = {{"warmup_ns", series->warmup_ns},
+                      {"step_ns", series->step_ns},
+                      {"input_ns", series->input_ns},
+                      {"loss", std::move(loss)},
+                      {"log", series->log}};
   }
   return json;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A run as JSON, whole: the cell, the outcome, the summary and, if given, every step. Units are in the names; what was not measured is
-// null. For `tench run --json` and for programs that read a store.
+// A run as JSON, whole: the cell, the outcome, the summary and, if given, every step. Units are in the names; what was
+// not measured is null. For `tench run --json` and for programs that read a store.
 
 #include "base/json.h"
 #include "store/record.h"

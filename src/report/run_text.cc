@@ -10,22 +10,28 @@ namespace {
 
 constexpr size_t kCurveRows = 60;
 
-void Row(std::string& out, std::string_view name, std::string_view value) { out += fmt::format("  {:<16} {}\n", name, value); }
+void Row(std::string& out, std::string_view name, std::string_view value) {
+  out += fmt::format("  {:<16} {}\n", name, value);
+}
 
 void AppendTimes(std::string& out, const RunRecord& record) {
   const RunSummary& s = record.summary;
   if (!s.step_ns_median) return;
   std::string step = HumanNs(*s.step_ns_median);
-  if (s.step_ns_low && s.step_ns_high) step += fmt::format("  (95 %: {} … {})", HumanNs(*s.step_ns_low), HumanNs(*s.step_ns_high));
+  if (s.step_ns_low && s.step_ns_high)
+    step += fmt::format("  (95 %: {} … {})", HumanNs(*s.step_ns_low), HumanNs(*s.step_ns_high));
   Row(out, "time per step", step);
   Row(out, "time per image", HumanNs(*ImageNs(record)));
   if (const auto rate = ImagesPerSecond(record)) Row(out, "images per s", fmt::format("{:.4g}", *rate));
   if (const auto rate = FlopsPerSecond(record)) {
-    Row(out, "GFLOP/s", fmt::format("{:.4g}  ({:.4g} GFLOP per step)", *rate / 1e9, static_cast<double>(record.step_flops) / 1e9));
+    Row(out, "GFLOP/s",
+        fmt::format("{:.4g}  ({:.4g} GFLOP per step)", *rate / 1e9, static_cast<double>(record.step_flops) / 1e9));
   }
   Row(out, "on the clock", OnTheClock(record.cell));
-  Row(out, "steps", fmt::format("{} timed, {} warm-up{}", s.steps, s.warmup_steps,
-                                s.converged.value_or(true) ? "" : "; the time limit came before the interval was good (unconverged)"));
+  Row(out, "steps",
+      fmt::format(
+          "{} timed, {} warm-up{}", s.steps, s.warmup_steps,
+          s.converged.value_or(true) ? "" : "; the time limit came before the interval was good (unconverged)"));
   if (s.input_ns_median) Row(out, "time per input", HumanNs(*s.input_ns_median) + "  (apart from the step)");
 }
 
@@ -33,34 +39,40 @@ void AppendCosts(std::string& out, const RunRecord& record) {
   const RunSummary& s = record.summary;
   if (s.first_loss && s.last_loss) Row(out, "loss", fmt::format("{:.6g} -> {:.6g}", *s.first_loss, *s.last_loss));
   if (s.steps_peak_rss_bytes) {
-    Row(out, "peak memory", fmt::format("{} in the steps, {} in the build, {} before", HumanBytes(*s.steps_peak_rss_bytes),
-                                        HumanBytes(s.build_peak_rss_bytes.value_or(0)), HumanBytes(s.rss_before_build_bytes.value_or(0))));
-  } else if (s.sampled_peak_rss_bytes) {
+    Row(out, "peak memory",
+        fmt::format("{} in the steps, {} in the build, {} before", HumanBytes(*s.steps_peak_rss_bytes),
+                    HumanBytes(s.build_peak_rss_bytes.value_or(0)), HumanBytes(s.rss_before_build_bytes.value_or(0))));
+  } else if (s.sampled_peak_rss_bytes && (s.build_ns || record.outcome == Outcome::kOutOfMemory)) {
     Row(out, "peak memory", HumanBytes(*s.sampled_peak_rss_bytes) + "  (sampled)");
   }
   if (s.peak_swap_bytes.value_or(0) > 0) Row(out, "peak swap", HumanBytes(*s.peak_swap_bytes));
   if (s.build_ns) {
-    Row(out, "build", HumanNs(static_cast<double>(*s.build_ns)) +
-                          (s.hello_ns ? fmt::format("  (start-up {})", HumanNs(static_cast<double>(*s.hello_ns))) : ""));
+    Row(out, "build",
+        HumanNs(static_cast<double>(*s.build_ns)) +
+            (s.hello_ns ? fmt::format("  (start-up {})", HumanNs(static_cast<double>(*s.hello_ns))) : ""));
   }
   if (s.cpu_per_wall) Row(out, "CPU per wall", fmt::format("{:.2f}  (threads: {})", *s.cpu_per_wall, record.threads));
   if (s.cpu_energy_j) Row(out, "CPU energy", fmt::format("{:.1f} J", *s.cpu_energy_j));
   if (s.gpu_power_w_mean) {
-    Row(out, "GPU", fmt::format("{:.0f} % use, {:.1f} W mean, {:.1f} W peak, {}", s.gpu_use_mean.value_or(0), *s.gpu_power_w_mean,
-                                s.gpu_power_w_peak.value_or(0), HumanBytes(s.gpu_memory_peak_bytes.value_or(0))));
+    Row(out, "GPU",
+        fmt::format("{:.0f} % use, {:.1f} W mean, {:.1f} W peak, {}", s.gpu_use_mean.value_or(0), *s.gpu_power_w_mean,
+                    s.gpu_power_w_peak.value_or(0), HumanBytes(s.gpu_memory_peak_bytes.value_or(0))));
   }
 }
 
 void AppendDetails(std::string& out, const RunRecord& record) {
-  Row(out, "network", fmt::format("{} parameters, {:.4g} GFLOP forward per image, fingerprint {}", record.parameters,
-                                  static_cast<double>(record.forward_flops_per_image) / 1e9, record.fingerprint));
+  Row(out, "network",
+      fmt::format("{} parameters, {:.4g} GFLOP forward per image, fingerprint {}", record.parameters,
+                  static_cast<double>(record.forward_flops_per_image) / 1e9, record.fingerprint));
   Row(out, "cell", record.cell_id);
   Row(out, "overhead", HumanNs(static_cast<double>(record.summary.overhead_ns)) + "  (outside the worker's own work)");
   const Json worker = Json::parse(record.worker_json, nullptr, false);
   if (worker.is_object() && worker.contains("libraries")) {
-    for (const Json& library : worker["libraries"]) Row(out, "library", library.is_string() ? library.get<std::string>() : "?");
+    for (const Json& library : worker["libraries"])
+      Row(out, "library", library.is_string() ? library.get<std::string>() : "?");
   }
-  for (const auto& [name, text] : {std::pair("choice", &record.choices_json), std::pair("environment", &record.environment_json)}) {
+  for (const auto& [name, text] :
+       {std::pair("choice", &record.choices_json), std::pair("environment", &record.environment_json)}) {
     const Json values = Json::parse(*text, nullptr, false);
     if (!values.is_object()) continue;
     for (const auto& [key, value] : values.items()) {
@@ -72,11 +84,15 @@ void AppendDetails(std::string& out, const RunRecord& record) {
 }  // namespace
 
 std::string OnTheClock(const Cell& cell) {
-  const std::string input = cell.Text(kAxisInput) == "cycled" ? "; a new batch every step, timed apart" : "; one resident batch";
+  const std::string input =
+      cell.Text(kAxisInput) == "cycled" ? "; a new batch every step, timed apart" : "; one resident batch";
   switch (cell.phase()) {
-    case Phase::kForward: return "forward: inference and its loss" + input;
-    case Phase::kGradient: return "gradient: training forward and backward, no update" + input;
-    case Phase::kTrain: return "train: training forward, backward and update" + input;
+    case Phase::kForward:
+      return "forward: inference and its loss" + input;
+    case Phase::kGradient:
+      return "gradient: training forward and backward, no update" + input;
+    case Phase::kTrain:
+      return "train: training forward, backward and update" + input;
   }
   return {};
 }
@@ -99,14 +115,16 @@ std::string LossCurveText(const RunSeries& series) {
   const size_t rows = std::min(count, kCurveRows);
   for (size_t i = 0; i < rows; ++i) {
     const size_t step = rows == 1 ? 0 : i * (count - 1) / (rows - 1);
-    out += fmt::format("{:>8}  {:.6g}{}\n", step, series.loss[step], step < series.warmup_ns.size() ? "  (warm-up)" : "");
+    out +=
+        fmt::format("{:>8}  {:.6g}{}\n", step, series.loss[step], step < series.warmup_ns.size() ? "  (warm-up)" : "");
   }
   return out;
 }
 
-std::string ProgressText(const Cell& cell, const std::string& stage, int64_t steps, double last_step_ns, double loss, int64_t rss_bytes,
-                         int64_t elapsed_ns) {
-  std::string text = fmt::format("{} {} b{}: {}", cell.Text(kAxisWorker), cell.Text(kAxisNetwork), cell.Integer(kAxisBatch), stage);
+std::string ProgressText(const Cell& cell, const std::string& stage, int64_t steps, double last_step_ns, double loss,
+                         int64_t rss_bytes, int64_t elapsed_ns) {
+  std::string text =
+      fmt::format("{} {} b{}: {}", cell.Text(kAxisWorker), cell.Text(kAxisNetwork), cell.Integer(kAxisBatch), stage);
   if (steps > 0) text += fmt::format(", {} steps, {} each, loss {:.4g}", steps, HumanNs(last_step_ns), loss);
   if (rss_bytes > 0) text += ", " + HumanBytes(rss_bytes);
   return text + fmt::format(", {:.0f} s", static_cast<double>(elapsed_ns) / 1e9);

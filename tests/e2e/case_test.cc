@@ -4,9 +4,10 @@
 //   $ tench show lennet
 //   tench: there is no network 'lennet'; did you mean 'lenet'?
 //   [exit 2]
-// A command goes to the shell in a fresh folder (shared by the commands of one case), with the built binaries first on PATH, TENCH_CASES set
-// to the folder of the cases and TENCH_SOURCE to the project. "> " lines continue a command. stdout and stderr are expected as they come, and "[exit N]" follows if N is not 0.
-// Holes and rewriting are golden.h's.
+// A command goes to the shell in a fresh folder (shared by the commands of one case), with the built binaries first on
+// PATH, TENCH_CASES set to the folder of the cases and TENCH_SOURCE to the project. "> " lines continue a command.
+// stdout and stderr are expected as they come, and "[exit N]" follows if N is not 0. Holes and rewriting are
+// golden.h's.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -89,7 +90,7 @@ TEST_P(CaseTest, BehavesAsWritten) {
   EXPECT_TRUE(MatchesGoldenFile(path, Replay(transcript, folder.path())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, CaseTest, testing::ValuesIn(CaseNames()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Cases, CaseTest, testing::ValuesIn(CaseNames()), [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace tench
