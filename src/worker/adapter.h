@@ -31,6 +31,7 @@ struct BuildOptions {
   bool observe = false;           // Outputs, Gradients and State will be asked for: keep them; fusion may be switched off
   bool tuned = false;
   std::map<std::string, std::string> options;
+  bool profile = false;           // Profile will be asked for: time every kernel
 };
 
 struct BuildFacts {

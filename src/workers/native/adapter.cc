@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/native/adapter.h"
+
+#include <algorithm>
+
+#include "workers/native/conv_tuner.h"
+#include "workers/native/lowering.h"
+#include "workers/native/parallel.h"
+
+namespace tench::native {
+namespace {
+
+Result<TuneMode> TuneModeOf(const BuildOptions& options) {
+  const auto found = options.options.find("tune");
+  const std::string text = found == options.options.end() ? "cache" : found->second;
+  if (text == "off") return TuneMode::kOff;
+  if (text == "cache") return TuneMode::kCache;
+  if (text == "full") return TuneMode::kFull;
+  return Failed("option tune is '{}'; it must be off, cache or full", text);
+}
+
+class NativeAdapter final : public Adapter {
+ public:
+  explicit NativeAdapter(const NativeSettings& settings)
+      : settings_(settings), engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {}
+
+  Description Describe() override {
+    const dnnl_version_t* version = dnnl_version();
+    Description description;
+    description.name = "native";
+    description.version = TENCH_VERSION;
+    description.ops.assign(OpNames().begin(), OpNames().end());
+    description.devices = {"cpu"};
+    description.precisions = {"f32"};
+    description.options = {{"tune", "how each convolution's kernel is chosen: oneDNN's preference, measured once and remembered, or measured anew",
+                            "cache", {"off", "cache", "full"}}};
+    description.facts = {{"onednn", fmt::format("{}.{}.{}", version->major, version->minor, version->patch)},
+                         {"threading", "OpenMP (libgomp)"}};
+    return description;
+  }
+
+  Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
+    if (options.device != "cpu") return Unsupported("device '{}': the native engine runs on the CPU", options.device);
+    if (options.precision != "f32") return Unsupported("precision '{}': the native engine computes in f32", options.precision);
+    const TuneMode mode = TENCH_TRY(TuneModeOf(options));
+    graph_ = graph;
+    options_ = options;
+    state_ = {};
+    state_.lr = options.solver.lr;
+    omp_set_dynamic(0);
+    omp_set_num_threads(static_cast<int>(options.threads));
+
+    ConvTuner tuner(engine_, mode, options.threads, TunerCache(settings_.cache_folder, MachineName()));
+    if (settings_.forced_candidate >= 0) tuner.Force(static_cast<size_t>(settings_.forced_candidate));
+    program_ = std::make_unique<Program>();
+    Lowering lowering(graph_, options_, engine_, tuner, *program_);
+    TENCH_TRY(lowering.Run());
+    // A cache that cannot be written costs the next run its time, and nothing else.
+    std::map<std::string, std::string> choices = lowering.choices();
+    if (const Status saved = tuner.Save(); !saved.ok()) choices["tuner.cache"] = saved.error().message;
+    TENCH_TRY(program_->Bind(engine_, settings_.available_bytes >= 0 ? settings_.available_bytes : AvailableBytes()));
+    state_.losses.assign(lowering.losses(), 0);
+    parameters_ = lowering.parameters();
+    outputs_.clear();
+    for (size_t i = 0; i < graph_.layers.size(); ++i) outputs_.push_back(lowering.Output(i));
+    if (options.profile) program_->StartProfile();
+    return BuildFacts{program_->planned_bytes(), std::move(choices)};
+  }
+
+  Status SetParameters(const TensorSource& source) override {
+    return ForEachTrained([&](const Parameter& parameter, const ParameterPlace& place) -> Status {
+      if (place.momentum) std::fill_n(program_->Address(place.momentum), place.momentum.md.get_size() / sizeof(float), 0.0f);
+      return Read(parameter.name, parameter.shape, place.plain, place.home, source);
+    });
+  }
+
+  Status Parameters(const TensorSink& sink) override {
+    return ForEachTrained([&](const Parameter& parameter, const ParameterPlace& place) {
+      return Write(parameter.name, place.plain, place.home, sink);
+    });
+  }
+
+  Status SetState(const TensorSource& source) override {
+    return ForEachState([&](const std::string& name, const Parameter& parameter, const Md& plain, const Tensor& tensor) {
+      return Read(name, parameter.shape, plain, tensor, source);
+    });
+  }
+
+  Status State(const TensorSink& sink) override {
+    return ForEachState([&](const std::string& name, const Parameter&, const Md& plain, const Tensor& tensor) {
+      return Write(name, plain, tensor, sink);
+    });
+  }
+
+  Status SetBatch(std::span<const HostTensor> inputs) override {
+    size_t next = 0;
+    for (size_t i = 0; i < graph_.layers.size(); ++i) {
+      if (!std::holds_alternative<Input>(graph_.layers[i].layer.op)) continue;
+      Check(next < inputs.size(), "a batch with too few inputs");
+      const HostTensor& input = inputs[next++];
+      float* target = program_->Address(outputs_[i]);
+      if (input.type.dtype == DType::kF32) {
+        ParallelFor(static_cast<int64_t>(input.f32.size()), 64 * 1024,
+                    [&](int64_t first, int64_t last) { std::copy(input.f32.begin() + first, input.f32.begin() + last, target + first); });
+      } else {
+        std::copy(input.i32.begin(), input.i32.end(), reinterpret_cast<int32_t*>(target));
+      }
+    }
+    return Ok();
+  }
+
+  Status SetLearningRate(double lr) override {
+    state_.lr = lr;
+    return Ok();
+  }
+
+  Result<double> Step(Phase phase) override {
+    Check(phase == options_.phase, "a step of a phase that was not built");
+    program_->Run(stream_, state_);
+    ++state_.step;
+    double loss = 0;
+    for (double part : state_.losses) loss += part;
+    return loss;
+  }
+
+  Status Gradients(const TensorSink& sink) override {
+    return ForEachTrained([&](const Parameter& parameter, const ParameterPlace& place) -> Status {
+      if (!place.gradient || !options_.observe) return Failed("gradient of '{}' was not kept: this is no observing build", parameter.name);
+      return Write(parameter.name, place.plain, place.gradient, sink);
+    });
+  }
+
+  Status Outputs(std::span<const std::string> layers, const TensorSink& sink) override {
+    for (const std::string& name : layers) {
+      const auto found = std::find_if(graph_.layers.begin(), graph_.layers.end(), [&](const TypedLayer& l) { return l.layer.name == name; });
+      if (found == graph_.layers.end()) return Failed("layer '{}' has no output of numbers", name);
+      const size_t i = static_cast<size_t>(found - graph_.layers.begin());
+      if (found->output.dtype != DType::kF32 || !options_.observe) return Failed("layer '{}' has no output of numbers", name);
+      TENCH_TRY(Write(name, PlainMd(outputs_[i].md.get_dims()), outputs_[i], sink));
+    }
+    return Ok();
+  }
+
+  Result<std::vector<ProfileRow>> Profile() override {
+    if (program_ == nullptr || program_->timings().empty()) return Failed("this build was not profiled");
+    std::vector<ProfileRow> rows;
+    for (size_t i = 0; i < program_->steps().size(); ++i) {
+      const struct Step& step = program_->steps()[i];
+      const Program::Timing& timing = program_->timings()[i];
+      rows.push_back({graph_.layers[step.layer].layer.name, Name(step.direction), step.name, timing.calls, timing.time_ns,
+                      step.flops * timing.calls, Program::Bytes(step) * timing.calls});
+    }
+    return rows;
+  }
+
+ private:
+  void Reorder(const Md& from_md, float* from, const Md& to_md, float* to) {
+    dnnl::memory source(from_md, engine_, from), target(to_md, engine_, to);
+    dnnl::reorder(source, target).execute(stream_, source, target);
+    stream_.wait();
+  }
+
+  Status Read(const std::string& name, const Shape& shape, const Md& plain, const Tensor& tensor, const TensorSource& source) {
+    float* target = program_->Address(tensor);
+    if (plain == tensor.md) return source(name, {target, static_cast<size_t>(ElementCount(shape))});
+    std::vector<float> values(ElementCount(shape));
+    TENCH_TRY(source(name, values));
+    Reorder(plain, values.data(), tensor.md, target);
+    return Ok();
+  }
+
+  Status Write(const std::string& name, const Md& plain, const Tensor& tensor, const TensorSink& sink) {
+    std::vector<float> values(plain.get_size() / sizeof(float));
+    Reorder(tensor.md, program_->Address(tensor), plain, values.data());
+    return sink(name, values);
+  }
+
+  Status ForEachTrained(const std::function<Status(const Parameter&, const ParameterPlace&)>& visit) {
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      if (graph_.parameters[i].trained) TENCH_TRY(visit(graph_.parameters[i], parameters_[i]));
+    }
+    return Ok();
+  }
+
+  Status ForEachState(const std::function<Status(const std::string&, const Parameter&, const Md&, const Tensor&)>& visit) {
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      const Parameter& parameter = graph_.parameters[i];
+      const ParameterPlace& place = parameters_[i];
+      if (!parameter.trained) TENCH_TRY(visit(parameter.name, parameter, place.plain, place.home));
+      if (place.momentum) TENCH_TRY(visit(parameter.name + ".momentum", parameter, place.plain, place.momentum));
+    }
+    return Ok();
+  }
+
+  NativeSettings settings_;
+  dnnl::engine engine_;
+  dnnl::stream stream_;
+  TypedGraph graph_;
+  BuildOptions options_;
+  std::unique_ptr<Program> program_;
+  std::vector<ParameterPlace> parameters_;
+  std::vector<Tensor> outputs_;   // by layer
+  RunState state_;
+};
+
+}  // namespace
+
+std::unique_ptr<Adapter> MakeNativeAdapter(const NativeSettings& settings) { return std::make_unique<NativeAdapter>(settings); }
+
+}  // namespace tench::native

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/native/conv_tuner.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "workers/native/aligned_block.h"
+#include "workers/native/lowering.h"
+
+namespace tench::native {
+namespace {
+
+constexpr int64_t kEnoughNs = 60'000'000;   // of runs of one candidate
+constexpr int kMaxRuns = 6;
+constexpr int kMinRuns = 2;
+
+// Memory of a candidate's own, filled with small numbers: zeros and denormals would be faster or slower than real ones.
+struct Trial {
+  const dnnl::engine& engine;
+  std::vector<AlignedBlock> blocks;
+
+  dnnl::memory Make(const Md& md) {
+    Result<AlignedBlock> block = AlignedBlock::Make(static_cast<int64_t>(md.get_size()));
+    if (!block) throw dnnl::error(dnnl_out_of_memory, "no memory to try a convolution");
+    float* data = reinterpret_cast<float*>(block->data());
+    for (int64_t i = 0; i < block->bytes() / 4; ++i) data[i] = 0.01f * static_cast<float>(i % 13) - 0.05f;
+    blocks.push_back(*std::move(block));
+    return {md, engine, blocks.back().data()};
+  }
+};
+
+template <class Run>
+int64_t FastestNs(const Run& run, int64_t hopeless_ns) {
+  int64_t best = std::numeric_limits<int64_t>::max(), spent = 0;
+  for (int i = 0; i < kMaxRuns && (i < kMinRuns || spent < kEnoughNs); ++i) {
+    const int64_t begin = NowNs();
+    run();
+    const int64_t time = NowNs() - begin;
+    best = std::min(best, time);
+    spent += time;
+    if (time > hopeless_ns) break;
+  }
+  return best;
+}
+
+const char* Name(ConvDirection direction) {
+  switch (direction) {
+    case ConvDirection::kForward: return "forward";
+    case ConvDirection::kBackwardData: return "backward_data";
+    default: return "backward_weights";
+  }
+}
+
+}  // namespace
+
+ConvTuner::ConvTuner(const dnnl::engine& engine, TuneMode mode, int64_t threads, TunerCache cache)
+    : engine_(engine), stream_(engine), mode_(mode), threads_(threads), cache_(std::move(cache)) {}
+
+ConvKernel ConvTuner::Choose(const ConvShape& shape, ConvDirection direction, const Md& home_weights) {
+  if (forced_ >= 0) {
+    std::vector<ConvKernel> kernels = EnumerateConv(shape, direction, home_weights, engine_);
+    return kernels[forced_ % kernels.size()];
+  }
+  if (mode_ == TuneMode::kOff) {
+    std::vector<ConvKernel> first = EnumerateConv(shape, direction, home_weights, engine_, "blocked/0");
+    return first.empty() ? EnumerateConv(shape, direction, home_weights, engine_).front() : first.front();
+  }
+  const std::string key = fmt::format("{} {}_t{}_f32{}", Name(direction), shape.Key(), threads_, shape.training ? "" : "_inference");
+  std::optional<std::string> known = mode_ == TuneMode::kCache ? cache_.Find(key) : std::nullopt;
+  if (const auto found = fresh_.find(key); found != fresh_.end()) known = found->second;
+  if (known) {
+    std::vector<ConvKernel> kernels = EnumerateConv(shape, direction, home_weights, engine_, *known);
+    if (!kernels.empty()) return kernels.front();
+  }
+  std::vector<ConvKernel> kernels = EnumerateConv(shape, direction, home_weights, engine_);
+  size_t best = 0;
+  int64_t best_ns = std::numeric_limits<int64_t>::max();
+  for (size_t i = 0; kernels.size() > 1 && i < kernels.size(); ++i) {
+    const int64_t time_ns = Measure(shape, direction, kernels[i], home_weights, best_ns);
+    if (time_ns < best_ns) best = i, best_ns = time_ns;
+  }
+  cache_.Remember(key, kernels[best].id);
+  fresh_[key] = kernels[best].id;
+  return kernels[best];
+}
+
+int64_t ConvTuner::Measure(const ConvShape& shape, ConvDirection direction, const ConvKernel& kernel, const Md& home_weights,
+                           int64_t best_ns) {
+  ++measured_;
+  Trial trial{engine_, {}};
+  const dnnl::memory in = trial.Make(kernel.in), out = trial.Make(kernel.out), weights = trial.Make(kernel.weights);
+  std::unordered_map<int, dnnl::memory> arguments;
+  // A flipped kernel is a backward-data primitive whose gradient of the output is our input.
+  if (kernel.flipped) {
+    arguments = {{DNNL_ARG_DIFF_DST, in}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DIFF_SRC, out}};
+  } else if (direction == ConvDirection::kForward) {
+    arguments = {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, out}};
+    if (kernel.bias) arguments[DNNL_ARG_BIAS] = trial.Make(kernel.bias);
+  } else if (direction == ConvDirection::kBackwardData) {
+    arguments = {{DNNL_ARG_DIFF_SRC, in}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DIFF_DST, out}};
+  } else {
+    arguments = {{DNNL_ARG_SRC, in}, {DNNL_ARG_DIFF_WEIGHTS, weights}, {DNNL_ARG_DIFF_DST, out}};
+    if (kernel.bias) arguments[DNNL_ARG_DIFF_BIAS] = trial.Make(kernel.bias);
+  }
+  if (kernel.scratchpad.get_size() > 0) arguments[DNNL_ARG_SCRATCHPAD] = trial.Make(kernel.scratchpad);
+  const dnnl::primitive primitive = kernel.make();
+  int64_t total_ns = FastestNs([&] { primitive.execute(stream_, arguments), stream_.wait(); }, best_ns + best_ns / 4);
+
+  const auto add_reorder = [&](const Md& from, const Md& to, const dnnl::memory& memory) {
+    if (from == to || total_ns > best_ns) return;
+    dnnl::memory other = trial.Make(memory.get_desc() == to ? from : to);
+    dnnl::memory source = memory.get_desc() == from ? memory : other, target = memory.get_desc() == from ? other : memory;
+    const dnnl::reorder reorder(dnnl::reorder::primitive_desc(engine_, from, engine_, to));
+    total_ns += FastestNs([&] { reorder.execute(stream_, source, target), stream_.wait(); }, best_ns);
+  };
+  const Md home_in = HomeMd(shape.in), home_out = HomeMd(shape.out);
+  const bool data_first = direction != ConvDirection::kBackwardData;
+  add_reorder(data_first ? home_in : kernel.in, data_first ? kernel.in : home_in, in);
+  const bool out_is_result = direction == ConvDirection::kForward;
+  add_reorder(out_is_result ? kernel.out : home_out, out_is_result ? home_out : kernel.out, out);
+  if (kernel.flipped) {
+    const dnnl::memory plain = trial.Make(home_weights);
+    const Shape& o = shape.out;
+    float* values = static_cast<float*>(out.get_data_handle());
+    total_ns += FastestNs([&] { FlipWeights(home_weights, static_cast<float*>(plain.get_data_handle()),
+                                            static_cast<float*>(weights.get_data_handle())); }, best_ns);
+    if (shape.op.bias || shape.activation != Activation::kNone) {
+      const std::vector<float> bias(o[1]);
+      total_ns += FastestNs([&] { AddBias(values, bias.data(), o[0], o[1], o[2] * o[3], ChannelBlock(), shape.activation); }, best_ns);
+    }
+  } else if (home_weights && direction != ConvDirection::kBackwardWeights) {
+    add_reorder(home_weights, kernel.weights, weights);
+  }
+  return total_ns;
+}
+
+}  // namespace tench::native

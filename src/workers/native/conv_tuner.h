@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Chooses the kernel of each convolution and direction by measurement on this machine: every candidate is run on memory of its own, and
+// the reorders that it would cause (images, weights, bias as a pass of its own) are timed and added. The shortest sum wins and is remembered.
+
+#include <map>
+#include <string>
+
+#include "workers/native/conv_kernel.h"
+#include "workers/native/tuner_cache.h"
+
+namespace tench::native {
+
+enum class TuneMode {
+  kOff,     // oneDNN's first choice
+  kCache,   // what the cache says; measured where it says nothing
+  kFull,    // measured anew
+};
+
+class ConvTuner {
+ public:
+  ConvTuner(const dnnl::engine& engine, TuneMode mode, int64_t threads, TunerCache cache);
+
+  // As EnumerateConv; the winner.
+  ConvKernel Choose(const ConvShape& shape, ConvDirection direction, const Md& home_weights);
+
+  // Every choice is this candidate (modulo how many there are), whatever its speed: for tests of each of them.
+  void Force(size_t candidate) { forced_ = static_cast<int64_t>(candidate); }
+  Status Save() { return cache_.Save(); }
+  int64_t measured() const { return measured_; }   // candidates that were run
+
+ private:
+  int64_t Measure(const ConvShape& shape, ConvDirection direction, const ConvKernel& kernel, const Md& home_weights, int64_t best_ns);
+
+  const dnnl::engine& engine_;
+  dnnl::stream stream_;
+  TuneMode mode_;
+  int64_t threads_;
+  TunerCache cache_;
+  std::map<std::string, std::string> fresh_;   // measured by this object
+  int64_t forced_ = -1;
+  int64_t measured_ = 0;
+};
+
+}  // namespace tench::native

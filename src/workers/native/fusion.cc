@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/native/fusion.h"
+
+namespace tench::native {
+namespace {
+
+Activation ActivationOf(const Op& op) {
+  if (std::holds_alternative<Relu>(op)) return Activation::kRelu;
+  if (std::holds_alternative<Sigmoid>(op)) return Activation::kSigmoid;
+  if (std::holds_alternative<Tanh>(op)) return Activation::kTanh;
+  return Activation::kNone;
+}
+
+bool CanAbsorb(const Op& op, Activation activation) {
+  if (std::holds_alternative<Convolution>(op) || std::holds_alternative<FullyConnected>(op)) return true;
+  // oneDNN's batch norm knows ReLU only, and its mask costs a bit per element.
+  return activation == Activation::kRelu && (std::holds_alternative<BatchNorm>(op) || std::holds_alternative<Add>(op));
+}
+
+}  // namespace
+
+Fusion PlanFusion(const TypedGraph& graph, bool enabled) {
+  const size_t count = graph.layers.size();
+  Fusion fusion{std::vector<Activation>(count, Activation::kNone), std::vector<bool>(count), std::vector<int>(count)};
+  for (const TypedLayer& layer : graph.layers) {
+    for (size_t input : layer.inputs) ++fusion.readers[input];
+  }
+  if (!enabled) return fusion;
+  for (size_t i = 0; i < count; ++i) {
+    const Activation activation = ActivationOf(graph.layers[i].layer.op);
+    if (activation == Activation::kNone) continue;
+    const size_t input = graph.layers[i].inputs[0];
+    if (fusion.readers[input] != 1 || !CanAbsorb(graph.layers[input].layer.op, activation)) continue;
+    fusion.activation[input] = activation;
+    fusion.absorbed[i] = true;
+  }
+  return fusion;
+}
+
+}  // namespace tench::native

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which layers are computed together: an activation that alone reads a convolution, a fully connected layer, a batch norm or a sum becomes
+// part of that layer. Pure: a network in, marks out; how a pair is computed is the lowering's matter.
+
+#include <vector>
+
+#include "net/graph.h"
+#include "workers/native/pointwise_kernel.h"
+
+namespace tench::native {
+
+struct Fusion {
+  std::vector<Activation> activation;   // by layer: what it applies to its own result
+  std::vector<bool> absorbed;           // by layer: its work is done by the layer that it reads
+  std::vector<int> readers;             // by layer: how many inputs name its output
+};
+
+// With `enabled` false only `readers` is worked out: an observer wants every layer's own output.
+Fusion PlanFusion(const TypedGraph& graph, bool enabled);
+
+}  // namespace tench::native

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/native/lowering.h"
+
+namespace tench::native {
+
+using dnnl::normalization_flags;
+using dnnl::prop_kind;
+
+void LowerLrn(Lowering& low, size_t layer, const Lrn& op) {
+  const Tensor in = low.InputAs(layer, 0, DenseLike(low.InputOf(layer).md));
+  const auto kind = dnnl::algorithm::lrn_across_channels;
+  const auto alpha = static_cast<float>(op.alpha), beta = static_cast<float>(op.beta), k = static_cast<float>(op.k);
+  const bool backward = low.WantsInputGradient(layer);
+  const dnnl::lrn_forward::primitive_desc pd(low.engine, backward ? prop_kind::forward_training : prop_kind::forward_inference, kind, in.md,
+                                             in.md, op.size, alpha, beta, k, PlainAttributes());
+  const Tensor out = low.NewOutput(pd.dst_desc());
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}};
+  Tensor workspace;
+  if (backward && pd.workspace_desc().get_size() > 0) {
+    workspace = low.NewTensor(pd.workspace_desc());
+    arguments.push_back({DNNL_ARG_WORKSPACE, workspace});
+  }
+  const int64_t flops = ElementCount(low.OutputShape(layer)) * (2 * op.size + 2);
+  low.AddPrimitive(layer, Direction::kForward, pd, dnnl::lrn_forward(pd), std::move(arguments), flops);
+  low.SetOutput(layer, out);
+  if (!backward) return;
+  low.OnBackward([&low, layer, op, kind, alpha, beta, k, pd, in, workspace, flops] {
+    const Lowering::Gradient gradient = low.TakeGradient(layer);
+    if (!gradient) return;
+    const dnnl::lrn_backward::primitive_desc back(low.engine, kind, in.md, in.md, in.md, op.size, alpha, beta, k, pd, PlainAttributes());
+    const Tensor dx = low.NewTensor(in.md);
+    std::vector<Argument> arguments_back = {{DNNL_ARG_SRC, in},
+                                            {DNNL_ARG_DIFF_DST, low.InLayout(layer, Direction::kBackwardData, gradient.tensor, in.md)},
+                                            {DNNL_ARG_DIFF_SRC, dx}};
+    if (workspace) arguments_back.push_back({DNNL_ARG_WORKSPACE, workspace});
+    low.AddPrimitive(layer, Direction::kBackwardData, back, dnnl::lrn_backward(back), std::move(arguments_back), 2 * flops);
+    low.ContributeToInput(layer, 0, {dx, true});
+  });
+}
+
+namespace {
+
+struct Norm {
+  normalization_flags flags;
+  float eps;
+  Tensor in, scale, shift, mean, variance, workspace;
+};
+
+// The running statistics follow the batch's; their variance is the unbiased one.
+void AddRunningStatistics(Lowering& low, size_t layer, const BatchNorm& op, const Norm& norm, const Tensor& mean, const Tensor& variance) {
+  const Shape& shape = low.OutputShape(layer);
+  const int64_t channels = shape[1];
+  const double count = static_cast<double>(ElementCount(shape) / channels);
+  const double unbias = count > 1 ? count / (count - 1) : 1;
+  low.AddKernel(layer, Direction::kForward, "running statistics", {norm.mean, norm.variance, mean, variance},
+                [channels, momentum = op.momentum, unbias](std::span<float* const> p, RunState&) {
+                  for (int64_t c = 0; c < channels; ++c) {
+                    p[2][c] = static_cast<float>((1 - momentum) * p[2][c] + momentum * p[0][c]);
+                    p[3][c] = static_cast<float>((1 - momentum) * p[3][c] + momentum * unbias * p[1][c]);
+                  }
+                });
+}
+
+void AddNormBackward(Lowering& low, size_t layer, const Norm& norm, const dnnl::batch_normalization_forward::primitive_desc& pd) {
+  const Lowering::Gradient gradient = low.TakeGradient(layer, false);
+  if (!gradient) return;
+  const Md& md = norm.in.md;
+  const dnnl::batch_normalization_backward::primitive_desc back(low.engine, prop_kind::backward, md, md, md, norm.eps, norm.flags, pd,
+                                                                PlainAttributes());
+  const Lowering::Gradient dy = {low.InLayout(layer, Direction::kBackwardData, gradient.tensor, md),
+                                 gradient.exclusive || gradient.tensor.md != md};
+  const Tensor dx = low.Reuse(dy, md);
+  const Tensor d_scale = low.NewGradient(layer, 0, norm.scale.md), d_shift = low.NewGradient(layer, 1, norm.shift.md);
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, norm.in},          {DNNL_ARG_MEAN, norm.mean},
+                                     {DNNL_ARG_VARIANCE, norm.variance}, {DNNL_ARG_SCALE, norm.scale},
+                                     {DNNL_ARG_DIFF_DST, dy.tensor},   {DNNL_ARG_DIFF_SRC, dx},
+                                     {DNNL_ARG_DIFF_SCALE, d_scale},   {DNNL_ARG_DIFF_SHIFT, d_shift}};
+  if (norm.workspace) arguments.push_back({DNNL_ARG_WORKSPACE, norm.workspace});
+  low.AddPrimitive(layer, Direction::kBackwardData, back, dnnl::batch_normalization_backward(back), std::move(arguments),
+                   ElementCount(md.get_dims()) * 10);
+  if (low.WantsInputGradient(layer)) low.ContributeToInput(layer, 0, {dx, true});
+  low.Update(layer, 0, d_scale);
+  low.Update(layer, 1, d_shift);
+}
+
+}  // namespace
+
+void LowerBatchNorm(Lowering& low, size_t layer, const BatchNorm& op) {
+  const int64_t channels = low.OutputShape(layer)[1];
+  const Md vector = PlainMd({channels});
+  Norm norm;
+  norm.in = low.InputAs(layer, 0, DenseLike(low.InputOf(layer).md));
+  norm.eps = static_cast<float>(op.eps);
+  norm.flags = normalization_flags::use_scale | normalization_flags::use_shift;
+  norm.scale = low.DeclareParameter(layer, 0, vector, vector);
+  norm.shift = low.DeclareParameter(layer, 1, vector, vector);
+  const Tensor running_mean = low.DeclareParameter(layer, 2, vector, vector);
+  const Tensor running_variance = low.DeclareParameter(layer, 3, vector, vector);
+  if (low.fusion.activation[layer] == Activation::kRelu) norm.flags = norm.flags | normalization_flags::fuse_norm_relu;
+  if (!low.training) norm.flags = norm.flags | normalization_flags::use_global_stats;
+  const dnnl::batch_normalization_forward::primitive_desc pd(
+      low.engine, low.training ? prop_kind::forward_training : prop_kind::forward_inference, norm.in.md, norm.in.md, norm.eps, norm.flags,
+      PlainAttributes());
+  norm.mean = low.training ? low.NewTensor(vector) : running_mean;
+  norm.variance = low.training ? low.NewTensor(vector) : running_variance;
+  const Tensor out = !low.training && low.MayOverwrite(layer, 0) ? norm.in : low.NewOutput(norm.in.md);
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, norm.in},     {DNNL_ARG_DST, out},          {DNNL_ARG_MEAN, norm.mean},
+                                     {DNNL_ARG_VARIANCE, norm.variance}, {DNNL_ARG_SCALE, norm.scale}, {DNNL_ARG_SHIFT, norm.shift}};
+  if (low.training && pd.workspace_desc().get_size() > 0) {
+    norm.workspace = low.NewTensor(pd.workspace_desc());
+    arguments.push_back({DNNL_ARG_WORKSPACE, norm.workspace});
+  }
+  low.AddPrimitive(layer, Direction::kForward, pd, dnnl::batch_normalization_forward(pd), std::move(arguments),
+                   ElementCount(low.OutputShape(layer)) * 7);
+  if (low.training) AddRunningStatistics(low, layer, op, norm, running_mean, running_variance);
+  low.SetOutput(layer, out);
+  low.OnBackward([&low, layer, norm, pd] { AddNormBackward(low, layer, norm, pd); });
+}
+
+}  // namespace tench::native

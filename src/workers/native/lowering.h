@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The compiler's working state while a network becomes a Program. Layers are lowered in order; each adds its forward steps and leaves
+// behind a function that adds its backward steps, which run in reverse. It knows where every layer's output lies, which gradients have
+// arrived for it, and in which layout each parameter lives. The ops themselves are in lower_*.cc.
+
+#include <functional>
+#include <initializer_list>
+
+#include "net/graph.h"
+#include "worker/adapter.h"
+#include "workers/native/fusion.h"
+#include "workers/native/layout.h"
+#include "workers/native/program.h"
+
+namespace tench::native {
+
+class ConvTuner;
+
+// Where a parameter lives. `plain` is its logical form as the contract's tensors have it, perhaps with more dimensions.
+struct ParameterPlace {
+  Md plain;
+  Tensor home, momentum, gradient;   // momentum while training, gradient in an observing build
+};
+
+class Lowering {
+ public:
+  Lowering(const TypedGraph& graph, const BuildOptions& options, const dnnl::engine& engine, ConvTuner& tuner, Program& program);
+
+  // Lowers every layer, forward and backward. Unsupported names the layer.
+  Status Run();
+
+  const TypedGraph& graph;
+  const BuildOptions& options;
+  const dnnl::engine& engine;
+  ConvTuner& tuner;
+  const Fusion fusion;
+  const bool training;
+
+  const Shape& OutputShape(size_t layer) const { return graph.layers[layer].output.shape; }
+  const Shape& InputShape(size_t layer) const { return graph.layers[graph.layers[layer].inputs[0]].output.shape; }
+
+  // Buffers.
+  Tensor NewTensor(const Md& md, Place place = Place::kArena);
+  Tensor NewOutput(const Md& md) { return NewTensor(md, options.observe ? Place::kPinned : Place::kArena); }
+
+  // Steps.
+  void AddKernel(size_t layer, Direction direction, std::string name, std::vector<Tensor> tensors, Kernel kernel, int64_t flops = 0);
+  template <class Pd>
+  void AddPrimitive(size_t layer, Direction direction, const Pd& pd, const dnnl::primitive& primitive, std::vector<Argument> arguments,
+                    int64_t flops = 0) {
+    AddPrimitive(layer, direction, pd.impl_info_str(), pd.scratchpad_desc(), primitive, std::move(arguments), flops);
+  }
+  void AddPrimitive(size_t layer, Direction direction, const std::string& name, const Md& scratchpad, const dnnl::primitive& primitive,
+                    std::vector<Argument> arguments, int64_t flops);
+  void AddReorder(size_t layer, Direction direction, const Tensor& from, const Tensor& to);
+  // The tensor itself if it has this layout, otherwise a reordered copy.
+  Tensor InLayout(size_t layer, Direction direction, const Tensor& tensor, const Md& md);
+  void OnBackward(std::function<void()> lower) { backward_.push_back(std::move(lower)); }
+
+  // Values. A layer's output; an absorbed layer shares its producer's.
+  const Tensor& Output(size_t layer) const { return values_[slot_[layer]].tensor; }
+  const Tensor& InputOf(size_t layer, size_t input = 0) const { return Output(graph.layers[layer].inputs[input]); }
+  void SetOutput(size_t layer, const Tensor& tensor) { values_[slot_[layer]].tensor = tensor; }
+  void ShareOutput(size_t layer, size_t producer) { slot_[layer] = slot_[producer]; }
+  // The input in the wanted layout; copies are made once and shared by all who want them, forward and backward.
+  Tensor InputAs(size_t layer, size_t input, const Md& md);
+  // Whether the layer may write its result over this input: nobody else reads it, now or in the backward pass.
+  bool MayOverwrite(size_t layer, size_t input) const;
+
+  // Gradients with respect to a layer's output.
+  bool WantsGradient(size_t layer) const { return training && needs_gradient_[layer]; }
+  bool WantsInputGradient(size_t layer, size_t input = 0) const { return WantsGradient(graph.layers[layer].inputs[input]); }
+  struct Gradient {
+    Tensor tensor;
+    bool exclusive = true;   // the taker may overwrite it
+    explicit operator bool() const { return static_cast<bool>(tensor); }
+  };
+  void Contribute(size_t layer, Gradient gradient);
+  void ContributeToInput(size_t layer, size_t input, Gradient gradient) { Contribute(graph.layers[layer].inputs[input], gradient); }
+  // The sum of all contributions in the layout of the output, through the derivative of the activation that the layer absorbed. Dense.
+  // Nothing if none has come.
+  Gradient TakeGradient(size_t layer, bool derive = true);
+  // The gradient's tensor if it may be overwritten and has this layout, otherwise a new one.
+  Tensor Reuse(const Gradient& gradient, const Md& md);
+
+  // Parameters; `index` counts the layer's own.
+  size_t ParameterIndex(size_t layer, size_t index) const { return graph.layers[layer].parameters[index]; }
+  Tensor DeclareParameter(size_t layer, size_t index, const Md& plain, const Md& home);
+  const ParameterPlace& PlaceOf(size_t layer, size_t index) const { return parameters_[ParameterIndex(layer, index)]; }
+  // Where the parameter's gradient is to be written.
+  Tensor NewGradient(size_t layer, size_t index, const Md& md);
+  // The gradient is complete: updates the parameter when training.
+  void Update(size_t layer, size_t index, const Tensor& gradient);
+  bool updates() const { return options.phase == Phase::kTrain; }
+
+  size_t NewLoss() { return losses_++; }
+  size_t losses() const { return losses_; }
+  const std::vector<ParameterPlace>& parameters() const { return parameters_; }
+  void Choose(const std::string& name, const std::string& choice) { choices_[name] = choice; }
+  const std::map<std::string, std::string>& choices() const { return choices_; }
+
+ private:
+  struct Value {
+    Tensor tensor;
+    std::vector<Tensor> copies;
+    std::vector<Gradient> gradients;
+  };
+  Status LowerLayer(size_t layer);
+  Gradient Sum(size_t layer, std::vector<Gradient> gradients, const Tensor& like, Activation activation);
+
+  Program& program_;
+  std::vector<bool> needs_gradient_;
+  std::vector<size_t> slot_;        // by layer: its place in values_
+  std::vector<Value> values_;
+  std::vector<ParameterPlace> parameters_;
+  std::vector<std::function<void()>> backward_;
+  std::map<std::string, std::string> choices_;
+  size_t losses_ = 0;
+};
+
+// One per op family.
+void LowerInput(Lowering& low, size_t layer);
+void LowerConvolution(Lowering& low, size_t layer, const Convolution& op);
+void LowerPooling(Lowering& low, size_t layer, const Pooling& op);
+void LowerLrn(Lowering& low, size_t layer, const Lrn& op);
+void LowerBatchNorm(Lowering& low, size_t layer, const BatchNorm& op);
+void LowerFullyConnected(Lowering& low, size_t layer, const FullyConnected& op);
+void LowerActivation(Lowering& low, size_t layer, Activation activation);
+void LowerDropout(Lowering& low, size_t layer, const Dropout& op);
+void LowerConcat(Lowering& low, size_t layer);
+void LowerAdd(Lowering& low, size_t layer);
+void LowerFlatten(Lowering& low, size_t layer);
+void LowerEmbedding(Lowering& low, size_t layer, const Embedding& op);
+void LowerLstm(Lowering& low, size_t layer, const Lstm& op);
+void LowerMeanOverTime(Lowering& low, size_t layer);
+void LowerSoftmaxLoss(Lowering& low, size_t layer, const SoftmaxCrossEntropy& op);
+void LowerSigmoidLoss(Lowering& low, size_t layer, const SigmoidCrossEntropy& op);
+void LowerSquaredLoss(Lowering& low, size_t layer, const MeanSquaredError& op);
+
+// The attributes of every primitive: its scratch memory comes from the arena.
+dnnl::primitive_attr PlainAttributes();
+dnnl::primitive_attr WithActivation(Activation activation);
+
+}  // namespace tench::native

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// The native engine against the reference, which is the arbiter: every op in several shapes, with every kernel that the tuner could choose;
+// then the zoo's small networks, fused as they are when measured.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "net/builder.h"
+#include "net/zoo/zoo.h"
+#include "workers/native/adapter.h"
+#include "workers/native/twin_run.h"
+#include "workers/reference/adapter.h"
+
+namespace tench::native {
+namespace {
+
+constexpr double kTolerance = 1e-5;
+
+std::unique_ptr<Adapter> Native(int64_t candidate = -1) {
+  NativeSettings settings;
+  settings.cache_folder = "";
+  settings.forced_candidate = candidate;
+  return MakeNativeAdapter(settings);
+}
+
+ParameterRule Weights() { return {{FillKind::kGaussian, 0, 0.1}, 1, 1}; }
+ParameterRule Biases() { return {{FillKind::kUniform, -0.5, 0.5}, 2, 0}; }
+
+struct Net {
+  GraphBuilder builder{"net"};
+  std::string top = "data";
+
+  explicit Net(const Shape& sample) { builder.Append("data", Input{InputRole::kData, sample, {FillKind::kUniform, -1, 1}}, {}); }
+  Net& Then(const std::string& name, Op op, std::vector<std::string> inputs = {}) {
+    const bool weighted = std::holds_alternative<Convolution>(op) || std::holds_alternative<FullyConnected>(op) ||
+                          std::holds_alternative<BatchNorm>(op) || std::holds_alternative<Lstm>(op);
+    bool bias = weighted;
+    if (const auto* conv = std::get_if<Convolution>(&op)) bias = conv->bias;
+    if (const auto* fc = std::get_if<FullyConnected>(&op)) bias = fc->bias;
+    if (inputs.empty()) inputs = {top};
+    top = builder.Append(name, op, inputs, weighted || std::holds_alternative<Embedding>(op) ? Weights() : ParameterRule{},
+                         bias ? Biases() : ParameterRule{});
+    return *this;
+  }
+  // A loss whose gradient is different everywhere.
+  Graph Classify(int64_t classes = 5) {
+    Then("flat", Flatten{}).Then("scores", FullyConnected{classes, true});
+    builder.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, static_cast<double>(classes)}}, {});
+    builder.Append("loss", SoftmaxCrossEntropy{}, {"scores", "label"});
+    return builder.Take();
+  }
+};
+
+Convolution Conv(int64_t out, Hw kernel, Hw stride = {1, 1}, Hw pad = {0, 0}, int64_t groups = 1, Hw dilation = {1, 1}, bool bias = true) {
+  return {out, kernel, stride, pad, dilation, groups, bias};
+}
+
+// Before a batch norm, where the gradient of a bias would be nothing but rounding.
+Convolution Unbiased(int64_t out) { return Conv(out, {3, 3}, {1, 1}, {0, 0}, 1, {1, 1}, false); }
+
+std::map<std::string, Graph> OpGraphs() {
+  std::map<std::string, Graph> graphs;
+  const auto conv = [&](const std::string& name, const Shape& sample, const Convolution& op, bool relu = true) {
+    // A convolution in front, so that the one under test has a gradient of its data.
+    Net net(sample);
+    net.Then("before", Conv(sample[0], {1, 1})).Then("conv", op);
+    if (relu) net.Then("relu", Relu{});
+    graphs[name] = net.Classify();
+  };
+  conv("conv 3x3", {16, 9, 11}, Conv(24, {3, 3}, {1, 1}, {1, 1}));
+  conv("conv 3x3 without padding, bias or relu", {16, 9, 7}, Conv(16, {3, 3}, {1, 1}, {0, 0}, 1, {1, 1}, false), false);
+  conv("conv 3x3 stride 2", {16, 13, 13}, Conv(32, {3, 3}, {2, 2}, {1, 1}));
+  conv("conv 1x1", {32, 8, 8}, Conv(16, {1, 1}));
+  conv("conv 1x1 stride 2", {16, 9, 9}, Conv(32, {1, 1}, {2, 2}));
+  conv("conv 5x5 in two groups", {32, 10, 10}, Conv(48, {5, 5}, {1, 1}, {2, 2}, 2));
+  conv("conv of odd channels", {20, 12, 12}, Conv(50, {5, 5}), false);
+  conv("conv of few channels", {3, 20, 17}, Conv(16, {7, 7}, {2, 2}, {3, 3}));
+  conv("conv dilated", {16, 15, 15}, Conv(16, {3, 3}, {1, 1}, {2, 2}, 1, {2, 2}));
+  conv("conv 1x3", {16, 8, 8}, Conv(16, {1, 3}, {1, 1}, {0, 1}));
+  conv("conv to few channels", {16, 8, 8}, Conv(3, {3, 3}, {1, 1}, {1, 1}));
+  graphs["conv of the data"] = Net({1, 28, 28}).Then("conv", Conv(20, {5, 5})).Classify();
+  graphs["conv large kernel of the data"] = Net({3, 35, 35}).Then("conv", Conv(16, {11, 11}, {4, 4})).Then("relu", Relu{}).Classify();
+
+  const auto pool = [&](const std::string& name, const Shape& sample, const Pooling& op) {
+    graphs[name] = Net(sample).Then("conv", Conv(sample[0], {1, 1})).Then("pool", op).Classify();
+  };
+  pool("max pool", {16, 8, 8}, {PoolMode::kMax, {2, 2}, {2, 2}});
+  pool("max pool overlapping, ceil", {16, 12, 13}, {PoolMode::kMax, {3, 3}, {2, 2}, {0, 0}, true});
+  pool("max pool padded", {8, 7, 7}, {PoolMode::kMax, {3, 3}, {1, 1}, {1, 1}});
+  pool("max pool of odd channels", {20, 8, 8}, {PoolMode::kMax, {2, 2}, {2, 2}});
+  pool("avg pool", {16, 14, 14}, {PoolMode::kAvg, {5, 5}, {3, 3}});
+  pool("avg pool ceil", {16, 8, 8}, {PoolMode::kAvg, {3, 3}, {2, 2}, {0, 0}, true});
+  pool("avg pool padded", {16, 8, 8}, {PoolMode::kAvg, {3, 3}, {2, 2}, {1, 1}});
+  pool("avg pool padded, ceil", {16, 8, 8}, {PoolMode::kAvg, {3, 3}, {2, 2}, {1, 1}, true});
+  pool("global pools", {16, 6, 6}, {PoolMode::kAvg, {1, 1}, {1, 1}, {0, 0}, false, true});
+
+  graphs["lrn"] = Net({24, 6, 6}).Then("conv", Conv(24, {1, 1})).Then("lrn", Lrn{5, 0.1, 0.75, 1}).Classify();
+  graphs["lrn of size 3"] = Net({16, 5, 5}).Then("conv", Conv(16, {1, 1})).Then("lrn", Lrn{3, 0.2, 0.5, 2}).Classify();
+  graphs["batch norm"] = Net({16, 6, 6}).Then("conv", Unbiased(16)).Then("bn", BatchNorm{}).Classify();
+  graphs["batch norm, relu"] = Net({20, 6, 6}).Then("conv", Unbiased(20)).Then("bn", BatchNorm{}).Then("relu", Relu{}).Classify();
+  graphs["batch norm of vectors"] = Net({30}).Then("fc", FullyConnected{12, false}).Then("bn", BatchNorm{}).Classify();
+  graphs["fc"] = Net({33}).Then("fc1", FullyConnected{41}).Then("relu", Relu{}).Then("fc2", FullyConnected{18, false}).Classify();
+  graphs["fc of an image"] = Net({16, 5, 5}).Then("conv", Conv(16, {3, 3})).Classify();
+  graphs["sigmoid and tanh"] = Net({16, 5, 5})
+                                   .Then("conv1", Conv(16, {3, 3})).Then("sigmoid", Sigmoid{})
+                                   .Then("conv2", Conv(24, {1, 1})).Then("tanh", Tanh{})
+                                   .Then("pool", Pooling{PoolMode::kAvg, {2, 2}, {1, 1}}).Then("tanh2", Tanh{}).Classify();
+  graphs["concat"] = Net({16, 6, 6})
+                         .Then("a", Conv(16, {1, 1})).Then("relu_a", Relu{})
+                         .Then("b", Conv(8, {3, 3}, {1, 1}, {1, 1}), {"relu_a"}).Then("relu_b", Relu{})
+                         .Then("c", Conv(24, {1, 1}), {"relu_a"})
+                         .Then("concat", Concat{}, {"relu_b", "c", "relu_a"})
+                         .Then("d", Conv(16, {1, 1})).Classify();
+  graphs["concat of odd channels"] = Net({3, 6, 6})
+                                         .Then("a", Conv(5, {1, 1})).Then("relu_a", Relu{})
+                                         .Then("b", Conv(12, {3, 3}, {1, 1}, {1, 1}), {"relu_a"}).Then("relu_b", Relu{})
+                                         .Then("concat", Concat{}, {"relu_b", "relu_a"}).Classify();
+  graphs["residual"] = Net({16, 6, 6})
+                           .Then("stem", Conv(16, {3, 3}, {1, 1}, {1, 1}, 1, {1, 1}, false)).Then("bn0", BatchNorm{}).Then("relu0", Relu{})
+                           .Then("a", Conv(16, {3, 3}, {1, 1}, {1, 1}, 1, {1, 1}, false)).Then("bn1", BatchNorm{})
+                           .Then("add1", Add{}, {"bn1", "relu0"}).Then("relu1", Relu{})
+                           .Then("b", Conv(16, {1, 1})).Then("add2", Add{}, {"b", "relu1", "stem"}).Classify();
+  graphs["one value read by many"] = Net({16, 6, 6})
+                                         .Then("a", Conv(16, {1, 1})).Then("relu", Relu{})
+                                         .Then("p", Pooling{PoolMode::kMax, {3, 3}, {1, 1}, {1, 1}}, {"relu"})
+                                         .Then("q", Conv(16, {3, 3}, {1, 1}, {1, 1}), {"relu"})
+                                         .Then("add", Add{}, {"p", "q", "relu"}).Classify();
+  Net sequence({7, 10});
+  sequence.Then("lstm1", Lstm{16}).Then("lstm2", Lstm{12});
+  sequence.builder.Append("lengths", Input{InputRole::kLengths, {}, {FillKind::kInteger, 1, 8}}, {});
+  graphs["lstm"] = sequence.Then("mean", MeanOverTime{}, {"lstm2", "lengths"}).Classify();
+  Net squared({20});
+  squared.Then("fc1", FullyConnected{8}).Then("tanh", Tanh{}).Then("fc2", FullyConnected{20});
+  squared.builder.Append("loss", MeanSquaredError{2}, {"fc2", "data"});
+  graphs["squared error"] = squared.builder.Take();
+  Net sigmoid({20});
+  sigmoid.Then("fc1", FullyConnected{8}).Then("sigmoid", Sigmoid{}).Then("fc2", FullyConnected{20});
+  sigmoid.builder.Append("loss", SigmoidCrossEntropy{0.5}, {"fc2", "data"});
+  graphs["sigmoid cross entropy"] = sigmoid.builder.Take();
+  return graphs;
+}
+
+void ExpectClose(const std::string& what, const std::map<std::string, std::vector<float>>& expected,
+                 const std::map<std::string, std::vector<float>>& got, double tolerance, double floor = 1e-6) {
+  ASSERT_EQ(expected.size(), got.size()) << what;
+  for (const auto& [name, values] : expected) {
+    ASSERT_TRUE(got.contains(name)) << what << " " << name;
+    EXPECT_LE(RelativeError(values, got.at(name), floor), tolerance) << what << " " << name;
+  }
+}
+
+void ExpectSame(const std::string& name, const RunRecord& expected, const RunRecord& got, double tolerance) {
+  SCOPED_TRACE(name);
+  ASSERT_EQ(expected.losses.size(), got.losses.size());
+  for (size_t i = 0; i < expected.losses.size(); ++i) {
+    // A loss that has nearly fallen to zero keeps the rounding of the scores, which did not become smaller.
+    EXPECT_NEAR(got.losses[i], expected.losses[i], tolerance * std::max(std::abs(expected.losses[i]), 0.5)) << "loss of step " << i;
+  }
+  if (expected.losses.size() == 1) {
+    ExpectClose("output", expected.outputs, got.outputs, tolerance);
+    ExpectClose("gradient", expected.gradients, got.gradients, tolerance);
+  }
+  ExpectClose("parameter", expected.parameters, got.parameters, tolerance);
+  ExpectClose("state", expected.state, got.state, tolerance);
+}
+
+void CompareGraph(const std::string& name, const Graph& graph, int64_t batch, const RunPlan& plan, int64_t candidate, double tolerance) {
+  const std::unique_ptr<Adapter> reference = MakeReferenceAdapter(), native = Native(candidate);
+  RunPlan reference_plan = plan;
+  reference_plan.options.clear();
+  const Result<RunRecord> expected = RunNetwork(*reference, graph, batch, reference_plan);
+  ASSERT_TRUE(expected.ok()) << name << ": " << expected.error().message;
+  const Result<RunRecord> got = RunNetwork(*native, graph, batch, plan);
+  ASSERT_TRUE(got.ok()) << name << ": " << got.error().message;
+  ExpectSame(name, *expected, *got, tolerance);
+}
+
+TEST(ParityTest, EveryOpAgreesForwardAndBackward) {
+  for (const auto& [name, graph] : OpGraphs()) CompareGraph(name, graph, 4, {Phase::kTrain, true, 2, 1, {{"tune", "off"}}}, -1, kTolerance);
+}
+
+TEST(ParityTest, EveryFusedOpAgreesOverUpdatesWithADropOfTheLearningRate) {
+  for (const auto& [name, graph] : OpGraphs()) CompareGraph(name, graph, 4, {Phase::kTrain, false, 2, 5, {{"tune", "off"}}}, -1, kTolerance);
+}
+
+TEST(ParityTest, EveryConvolutionAgreesWithEveryKernelThatTheTunerMayChoose) {
+  for (const auto& [name, graph] : OpGraphs()) {
+    if (!name.starts_with("conv")) continue;
+    for (int64_t candidate = 0; candidate < 7; ++candidate) {
+      CompareGraph(fmt::format("{}, candidate {}", name, candidate), graph, 4, {Phase::kTrain, true, 2, 1, {}}, candidate, kTolerance);
+      CompareGraph(fmt::format("{}, fused, candidate {}", name, candidate), graph, 4, {Phase::kTrain, false, 2, 2, {}}, candidate, kTolerance);
+    }
+  }
+}
+
+TEST(ParityTest, EveryOpAgreesInInference) {
+  for (const auto& [name, graph] : OpGraphs()) {
+    CompareGraph(name, graph, 3, {Phase::kForward, true, 2, 1, {{"tune", "off"}}}, -1, kTolerance);
+    CompareGraph(name, graph, 3, {Phase::kForward, false, 2, 1, {{"tune", "off"}}}, -1, kTolerance);
+  }
+}
+
+TEST(ParityTest, OneThreadAndABatchOfOneAgree) {
+  for (const auto& [name, graph] : OpGraphs()) {
+    if (name.find("batch norm of vectors") != std::string::npos) continue;   // the variance of one sample is zero
+    CompareGraph(name, graph, 1, {Phase::kTrain, false, 1, 2, {{"tune", "off"}}}, -1, 2 * kTolerance);
+  }
+}
+
+Graph ZooGraph(const std::string& name, const std::string& data) {
+  return *LoadNetwork(name, data, name == "lstm" ? 12 : 0);
+}
+
+TEST(ParityTest, SmallNetworksOfTheZooAgreeOverFiveUpdates) {
+  for (const auto& [name, data] : std::vector<std::pair<std::string, std::string>>{
+           {"lenet", "mnist"}, {"mlp", "mnist"}, {"autoencoder", "mnist"}, {"autoencoder-stage2", "mnist"}, {"lstm", "imdb"}}) {
+    for (const bool observe : {true, false}) {
+      CompareGraph(name, ZooGraph(name, data), 4, {Phase::kTrain, observe, 2, 5, {{"tune", "off"}}}, -1, 2 * kTolerance);
+    }
+    CompareGraph(name, ZooGraph(name, data), 4, {Phase::kForward, false, 2, 1, {{"tune", "off"}}}, -1, kTolerance);
+  }
+}
+
+TEST(ParityTest, ConvolutionalNetworksOfTheZooAgreeInOneStep) {
+  for (const std::string name : {"alexnet", "googlenet", "resnet18"}) {
+    CompareGraph(name, ZooGraph(name, "cifar10"), 4, {Phase::kTrain, false, 2, 1, {{"tune", "off"}}}, -1, 1e-4);
+    CompareGraph(name, ZooGraph(name, "cifar10"), 4, {Phase::kForward, false, 2, 1, {{"tune", "off"}}}, -1, 1e-4);
+  }
+}
+
+}  // namespace
+}  // namespace tench::native
