@@ -23,7 +23,8 @@ namespace {
 
 constexpr int kFirstFreeFd = 10;                            // above every descriptor that a child is given
 constexpr int kPipeBytes = 1 << 20;
-constexpr int64_t kStrayDeadlineNs = 5'000'000'000;         // a process in an uninterruptible wait cannot be waited for for ever
+constexpr int64_t kStrayDeadlineNs =
+    5'000'000'000;  // a process in an uninterruptible wait cannot be waited for for ever
 
 // What went wrong between fork and exec, through a pipe that exec closes.
 struct LaunchFailure {
@@ -83,7 +84,8 @@ void PlaceDescriptors(const Launch& launch, int report_fd) {
   const int output = fcntl(launch.output_fd >= 0 ? launch.output_fd : null_fd, F_DUPFD_CLOEXEC, kFirstFreeFd);
   const int error = launch.error_fd >= 0 ? fcntl(launch.error_fd, F_DUPFD_CLOEXEC, kFirstFreeFd) : output;
   const int extra = launch.extra_fd >= 0 ? fcntl(launch.extra_fd, F_DUPFD_CLOEXEC, kFirstFreeFd) : -1;
-  if (input < 0 || output < 0 || error < 0 || (launch.extra_fd >= 0 && extra < 0)) Report(report_fd, "duplicate descriptors");
+  if (input < 0 || output < 0 || error < 0 || (launch.extra_fd >= 0 && extra < 0))
+    Report(report_fd, "duplicate descriptors");
   if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0) Report(report_fd, "place descriptors");
   if (extra >= 0 && dup2(extra, 3) < 0) Report(report_fd, "place descriptor 3");
   // Ours are close-on-exec already; this is for what a library opened. Kernels before 5.11 do without.
@@ -116,7 +118,8 @@ void ResetSignals() {
       close(fd);
     }
   }
-  if (launch.pinned && sched_setaffinity(0, sizeof launch.cpus, &launch.cpus) != 0) Report(report_fd, "set CPU affinity");
+  if (launch.pinned && sched_setaffinity(0, sizeof launch.cpus, &launch.cpus) != 0)
+    Report(report_fd, "set CPU affinity");
   if (!launch.folder.empty() && chdir(launch.folder.c_str()) != 0) Report(report_fd, "enter its folder");
   ResetSignals();
   execve(launch.executable.c_str(), launch.argv.data(), launch.envp.data());
@@ -267,8 +270,8 @@ std::optional<ExitStatus> Subprocess::Wait(int64_t deadline_ns) {
   while (!status_) {
     siginfo_t info{};
     rusage usage{};
-    // The system call itself, because the library's wrapper leaves out the usage. The child stays a zombie until End, so that its
-    // number still names its group.
+    // The system call itself, because the library's wrapper leaves out the usage. The child stays a zombie until End,
+    // so that its number still names its group.
     const long failed = syscall(SYS_waitid, P_PID, pid_, &info, WEXITED | WNOHANG | WNOWAIT, &usage);
     if (failed == 0 && info.si_pid == pid_) {
       status_ = Decode(info, usage);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One child process and everything that it starts. The child leads a session of its own (a terminal's Ctrl-C does not reach it), gets only
-// the environment and the descriptors that it was given, dies when the spawning thread dies, and dumps no core. While it lives this process
-// adopts its orphans (PR_SET_CHILD_SUBREAPER), so that End() leaves neither a zombie nor a stray behind, whoever called setsid.
-// Waiting is by a pidfd, which poll() understands. One Subprocess at a time and per process; it belongs to the thread that spawned it.
+// One child process and everything that it starts. The child leads a session of its own (a terminal's Ctrl-C does not
+// reach it), gets only the environment and the descriptors that it was given, dies when the spawning thread dies, and
+// dumps no core. While it lives this process adopts its orphans (PR_SET_CHILD_SUBREAPER), so that End() leaves neither
+// a zombie nor a stray behind, whoever called setsid. Waiting is by a pidfd, which poll() understands. One Subprocess
+// at a time and per process; it belongs to the thread that spawned it.
 
 #include <sys/types.h>
 
@@ -54,7 +55,8 @@ std::string SignalName(int signal);
 
 class Subprocess {
  public:
-  // Returns once the program has been executed; a program that cannot be is an error here, not a strange exit code later.
+  // Returns once the program has been executed; a program that cannot be is an error here, not a strange exit code
+  // later.
   static Result<Subprocess> Spawn(const SpawnOptions& options);
   Subprocess(Subprocess&& other) noexcept;
   Subprocess& operator=(Subprocess&& other) noexcept;

@@ -167,7 +167,8 @@ TEST(SubprocessTest, EndKillsAChildThatIgnoresSigterm) {
 
 TEST(SubprocessTest, EndLeavesNoDescendantEvenOneWithASessionOfItsOwn) {
   TestPipe output;
-  auto child = Subprocess::Spawn(Shell("sleep 60 & echo $!; setsid sh -c 'sleep 60 & echo $! $$; wait' & wait", output));
+  auto child =
+      Subprocess::Spawn(Shell("sleep 60 & echo $!; setsid sh -c 'sleep 60 & echo $! $$; wait' & wait", output));
   ASSERT_TRUE(child);
   const auto first = ParseInteger(output.ReadLine());
   const auto others = Split(output.ReadLine(), ' ');

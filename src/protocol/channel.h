@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Lines from a descriptor, with a deadline on every read: what the other side does, or leaves undone, can never hold the reader longer
-// than it allowed. Any bytes may come; a line that is too long or that ends without a newline is reported as such, not guessed at.
-// Owns the descriptor. Not aware of what the lines mean.
+// Lines from a descriptor, with a deadline on every read: what the other side does, or leaves undone, can never hold
+// the reader longer than it allowed. Any bytes may come; a line that is too long or that ends without a newline is
+// reported as such, not guessed at. Owns the descriptor. Not aware of what the lines mean.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,8 +29,8 @@ class Channel {
  public:
   explicit Channel(Fd fd, size_t max_line_bytes = kMaxLineBytes);
 
-  // The next line, waiting until `deadline_ns` (of NowNs) at most; 0 takes only what is there already. A descriptor that cannot be
-  // read is an end.
+  // The next line, waiting until `deadline_ns` (of NowNs) at most; 0 takes only what is there already. A descriptor
+  // that cannot be read is an end.
   ChannelRead Next(int64_t deadline_ns);
 
   int fd() const { return fd_.get(); }      // for poll; -1 after the end

@@ -23,7 +23,9 @@ class ChannelTest : public testing::Test {
     in_ = Fd(fds[0]);
     out_ = Fd(fds[1]);
   }
-  void Write(std::string_view text) { ASSERT_EQ(write(out_.get(), text.data(), text.size()), static_cast<ssize_t>(text.size())); }
+  void Write(std::string_view text) {
+    ASSERT_EQ(write(out_.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
   int64_t Soon() { return NowNs() + 5'000'000'000; }
 
   Fd in_, out_;
@@ -106,7 +108,8 @@ TEST_F(ChannelTest, ReadsALargeLineWrittenInManyPieces) {
   const std::string line(3 << 20, 'x');
   std::thread writer([&] {
     const std::string text = line + "\n";
-    for (size_t at = 0; at < text.size();) at += static_cast<size_t>(write(out_.get(), text.data() + at, text.size() - at));
+    for (size_t at = 0; at < text.size();)
+      at += static_cast<size_t>(write(out_.get(), text.data() + at, text.size() - at));
   });
   EXPECT_EQ(channel.Next(Soon()).text.size(), line.size());
   writer.join();

@@ -66,7 +66,8 @@ Status Conversation::On(Steps steps) {
   if (steps.first != static_cast<int64_t>(expected)) {
     return Failed("a 'steps' line that begins at step {}, where {} was due", steps.first, expected);
   }
-  if (!steps.warmup && !series_.step_ns.empty() && !steps.step_ns.empty() && steps.input_ns.empty() != series_.input_ns.empty()) {
+  if (!steps.warmup && !series_.step_ns.empty() && !steps.step_ns.empty() &&
+      steps.input_ns.empty() != series_.input_ns.empty()) {
     return Failed("input times for some of the steps only");
   }
   for (size_t i = 0; i < steps.loss.size(); ++i) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a worker has said so far, and whether it may say so: hello, build, steps…, result, in this order; an error may come instead at any
-// moment. Gathers the series of a run. A pure state machine over lines: not aware of processes, descriptors or outcomes.
+// What a worker has said so far, and whether it may say so: hello, build, steps…, result, in this order; an error may
+// come instead at any moment. Gathers the series of a run. A pure state machine over lines: not aware of processes,
+// descriptors or outcomes.
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How long the rest of a study will take: each remaining run as long as its cell took before, and cells never run as long as the mean of the
-// known ones. Pure arithmetic, constant time per question.
+// How long the rest of a study will take: each remaining run as long as its cell took before, and cells never run as
+// long as the mean of the known ones. Pure arithmetic, constant time per question.
 
 #include <cstddef>
 #include <cstdint>

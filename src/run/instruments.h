@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What measures the machine rather than one process. Opened once per tench process, because NVML takes tens of milliseconds to open and
-// a run's overhead must stay far below that. For the main thread alone.
+// What measures the machine rather than one process. Opened once per tench process, because NVML takes tens of
+// milliseconds to open and a run's overhead must stay far below that. For the main thread alone.
 
 #include <cstdint>
 #include <memory>

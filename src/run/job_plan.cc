@@ -19,7 +19,8 @@ std::string DurationText(int64_t ns) {
 
 Result<int64_t> ResolveThreads(int64_t asked, int64_t allowed_cpus) {
   if (asked == 0) return allowed_cpus;
-  if (asked > allowed_cpus) return Unsupported("{} threads were asked for, but this process may use {} CPUs", asked, allowed_cpus);
+  if (asked > allowed_cpus)
+    return Unsupported("{} threads were asked for, but this process may use {} CPUs", asked, allowed_cpus);
   return asked;
 }
 
@@ -28,7 +29,8 @@ Result<int64_t> ResolveImages(const Cell& cell, const Budget& budget) {
   const bool cycled = cell.Text(kAxisInput) == "cycled";
   if (asked > 0 || (!cycled && budget.epochs == 0)) return asked;
   const std::string data = TENCH_TRY(ResolveData(cell.Text(kAxisNetwork), cell.Text(kAxisData)));
-  if (data.empty()) return Unsupported("the number of images is needed for epochs or cycled input of a network from a file (--images)");
+  if (data.empty())
+    return Unsupported("the number of images is needed for epochs or cycled input of a network from a file (--images)");
   const DataSet* set = TENCH_TRY(FindDataSet(data));
   return set->images;
 }
@@ -37,7 +39,8 @@ Result<Budget> ResolveBudget(Budget budget, int64_t images, int64_t batch) {
   if (budget.epochs == 0) return budget;
   const int64_t per_epoch = images / batch;
   if (per_epoch == 0) return Unsupported("a batch of {} is more than the {} images of an epoch", batch, images);
-  if (budget.epochs > std::numeric_limits<int64_t>::max() / per_epoch) return Unsupported("{} epochs are too many", budget.epochs);
+  if (budget.epochs > std::numeric_limits<int64_t>::max() / per_epoch)
+    return Unsupported("{} epochs are too many", budget.epochs);
   budget.fixed_steps = per_epoch * budget.epochs;
   budget.epochs = 0;
   return budget;
@@ -49,7 +52,8 @@ Status NoteNetwork(const Graph& network, int64_t batch, Phase phase, RunRecord& 
   record.parameters = TotalCost(typed).parameters;
   const Graph inference = InferenceGraph(network);
   record.forward_flops_per_image = TotalCost(TENCH_TRY(Infer(inference, 1))).forward_flops;
-  record.step_flops = phase == Phase::kForward ? StepFlops(TENCH_TRY(Infer(inference, batch)), phase) : StepFlops(typed, phase);
+  record.step_flops =
+      phase == Phase::kForward ? StepFlops(TENCH_TRY(Infer(inference, batch)), phase) : StepFlops(typed, phase);
   return Ok();
 }
 
@@ -64,7 +68,9 @@ std::string Reproducer(const PlannedCell& planned) {
   const auto add = [&](bool differs, std::string_view flag, const std::string& value) {
     if (differs) command += fmt::format(" {} {}", flag, value);
   };
-  const auto duration = [&](int64_t ns, int64_t usual_ns, std::string_view flag) { add(ns != usual_ns, flag, DurationText(ns)); };
+  const auto duration = [&](int64_t ns, int64_t usual_ns, std::string_view flag) {
+    add(ns != usual_ns, flag, DurationText(ns));
+  };
   const bool fixed = budget.fixed_steps > 0 || budget.epochs > 0;
   add(budget.fixed_steps > 0, "--steps", fmt::format("{}", budget.fixed_steps));
   add(budget.epochs > 0, "--epochs", fmt::format("{}", budget.epochs));

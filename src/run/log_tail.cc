@@ -35,7 +35,8 @@ std::string LogTail::Text() const {
   if (bytes_.size() <= kKeptBytes && !dropped_) return bytes_;
   const size_t start = bytes_.size() > kKeptBytes ? bytes_.size() - kKeptBytes : 0;
   const size_t newline = bytes_.find('\n', start);
-  return newline == std::string::npos || newline + 1 == bytes_.size() ? bytes_.substr(start) : bytes_.substr(newline + 1);
+  return newline == std::string::npos || newline + 1 == bytes_.size() ? bytes_.substr(start)
+                                                                      : bytes_.substr(newline + 1);
 }
 
 std::string LogTail::LastLine() const {

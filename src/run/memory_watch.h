@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// When a run has taken too much memory, and whether a death by SIGKILL was the kernel's doing for lack of it. Not aware of processes: it is
-// shown samples.
+// When a run has taken too much memory, and whether a death by SIGKILL was the kernel's doing for lack of it. Not aware
+// of processes: it is shown samples.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,8 @@ namespace tench {
 // Below this, a few pages of start-up code that nobody uses again: no sign of a machine that swaps.
 inline constexpr int64_t kSwapNoiseBytes = 1 << 20;
 
-// What is left of the machine (or of its cgroup) when the system, tench and a moment's growth between two samples have had their share.
+// What is left of the machine (or of its cgroup) when the system, tench and a moment's growth between two samples have
+// had their share.
 int64_t MemoryLimitBytes(int64_t machine_bytes);
 
 // How often the kernel has killed for lack of memory, on this machine and in this process' cgroup, since they began.

@@ -62,7 +62,8 @@ RunSummary Summarise(const Conversation& conversation, const Budget& budget, con
   if (const auto& done = conversation.done()) {
     if (budget.fixed_steps == 0 && budget.epochs == 0) summary.converged = done->converged;
     summary.steps_peak_rss_bytes = Positive(done->peak_rss_bytes);
-    if (done->wall_ns > 0) summary.cpu_per_wall = static_cast<double>(done->cpu_ns) / static_cast<double>(done->wall_ns);
+    if (done->wall_ns > 0)
+      summary.cpu_per_wall = static_cast<double>(done->cpu_ns) / static_cast<double>(done->wall_ns);
   }
   if (!seen.samples.empty()) {
     summary.sampled_peak_rss_bytes = seen.samples.PeakRssBytes();

@@ -49,7 +49,8 @@ Result<StudyRecord> BeginStudy(Store& store, const StudyRequest& request, const 
   study.tench_version = TENCH_VERSION;
   study.filter = request.filter;
   study.started_utc = UtcNow();
-  // Stored, so that a resumed study keeps its order; anything that differs from study to study will do. SQLite's integers have a sign.
+  // Stored, so that a resumed study keeps its order; anything that differs from study to study will do. SQLite's
+  // integers have a sign.
   study.seed = Hash64(fmt::format("{} {} {} {}", study.suite_fingerprint, study.started_utc, NowNs(), getpid())) >> 1;
   study.rounds = request.rounds;
   study.cells = static_cast<int64_t>(request.cells.size());
@@ -150,15 +151,16 @@ class StudyWork {
   Result<Outcome> RunOne(int64_t round, size_t index) {
     const PlannedCell& cell = request_.cells[index];
     RunRequest request{cell, study_.id, round, 0, study_.machine, study_.machine_id};
-    if (const auto before = attempts_.find({round, cell.id}); before != attempts_.end()) request.attempt = before->second;
+    if (const auto before = attempts_.find({round, cell.id}); before != attempts_.end())
+      request.attempt = before->second;
     progress_.round = round;
     events_.OnStart(Progress(0), cell);
     RunResult result = Make(request, cell);
     RunRecord& record = result.record;
     Result<int64_t> id = store_.AddRun(record, result.series);
     if (!id) {
-      return std::move(id).error().In(fmt::format("study {} stops: the run of {} could not be stored (runs before it are safe)",
-                                                  study_.id, cell.cell.Label()));
+      return std::move(id).error().In(fmt::format(
+          "study {} stops: the run of {} could not be stored (runs before it are safe)", study_.id, cell.cell.Label()));
     }
     record.id = *id;
     if (record.outcome != Outcome::kInterrupted) {
@@ -168,7 +170,8 @@ class StudyWork {
     Learn(record);
     events_.OnFinish(Progress(0), record);
     // Interrupted, but by nobody: the machine has no room to go on.
-    if (record.outcome == Outcome::kInterrupted && stop_ == 0) return Failed("study {} stops: {}", study_.id, record.reason);
+    if (record.outcome == Outcome::kInterrupted && stop_ == 0)
+      return Failed("study {} stops: {}", study_.id, record.reason);
     return record.outcome;
   }
 

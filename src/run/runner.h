@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A study: every cell of a matrix once per round, rounds in shuffled order, each run stored before the next begins. Stopped at any moment,
-// it goes on where it was. Knows the store and Execute; the terminal is behind RunnerEvents.
+// A study: every cell of a matrix once per round, rounds in shuffled order, each run stored before the next begins.
+// Stopped at any moment, it goes on where it was. Knows the store and Execute; the terminal is behind RunnerEvents.
 
 #include <cstdint>
 #include <functional>
@@ -34,7 +34,7 @@ struct StudyProgress {
 class RunnerEvents {
  public:
   virtual ~RunnerEvents() = default;
-  virtual void OnStudy(const StudyProgress& progress) = 0;                                    // once, before the first run
+  virtual void OnStudy(const StudyProgress& progress) = 0;  // once, before the first run
   virtual void OnStart(const StudyProgress& progress, const PlannedCell& cell) = 0;
   virtual void OnProgress(const StudyProgress& progress, const PlannedCell& cell, const RunProgress& run) = 0;
   virtual void OnFinish(const StudyProgress& progress, const RunRecord& run) = 0;
@@ -47,7 +47,8 @@ struct StudyResult {
   bool already_complete = false;
 };
 
-// Larger batches of a cell that ran out of memory are not tried: they are stored as out_of_memory with a reason that names the smaller one.
+// Larger batches of a cell that ran out of memory are not tried: they are stored as out_of_memory with a reason that
+// names the smaller one.
 Result<StudyResult> RunStudy(Store& store, WorkerCatalog& workers, const StudyRequest& request, RunnerEvents& events,
                              const volatile int& stop);
 

@@ -15,8 +15,6 @@ namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kSampleNs = kSecondNs / 10;
-constexpr int64_t kHelloNs = 60 * kSecondNs;         // the slowest framework loads in a tenth of it
-constexpr int64_t kExitNs = 5 * kSecondNs;           // after the last word
 constexpr int64_t kGraceNs = kSecondNs / 2;          // from SIGTERM to SIGKILL: time to send the last steps
 constexpr int64_t kUnkillableNs = 30 * kSecondNs;    // a process that hangs in the kernel is left to it
 constexpr int kLinesAtOnce = 256;
@@ -25,15 +23,21 @@ constexpr size_t kLogBytesAtOnce = 1 << 20;
 // "2.3" asks for 2.3 itself, 2.3.1 or 2.3+cpu, but not for 2.30.
 bool IsVersion(const std::string& wanted, const std::string& installed) {
   if (!installed.starts_with(wanted)) return false;
-  return installed.size() == wanted.size() || std::string_view(".+-").find(installed[wanted.size()]) != std::string_view::npos;
+  return installed.size() == wanted.size() ||
+         std::string_view(".+-").find(installed[wanted.size()]) != std::string_view::npos;
 }
 
 }  // namespace
 
-Supervision::Supervision(Subprocess child, Fd answers, Fd log, int64_t launched_ns, SupervisionOptions options, MemoryWatch memory,
-                         Instruments& instruments)
-    : child_(std::move(child)), channel_(std::move(answers)), log_fd_(std::move(log)), launched_ns_(launched_ns),
-      options_(std::move(options)), memory_(memory), instruments_(instruments) {
+Supervision::Supervision(Subprocess child, Fd answers, Fd log, int64_t launched_ns, SupervisionOptions options,
+                         MemoryWatch memory, Instruments& instruments)
+    : child_(std::move(child)),
+      channel_(std::move(answers)),
+      log_fd_(std::move(log)),
+      launched_ns_(launched_ns),
+      options_(std::move(options)),
+      memory_(memory),
+      instruments_(instruments) {
   seen_.gpu = options_.gpu;
 }
 
@@ -74,9 +78,9 @@ void Supervision::WaitForEvent() {
 int64_t Supervision::NextDeadline() const {
   if (killed_ns_ != 0) return killed_ns_ + kUnkillableNs;
   if (ending_) return kill_ns_;
-  if (quiet_since_ns_ != 0) return quiet_since_ns_ + kExitNs;
+  if (quiet_since_ns_ != 0) return quiet_since_ns_ + options_.exit_ns;
   const int64_t deadline_ns = launched_ns_ + options_.timeout_ns;
-  return conversation_.hello() ? deadline_ns : std::min(deadline_ns, launched_ns_ + kHelloNs);
+  return conversation_.hello() ? deadline_ns : std::min(deadline_ns, launched_ns_ + options_.hello_ns);
 }
 
 void Supervision::CheckTimes(int64_t now_ns, bool stop) {
@@ -86,7 +90,7 @@ void Supervision::CheckTimes(int64_t now_ns, bool stop) {
     return;
   }
   if (conversation_.over()) {
-    if (now_ns < quiet_since_ns_ + kExitNs) return;
+    if (now_ns < quiet_since_ns_ + options_.exit_ns) return;
     lingered_ = true;
     return Kill();
   }
@@ -95,12 +99,14 @@ void Supervision::CheckTimes(int64_t now_ns, bool stop) {
     End(Outcome::kInterrupted, fmt::format("stopped while {}", Name(conversation_.stage())), kGraceNs);
   } else if (elapsed_ns >= options_.timeout_ns) {
     const size_t steps = conversation_.series().step_ns.size();
-    End(Outcome::kTimeout, fmt::format("no result within {}; it was {}, with {} timed steps made",
-                                       HumanNs(static_cast<double>(options_.timeout_ns)), Name(conversation_.stage()), steps),
+    End(Outcome::kTimeout,
+        fmt::format("no result within {}; it was {}, with {} timed steps made",
+                    HumanNs(static_cast<double>(options_.timeout_ns)), Name(conversation_.stage()), steps),
         kGraceNs);
-  } else if (!conversation_.hello() && elapsed_ns >= kHelloNs) {
-    End(Outcome::kTimeout, fmt::format("no hello within {}", HumanNs(kHelloNs)), kGraceNs);
-  } else if (quiet_since_ns_ != 0 && now_ns >= quiet_since_ns_ + kExitNs) {
+  } else if (!conversation_.hello() && elapsed_ns >= options_.hello_ns) {
+    End(Outcome::kTimeout, fmt::format("no hello within {}", HumanNs(static_cast<double>(options_.hello_ns))),
+        kGraceNs);
+  } else if (quiet_since_ns_ != 0 && now_ns >= quiet_since_ns_ + options_.exit_ns) {
     End(Outcome::kProtocolError, "the worker closed its channel without a result", 0);
   }
 }
@@ -116,7 +122,8 @@ void Supervision::ReadLines() {
       case ChannelRead::Kind::kHalfLine: half_line_ = read.text; break;
       case ChannelRead::Kind::kTooLong:
         End(Outcome::kProtocolError,
-            fmt::format("a line of more than {}; it begins: {}", HumanBytes(kMaxLineBytes), Printable(read.text, 80)), kGraceNs);
+            fmt::format("a line of more than {}; it begins: {}", HumanBytes(kMaxLineBytes), Printable(read.text, 80)),
+            kGraceNs);
         break;
       case ChannelRead::Kind::kEnd:
         if (quiet_since_ns_ == 0) quiet_since_ns_ = NowNs();
@@ -148,7 +155,9 @@ void Supervision::AfterMessage(Conversation::Stage before) {
   const auto& hello = conversation_.hello();
   if (!options_.version.empty() && !IsVersion(options_.version, hello->worker.version)) {
     End(Outcome::kUnsupported,
-        fmt::format("version {} was asked for, but {} is installed", options_.version, Printable(hello->worker.version)), kGraceNs);
+        fmt::format("version {} was asked for, but {} is installed", options_.version,
+                    Printable(hello->worker.version)),
+        kGraceNs);
   } else if (!conversation_.divergence().empty()) {
     End(Outcome::kDiverged, conversation_.divergence(), kGraceNs);
   }

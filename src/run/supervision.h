@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Watches one launched worker until nothing of it is left: reads its lines and its log as they come, samples it ten times a second, and ends it
-// when it breaks a limit or the protocol. Driven by events, without sleeping, so that it adds nothing to a run's time. What it all means
-// for the run's outcome is said in verdict.h.
+// Watches one launched worker until nothing of it is left: reads its lines and its log as they come, samples it ten
+// times a second, and ends it when it breaks a limit or the protocol. Driven by events, without sleeping, so that it
+// adds nothing to a run's time. What it all means for the run's outcome is said in verdict.h.
 
 #include <cstdint>
 #include <functional>
@@ -29,8 +29,10 @@ struct Ending {
 };
 
 struct SupervisionOptions {
-  int64_t timeout_ns = 0;
-  std::string version;             // of the worker, that the cell asks for; "" = any
+  int64_t timeout_ns = 0;                      // launch to result
+  int64_t hello_ns = 60'000'000'000;           // launch to hello: the slowest framework loads in a tenth of it
+  int64_t exit_ns = 5'000'000'000;             // from the last word to the exit
+  std::string version;                         // of the worker, that the cell asks for; "" = any
   size_t gpu = 0;
 };
 

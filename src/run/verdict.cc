@@ -29,10 +29,12 @@ Verdict OfFailure(const Failure& failure) {
 Verdict OfDone(const Evidence& evidence) {
   const auto made = static_cast<int64_t>(evidence.conversation.series().step_ns.size());
   if (evidence.fixed_steps > 0 && made != evidence.fixed_steps) {
-    return {Outcome::kProtocolError, fmt::format("{} timed steps were asked for, but the result is over {}", evidence.fixed_steps, made)};
+    return {Outcome::kProtocolError,
+            fmt::format("{} timed steps were asked for, but the result is over {}", evidence.fixed_steps, made)};
   }
   if (evidence.lingered) return {Outcome::kOk, "the worker did not exit after its result and was killed"};
-  if (!evidence.exit.clean()) return {Outcome::kOk, fmt::format("the worker ended with {} after its result", evidence.exit.ToString())};
+  if (!evidence.exit.clean())
+    return {Outcome::kOk, fmt::format("the worker ended with {} after its result", evidence.exit.ToString())};
   return {};
 }
 
@@ -40,7 +42,8 @@ Verdict OfSilence(const Evidence& evidence) {
   const ExitStatus& exit = evidence.exit;
   const std::string_view stage = Name(evidence.conversation.stage());
   if (exit.signal == SIGKILL || exit.code == kShellSignalBase + SIGKILL) {
-    if (evidence.killed_for_memory) return {Outcome::kOutOfMemory, fmt::format("{} ({})", *evidence.killed_for_memory, stage)};
+    if (evidence.killed_for_memory)
+      return {Outcome::kOutOfMemory, fmt::format("{} ({})", *evidence.killed_for_memory, stage)};
   }
   if (!exit.clean()) {
     return {Outcome::kCrashed, WithLog(fmt::format("{} while {}", exit.ToString(), stage), evidence.last_log_line)};
@@ -62,8 +65,8 @@ Verdict Judge(const Evidence& evidence) {
   return OfSilence(evidence);
 }
 
-std::vector<std::string> FlagsOf(const RunRecord& record, const Conversation& conversation, bool swapped, bool unclean_exit,
-                                 const std::string& worker) {
+std::vector<std::string> FlagsOf(const RunRecord& record, const Conversation& conversation, bool swapped,
+                                 bool unclean_exit, const std::string& worker) {
   std::vector<std::string> flags;
   const RunSummary& summary = record.summary;
   if (summary.converged == false) flags.push_back("unconverged");

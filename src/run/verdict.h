@@ -33,8 +33,9 @@ struct Verdict {
 
 Verdict Judge(const Evidence& evidence);
 
-// The flags of an `ok` or failed run, by what the summary and the conversation show. `reference` is verified by definition.
-std::vector<std::string> FlagsOf(const RunRecord& record, const Conversation& conversation, bool swapped, bool unclean_exit,
-                                 const std::string& worker);
+// The flags of an `ok` or failed run, by what the summary and the conversation show. `reference` is verified by
+// definition.
+std::vector<std::string> FlagsOf(const RunRecord& record, const Conversation& conversation, bool swapped,
+                                 bool unclean_exit, const std::string& worker);
 
 }  // namespace tench

@@ -101,9 +101,11 @@ Result<Description> AskForDescription(const WorkerEntry& entry) {
   while (!child.Wait(0)) {
     const int64_t left_ms = (deadline_ns - NowNs()) / 1'000'000;
     if (left_ms <= 0) {
-      return Failed("{} did not answer {} within {}", entry.executable.string(), kDescribeFlag, HumanNs(kDescribeDeadlineNs));
+      return Failed("{} did not answer {} within {}", entry.executable.string(), kDescribeFlag,
+                    HumanNs(kDescribeDeadlineNs));
     }
-    pollfd fds[] = {{child.exit_fd(), POLLIN, 0}, {open ? output.in.get() : -1, POLLIN, 0}, {errors.in.get(), POLLIN, 0}};
+    pollfd fds[] = {
+        {child.exit_fd(), POLLIN, 0}, {open ? output.in.get() : -1, POLLIN, 0}, {errors.in.get(), POLLIN, 0}};
     poll(fds, std::size(fds), static_cast<int>(left_ms));
     if (open && fds[1].revents) open = ReadSome(output.in, text);
     if (fds[2].revents) log.Drain(errors.in, 1 << 20);
@@ -116,7 +118,8 @@ Result<Description> AskForDescription(const WorkerEntry& entry) {
     return Failed("{} {} ended with {}{}", entry.executable.string(), kDescribeFlag, status.ToString(),
                   last.empty() ? "" : ": " + last);
   }
-  if (text.size() > kMaxDescriptionBytes) return Failed("{} {}: the answer is too long", entry.executable.string(), kDescribeFlag);
+  if (text.size() > kMaxDescriptionBytes)
+    return Failed("{} {}: the answer is too long", entry.executable.string(), kDescribeFlag);
   return ParseDescription(LastObject(text), fmt::format("{} {}", entry.executable.string(), kDescribeFlag));
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which workers there are: executables named tench-worker-NAME, in TENCH_WORKER_PATH, beside tench, then on PATH; and manifests
-// (tench-worker-NAME.json beside tench) of workers that could not be built, which say what they need and how to get it.
+// Which workers there are: executables named tench-worker-NAME, in TENCH_WORKER_PATH, beside tench, then on PATH; and
+// manifests (tench-worker-NAME.json beside tench) of workers that could not be built, which say what they need and how
+// to get it.
 
 #include <filesystem>
 #include <map>

@@ -56,7 +56,8 @@ Status WriteText(const std::filesystem::path& path, const std::string& text) {
   return Ok();
 }
 
-// Everything that has to stand before the worker is started; a failure here is the machine's (no space, no descriptors), not the worker's.
+// Everything that has to stand before the worker is started; a failure here is the machine's (no space, no
+// descriptors), not the worker's.
 struct Preparation {
   TemporaryFolder folder;
   Pipe answers, log;
@@ -64,7 +65,8 @@ struct Preparation {
 };
 
 Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, std::vector<int> cpus) {
-  Preparation made{TENCH_TRY(TemporaryFolder::Make("tench-run-")), TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make()), {}};
+  Preparation made{
+      TENCH_TRY(TemporaryFolder::Make("tench-run-")), TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make()), {}};
   const std::filesystem::path job_file = made.folder.path() / "job.json";
   TENCH_TRY(WriteText(job_file, PrintJson(ToJson(job)) + "\n"));
   made.spawn.executable = entry.executable;
@@ -112,7 +114,8 @@ class Run {
     if (!job) return Conclude(Outcome::kUnsupported, job.error().message);
     if (stop_ != 0) return Conclude(Outcome::kInterrupted, "stopped before it began");
     Result<Preparation> preparation = Prepare(**entry, *job, cpus);
-    if (!preparation) return Conclude(Outcome::kInterrupted, "the run could not be prepared: " + preparation.error().message);
+    if (!preparation)
+      return Conclude(Outcome::kInterrupted, "the run could not be prepared: " + preparation.error().message);
     record.environment_json = EnvironmentToJson(preparation->spawn.environment);
     Launch(*preparation, *job, name, version);
   }
@@ -120,7 +123,8 @@ class Run {
   void Launch(Preparation& preparation, const Job& job, const std::string& name, const std::string& version) {
     Instruments& instruments = Instruments::OfThisMachine();
     const Limits& limits = request_.planned.limits;
-    const int64_t limit_bytes = limits.memory_bytes > 0 ? limits.memory_bytes : MemoryLimitBytes(instruments.memory_bytes);
+    const int64_t limit_bytes =
+        limits.memory_bytes > 0 ? limits.memory_bytes : MemoryLimitBytes(instruments.memory_bytes);
     const MemoryWatch memory(limit_bytes, limits.swap, OomKills());
     const int64_t launched_ns = NowNs();
     Result<Subprocess> child = Subprocess::Spawn(preparation.spawn);
@@ -128,8 +132,12 @@ class Run {
     const int64_t executed_ns = NowNs();
     preparation.answers.out.Close();
     preparation.log.out.Close();
-    Supervision supervision(*std::move(child), std::move(preparation.answers.in), std::move(preparation.log.in), launched_ns,
-                            {limits.timeout_ns, version, GpuIndex(job.device)}, memory, instruments);
+    SupervisionOptions options;
+    options.timeout_ns = limits.timeout_ns;
+    options.version = version;
+    options.gpu = GpuIndex(job.device);
+    Supervision supervision(*std::move(child), std::move(preparation.answers.in), std::move(preparation.log.in),
+                            launched_ns, options, memory, instruments);
     supervision.Watch(progress_, stop_);
     worked_ns_ = supervision.exit_ns() - executed_ns;
     Record(supervision, job, name);
@@ -140,11 +148,12 @@ class Run {
     const Conversation& conversation = supervision.conversation();
     const ExitStatus exit = supervision.seen().exit.value_or(ExitStatus{});
     const Verdict verdict =
-        Judge({conversation, supervision.ending(), exit, supervision.half_line(), supervision.lingered(), supervision.log().LastLine(),
-               supervision.memory().ExplainKill(OomKills()), job.budget.fixed_steps});
+        Judge({conversation, supervision.ending(), exit, supervision.half_line(), supervision.lingered(),
+               supervision.log().LastLine(), supervision.memory().ExplainKill(OomKills()), job.budget.fixed_steps});
     Conclude(verdict.outcome, verdict.reason);
     record.summary = Summarise(conversation, job.budget, supervision.seen());
-    record.flags = FlagsOf(record, conversation, supervision.memory().swapped(), supervision.lingered() || !exit.clean(), name);
+    record.flags =
+        FlagsOf(record, conversation, supervision.memory().swapped(), supervision.lingered() || !exit.clean(), name);
     if (const auto& hello = conversation.hello()) {
       record.worker_version = hello->worker.version;
       record.worker_json = ToLine(*hello);
@@ -165,8 +174,8 @@ class Run {
 
 }  // namespace
 
-RunResult Execute(WorkerCatalog& workers, const RunRequest& request, const std::function<void(const RunProgress&)>& progress,
-                  const volatile int& stop) {
+RunResult Execute(WorkerCatalog& workers, const RunRequest& request,
+                  const std::function<void(const RunProgress&)>& progress, const volatile int& stop) {
   return Run(request, progress, stop).Execute(workers);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One run: launches a worker for one job, watches it, and turns whatever happens into a RunRecord and its series. A worker that crashes,
-// hangs, floods, lies or eats all memory costs this run only: its whole process group is gone when Execute returns. Not aware of
-// studies, rounds or the store.
+// One run: launches a worker for one job, watches it, and turns whatever happens into a RunRecord and its series. A
+// worker that crashes, hangs, floods, lies or eats all memory costs this run only: its whole process group is gone when
+// Execute returns. Not aware of studies, rounds or the store.
 
 #include <functional>
 #include <string>
@@ -35,9 +35,9 @@ struct RunResult {
   RunSeries series;
 };
 
-// Never fails: what goes wrong is the record's outcome and reason. `progress` is called about ten times a second. When `stop` (set by a
-// signal handler) becomes non-zero the worker is ended and the outcome is `interrupted`.
-RunResult Execute(WorkerCatalog& workers, const RunRequest& request, const std::function<void(const RunProgress&)>& progress,
-                  const volatile int& stop);
+// Never fails: what goes wrong is the record's outcome and reason. `progress` is called about ten times a second. When
+// `stop` (set by a signal handler) becomes non-zero the worker is ended and the outcome is `interrupted`.
+RunResult Execute(WorkerCatalog& workers, const RunRequest& request,
+                  const std::function<void(const RunProgress&)>& progress, const volatile int& stop);
 
 }  // namespace tench

@@ -1,0 +1,281 @@
+#!/usr/bin/env -S python3 -S -E
+# SPDX-License-Identifier: Apache-2.0
+"""A worker that computes nothing and misbehaves on demand, for testing what stands around workers.
+
+Found by name: a test makes a link called tench-worker-fake to this file. What it does is chosen by the job's option
+`behaviour`, or by the variable TENCH_FAKE_BEHAVIOUR; --describe obeys TENCH_FAKE_DESCRIBE alone. Plain Python 3.
+
+Other options: step_ms (how long a step lasts), pid_file (its own number and those of its children are appended there).
+"""
+import json
+import os
+import signal
+import sys
+import time
+
+ANSWERS = 3
+DESCRIPTION = {
+    "protocol": 1, "name": "fake", "version": "1.2.3", "ops": [], "devices": ["cpu"], "precisions": ["f32"],
+    "options": [{"name": "behaviour", "help": "how to fail", "default": "ok", "choices": []}], "facts": {},
+}
+
+
+def write_all(fd, data):
+    while data:
+        data = data[os.write(fd, data):]
+
+
+def say(line_type, **fields):
+    write_all(ANSWERS, json.dumps({"type": line_type, **fields}).encode() + b"\n")
+
+
+def describe(how):
+    if how == "slow":
+        time.sleep(3600)
+    if how == "garbage":
+        print("this is no description")
+        return 0
+    if how == "crash":
+        print("ImportError: no module named fake", file=sys.stderr)
+        return 1
+    if how == "chatter":
+        print("Loading the framework {takes time} ...", flush=True)
+        print("warning: old CPU", file=sys.stderr)
+    print(json.dumps(DESCRIPTION))
+    return 0
+
+
+class Worker:
+    def __init__(self, job):
+        self.options = job["options"]
+        budget = job["budget"]
+        self.behaviour = self.options.get("behaviour", os.environ.get("TENCH_FAKE_BEHAVIOUR", "ok"))
+        self.warmup = budget["warmup_steps"]
+        self.steps = budget["fixed_steps"] or 10
+        self.step_s = float(self.options.get("step_ms", "0")) / 1000
+        self.batch = job["batch"]
+        self.made = 0
+        self.note_pid(os.getpid())
+
+    def note_pid(self, pid):
+        if "pid_file" in self.options:
+            with open(self.options["pid_file"], "a") as file:
+                file.write("%d\n" % pid)
+
+    def hello(self):
+        say("hello", worker=DESCRIPTION, libraries=["libfake.so.1"], flush_to_zero="off", rss_bytes=10 << 20)
+
+    def build(self):
+        say("build", build_ns=1000000, peak_rss_bytes=20 << 20, planned_bytes=0, choices={"layout": "nchw"})
+
+    def step(self, loss, warmup=False):
+        time.sleep(self.step_s)
+        say("steps", first=self.made, warmup=warmup, step_ns=[2000000 + 1000 * self.made], loss=[loss])
+        self.made += 1
+
+    def all_steps(self, loss=0.5):
+        for _ in range(self.warmup):
+            self.step(loss, warmup=True)
+        for _ in range(self.steps):
+            self.step(loss)
+
+    def result(self, converged=True, cpu_ns=900000, wall_ns=1000000):
+        say("result", converged=converged, peak_rss_bytes=30 << 20, cpu_ns=cpu_ns, wall_ns=wall_ns)
+
+    def begin(self):
+        self.hello()
+        self.build()
+
+    def run(self):
+        method = getattr(self, "be_" + self.behaviour, None)
+        if method is None:
+            say("error", kind="unsupported", message="no behaviour '%s'" % self.behaviour)
+            return 0
+        return method() or 0
+
+    # The behaviours, in the order in which a run goes.
+
+    def be_ok(self):
+        self.begin()
+        self.all_steps()
+        self.result()
+
+    def be_chatter(self):
+        print("{\"type\": \"result\"} on stdout is nobody's business", flush=True)
+        self.be_ok()
+
+    def be_hang_silent(self):
+        time.sleep(3600)
+
+    def be_hang(self):
+        self.begin()
+        time.sleep(3600)
+
+    def be_slow(self):
+        self.begin()
+        for _ in range(self.warmup):
+            self.step(0.5, warmup=True)
+        while True:
+            self.step(0.5)
+            time.sleep(0.02)
+
+    def be_ignore_sigterm(self):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        self.be_slow()
+
+    def be_segv(self):
+        self.begin()
+        print("about to die", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    def be_sigkill(self):
+        self.begin()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def be_exit0_no_result(self):
+        self.begin()
+        self.all_steps()
+
+    def be_exit3(self):
+        self.begin()
+        print("RuntimeError: cannot go on", file=sys.stderr, flush=True)
+        return 3
+
+    def be_exit137(self):
+        self.begin()
+        return 137
+
+    def be_half_line(self):
+        self.begin()
+        write_all(ANSWERS, b'{"type": "steps", "first"')
+
+    def be_garbage(self):
+        self.begin()
+        write_all(ANSWERS, b"\x00\xff<html>\n")
+        time.sleep(3600)
+
+    def be_huge_line(self):
+        self.begin()
+        write_all(ANSWERS, b"x" * (9 << 20))
+        time.sleep(3600)
+
+    def be_wrong_order(self):
+        self.hello()
+        self.step(0.5)
+        time.sleep(3600)
+
+    def be_after_result(self):
+        self.be_ok()
+        self.step(0.5)
+
+    def be_too_few_steps(self):
+        self.steps -= 1
+        self.be_ok()
+
+    def be_close_channel(self):
+        self.begin()
+        os.close(ANSWERS)
+        time.sleep(3600)
+
+    def be_flood(self):
+        self.begin()
+        line = b"the framework has a lot to say about nothing at all ............\n" * 1024
+        for _ in range(100 * (1 << 20) // len(line)):
+            write_all(2, line)
+        write_all(2, b"the last line\n")
+        self.all_steps()
+        self.result()
+
+    def be_nan_loss(self):
+        self.begin()
+        self.step(0.5)
+        self.step("nan")
+        time.sleep(3600)
+
+    def be_inf_loss(self):
+        self.begin()
+        self.all_steps("inf")
+        self.result()
+
+    def be_negative_loss(self):
+        self.begin()
+        self.all_steps(-0.25)
+        self.result()
+
+    def be_unconverged(self):
+        self.begin()
+        self.all_steps()
+        self.result(converged=False)
+
+    def be_many_threads(self):
+        self.begin()
+        self.all_steps()
+        self.result(cpu_ns=64000000)
+
+    def be_memory_hog(self):
+        self.begin()
+        held = []
+        for _ in range(64):
+            held.append(b"x" * (16 << 20))
+            time.sleep(0.01)
+        time.sleep(3600)
+
+    def be_memory_by_batch(self):
+        if self.batch >= 64:
+            say("error", kind="out_of_memory", message="cannot allocate for batch %d" % self.batch)
+        else:
+            self.be_ok()
+
+    def be_unsupported(self):
+        self.hello()
+        say("error", kind="unsupported", message="layer 'norm1': no lrn in this version")
+
+    def be_out_of_memory(self):
+        self.begin()
+        say("error", kind="out_of_memory", message="cannot allocate 80 GiB")
+
+    def be_failed(self):
+        self.begin()
+        say("error", kind="failed", message="kernel launch failed\nat line 7")
+
+    def be_linger(self):
+        self.be_ok()
+        time.sleep(3600)
+
+    def be_crash_after_result(self):
+        self.be_ok()
+        os.kill(os.getpid(), signal.SIGABRT)
+
+    def be_forks(self, leave=True):
+        self.begin()
+        for own_session in (False, True):
+            child = os.fork()
+            if child == 0:
+                if own_session:
+                    os.setsid()
+                self.note_pid(os.getpid())
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                time.sleep(3600)
+        while "pid_file" in self.options and open(self.options["pid_file"]).read().count("\n") < 3:
+            time.sleep(0.001)
+        if not leave:
+            time.sleep(3600)
+        self.all_steps()
+        self.result()
+
+    def be_forks_hang(self):
+        self.be_forks(leave=False)
+
+
+def main(arguments):
+    if arguments == ["--describe"]:
+        return describe(os.environ.get("TENCH_FAKE_DESCRIBE", "ok"))
+    if len(arguments) == 2 and arguments[0] == "--job":
+        with open(arguments[1]) as file:
+            return Worker(json.load(file)).run()
+    print("usage: tench-worker-fake --describe | --job FILE", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
