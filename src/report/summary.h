@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From runs to rows: every cell's runs become one row, and rows that differ only in their worker, its version and its options form a group
-// and are ranked within it by time per image. Pure but for Rank, which walks a store; it never reads the long series.
+// From runs to rows: every cell's runs become one row, and rows that differ only in their worker, its version and its
+// options form a group and are ranked within it by time per image. Pure but for Rank, which walks a store; it never
+// reads the long series.
 //
-// A row's time is the median over its ok runs of each run's own median. Its 95 % interval is, with one run, that run's own interval of the
-// median; with more, Student's t-interval of the runs' log medians, widened where needed to hold the median. Runs of another machine, of
-// another version of the worker or of a network with another fingerprint are never mixed into one row, nor other machines or
-// fingerprints into one group.
+// A row's time is the median over its ok runs of each run's own median. Its 95 % interval is, with one run, that run's
+// own interval of the median; with more, Student's t-interval of the runs' log medians, widened where needed to hold
+// the median. Runs of another machine, of another version of the worker or of a network with another fingerprint are
+// never mixed into one row, nor other machines or fingerprints into one group.
 //
-// A cell's outcome is the most frequent one of its runs, a failure before `ok` when even; one `wrong` run makes it `wrong`. Only `ok` cells
-// have a rank. `interrupted` runs count only where there is nothing else.
+// A cell's outcome is the most frequent one of its runs, a failure before `ok` when even; one `wrong` run makes it
+// `wrong`. Only `ok` cells have a rank. `interrupted` runs count only where there is nothing else.
 
 #include <cstdint>
 #include <map>
@@ -32,46 +33,47 @@ struct Estimate {
 };
 
 struct RankRow {
-  int64_t rank = 0;                     // 1 = fastest of its group; 0 = not ranked
+  int64_t rank = 0;  // 1 = fastest of its group; 0 = not ranked
   std::string cell_id;
   std::string worker, worker_version;
   std::map<std::string, std::string> options;
-  AxisValue by;                         // value of the axis that was asked for
-  int64_t threads = 0;                  // really used
+  AxisValue by;         // value of the axis that was asked for
+  int64_t threads = 0;  // really used
   int64_t runs_ok = 0, runs_failed = 0;
   Outcome outcome = Outcome::kOk;
-  Outcome failure = Outcome::kOk;       // the most frequent failure, where runs_failed > 0
-  std::string reason, reproducer;       // of the newest run that failed so
-  std::vector<std::string> flags;       // of all its counted runs
+  Outcome failure = Outcome::kOk;  // the most frequent failure, where runs_failed > 0
+  std::string reason, reproducer;  // of the newest run that failed so
+  std::vector<std::string> flags;  // of all its counted runs
   std::optional<Estimate> step_ns;
-  double ratio = 0;                     // time per image over that of the group's fastest; 0 when not ranked
+  double ratio = 0;  // time per image over that of the group's fastest; 0 when not ranked
   std::optional<double> flops_per_s;
-  std::optional<int64_t> peak_rss_bytes;   // the largest of all runs
-  std::optional<double> last_loss;      // of the newest ok run
+  std::optional<int64_t> peak_rss_bytes;  // the largest of all runs
+  std::optional<double> last_loss;        // of the newest ok run
 
-  bool Failed() const { return runs_failed > 0 || rank == 0; }
+  bool HasFailed() const { return runs_failed > 0 || rank == 0; }
 };
 
 struct RankGroup {
-  Cell cell;                            // what the rows share; the rest is at its default
+  Cell cell;  // what the rows share; the rest is at its default
   std::string machine, machine_id;
   std::string fingerprint;
   int64_t parameters = 0, forward_flops_per_image = 0;
-  std::vector<RankRow> rows;            // ranked ones first
+  std::vector<RankRow> rows;  // ranked ones first
 };
 
 struct Ranking {
-  std::optional<size_t> by;             // position in Axes()
-  std::vector<StudyRecord> studies;     // that the runs are of
-  std::vector<RankGroup> groups;        // ordered by their cells
+  std::optional<size_t> by;          // position in Axes()
+  std::vector<StudyRecord> studies;  // that the runs are of
+  std::vector<RankGroup> groups;     // ordered by their cells
   int64_t runs = 0;
+  bool several_machines = false;
 
   int64_t FailedRows() const;
 };
 
 struct RankOptions {
-  std::optional<int64_t> study;         // nullopt = every run of the store
-  std::optional<size_t> by;             // rows of one group differ in this axis only, and are in its order
+  std::optional<int64_t> study;  // nullopt = every run of the store
+  std::optional<size_t> by;      // rows of one group differ in this axis only, and are in its order
   CellFilter only;
 };
 
@@ -94,12 +96,7 @@ class RankingBuilder {
 
 // The whole cell of a row.
 Cell CellOf(const Ranking& ranking, const RankGroup& group, const RankRow& row);
-// Per image, from the row's step and the cell's batch.
-Estimate PerImage(const Estimate& step_ns, const Cell& cell);
-
-// "lenet on mnist, batch 64, train, threads=2 (pond)": what the rows of a group share.
-std::string GroupTitle(const Ranking& ranking, const RankGroup& group);
-// "torch 2.1 layout=nhwc", or with `by` the value of that axis.
-std::string RowTitle(const Ranking& ranking, const RankRow& row);
+// The row's time per image; it must have a time.
+Estimate PerImage(const Ranking& ranking, const RankGroup& group, const RankRow& row);
 
 }  // namespace tench

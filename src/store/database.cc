@@ -53,8 +53,8 @@ std::string UriOf(const std::filesystem::path& path, std::string_view parameters
   return uri + "?" + std::string(parameters);
 }
 
-// SQLite reads a file in WAL mode only where it can make its index beside it. In a folder that cannot be written, and without a log whose
-// content would be missed, the file cannot change under us, and may be read as it is.
+// SQLite reads a file in WAL mode only where it can make its index beside it. In a folder that cannot be written, and
+// without a log whose content would be missed, the file cannot change under us, and may be read as it is.
 bool MayBeReadAsIs(const std::filesystem::path& path) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   return access(folder.c_str(), W_OK) != 0 && !HasContent(path.string() + "-wal");
@@ -66,7 +66,8 @@ Status CheckIsFile(const std::filesystem::path& path) {
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) return Failed("{}: this is a folder, not a results file", path.string());
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return NotADatabase(path.string());
-  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, error) == 1) return NotADatabase(path.string());
+  if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, error) == 1)
+    return NotADatabase(path.string());
   return Ok();
 }
 
@@ -138,7 +139,8 @@ Result<bool> Database::IsEmpty() const {
   return size == 0;
 }
 
-// Reads through SQLite's own handle: opening and closing the file here would drop the locks that this process holds on it.
+// Reads through SQLite's own handle: opening and closing the file here would drop the locks that this process holds on
+// it.
 Status Database::RefuseForeign() const {
   if (TENCH_TRY(IsEmpty())) return Ok();
   std::array<unsigned char, kHeaderBytes> header{};
@@ -149,19 +151,21 @@ Status Database::RefuseForeign() const {
   if (code == SQLITE_IOERR_SHORT_READ) return Damaged(path(), "its header is cut off");
   const uint64_t id = BigEndian(header.data() + kApplicationIdOffset, 4);
   if (id != kApplicationId) {
-    return Failed("{}: this SQLite database belongs to another program (application id 0x{:08x}); it was not touched: name another file",
-                  path(), id);
+    return Failed(
+        "{}: this SQLite database belongs to another program (application id 0x{:08x}); it was not touched: name "
+        "another file",
+        path(), id);
   }
   return RefuseCutOff(BigEndian(header.data() + kPageSizeOffset, 2));
 }
 
-// SQLite itself sees that whole pages are missing, but not that the last one is cut off. While a log or a journal is there, a cut-off page
-// is one that it will restore.
+// SQLite itself sees that whole pages are missing, but not that the last one is cut off. While a log or a journal is
+// there, a cut-off page is one that it will restore.
 Status Database::RefuseCutOff(uint64_t page_bytes) const {
   sqlite3_file* file = FileOf(db_);
   sqlite3_int64 size = 0;
   if (const int code = file->pMethods->xFileSize(file, &size); code != SQLITE_OK) return SqliteError(db_, code);
-  if (page_bytes == 1) page_bytes = 65536;   // which does not fit into its two bytes
+  if (page_bytes == 1) page_bytes = 65536;  // which does not fit into its two bytes
   const bool restorable = HasContent(path() + "-wal") || HasContent(path() + "-journal");
   if (page_bytes == 0 || restorable || static_cast<uint64_t>(size) % page_bytes == 0) return Ok();
   return Damaged(path(), "its last page is cut off");

@@ -36,10 +36,12 @@ class DatabaseTest : public testing::Test {
   }
   void MakeStore(int runs) {
     Store store = *Store::Open(path_, Store::Mode::kReadWrite);
-    ASSERT_TRUE(store.InOneTransaction([&]() -> Status {
-      for (int i = 0; i < runs; ++i) TENCH_TRY(store.AddRun(TestRun(), TestSeries()));
-      return Ok();
-    }).ok());
+    ASSERT_TRUE(store
+                    .InOneTransaction([&]() -> Status {
+                      for (int i = 0; i < runs; ++i) TENCH_TRY(store.AddRun(TestRun(), TestSeries()));
+                      return Ok();
+                    })
+                    .ok());
   }
   std::string CountRuns(Store::Mode mode) {
     Result<Store> store = Store::Open(path_, mode);
@@ -55,14 +57,16 @@ class DatabaseTest : public testing::Test {
     Check(pipe(channel) == 0, "pipe");
     const pid_t child = fork();
     if (child == 0) {
-      const std::string text = setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0 ? work() : "still root";
+      const std::string text =
+          setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0 ? work() : "still root";
       (void)!write(channel[1], text.data(), text.size());
       _exit(0);
     }
     close(channel[1]);
     std::string text;
     char buffer[512];
-    for (ssize_t got = 0; (got = read(channel[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(got));
+    for (ssize_t got = 0; (got = read(channel[0], buffer, sizeof buffer)) > 0;)
+      text.append(buffer, static_cast<size_t>(got));
     close(channel[0]);
     waitpid(child, nullptr, 0);
     return text;
@@ -83,7 +87,8 @@ TEST_F(DatabaseTest, MakesTheLastPartOfTheFolderButNoMore) {
   path_ = folder_.path() / "new" / "results.db";
   EXPECT_EQ(OpenError(Store::Mode::kReadWrite), "opened");
   path_ = folder_.path() / "typo" / "deeper" / "results.db";
-  EXPECT_THAT(OpenError(Store::Mode::kReadWrite), AllOf(HasSubstr("typo/deeper"), HasSubstr("No such file or directory")));
+  EXPECT_THAT(OpenError(Store::Mode::kReadWrite),
+              AllOf(HasSubstr("typo/deeper"), HasSubstr("No such file or directory")));
 }
 
 TEST_F(DatabaseTest, AnEmptyFileIsFineForWriting) {
@@ -93,9 +98,11 @@ TEST_F(DatabaseTest, AnEmptyFileIsFineForWriting) {
 }
 
 TEST_F(DatabaseTest, RefusesAFileThatIsNoDatabaseAndLeavesItAlone) {
-  for (const std::string& content : {std::string("x"), std::string("network,batch\nlenet,64\n"), std::string(5000, 'a')}) {
+  for (const std::string& content :
+       {std::string("x"), std::string("network,batch\nlenet,64\n"), std::string(5000, 'a')}) {
     ASSERT_TRUE(WriteFileAtomically(path_, content).ok());
-    for (const auto mode : kBothModes) EXPECT_THAT(OpenError(mode), AllOf(StartsWith(path_.string()), HasSubstr("not an SQLite database")));
+    for (const auto mode : kBothModes)
+      EXPECT_THAT(OpenError(mode), AllOf(StartsWith(path_.string()), HasSubstr("not an SQLite database")));
     EXPECT_EQ(*ReadFile(path_), content);
   }
 }
@@ -108,11 +115,13 @@ TEST_F(DatabaseTest, RefusesAFolder) {
 TEST_F(DatabaseTest, RefusesAnotherProgramsDatabaseAndLeavesItAlone) {
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(path_.c_str(), &other), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(other, "CREATE TABLE mail (body TEXT); PRAGMA application_id = 17", nullptr, nullptr, nullptr), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "CREATE TABLE mail (body TEXT); PRAGMA application_id = 17", nullptr, nullptr, nullptr),
+            SQLITE_OK);
   sqlite3_close(other);
   const std::string before = *ReadFile(path_);
   for (const auto mode : kBothModes) {
-    EXPECT_THAT(OpenError(mode), AllOf(StartsWith(path_.string()), HasSubstr("another program"), HasSubstr("0x00000011")));
+    EXPECT_THAT(OpenError(mode),
+                AllOf(StartsWith(path_.string()), HasSubstr("another program"), HasSubstr("0x00000011")));
   }
   EXPECT_EQ(*ReadFile(path_), before);
 }
@@ -121,12 +130,13 @@ TEST_F(DatabaseTest, TellsATruncatedFileAtEveryLength) {
   MakeStore(200);
   const std::string whole = *ReadFile(path_);
   ASSERT_GT(whole.size(), 100'000u);
-  for (const size_t length : {size_t{20}, size_t{99}, size_t{100}, size_t{4000}, size_t{4096}, size_t{5000}, whole.size() / 2,
-                              whole.size() - 4096, whole.size() - 1}) {
+  for (const size_t length : {size_t{20}, size_t{99}, size_t{100}, size_t{4000}, size_t{4096}, size_t{5000},
+                              whole.size() / 2, whole.size() - 4096, whole.size() - 1}) {
     ASSERT_TRUE(WriteFileAtomically(path_, whole.substr(0, length)).ok());
     for (const auto mode : kBothModes) {
       const std::string text = CountRuns(mode);
-      EXPECT_THAT(text, AllOf(StartsWith(path_.string()), HasSubstr("truncated or damaged"), HasSubstr(".recover"))) << length;
+      EXPECT_THAT(text, AllOf(StartsWith(path_.string()), HasSubstr("truncated or damaged"), HasSubstr(".recover")))
+          << length;
       EXPECT_THAT(text, Not(HasSubstr("\n")));
     }
   }
@@ -143,9 +153,11 @@ TEST_F(DatabaseTest, TellsDamageInTheMiddleWhenItMeetsIt) {
 
 TEST_F(DatabaseTest, NamesAFolderThatMayNotBeWritten) {
   ASSERT_EQ(chmod(folder_.path().c_str(), 0555), 0);
-  EXPECT_THAT(AsOrdinaryUser([&] { return OpenError(Store::Mode::kReadWrite); }), AllOf(StartsWith(path_.string()), HasSubstr("Permission denied")));
+  EXPECT_THAT(AsOrdinaryUser([&] { return OpenError(Store::Mode::kReadWrite); }),
+              AllOf(StartsWith(path_.string()), HasSubstr("Permission denied")));
   path_ = folder_.path() / "new" / "results.db";
-  EXPECT_THAT(AsOrdinaryUser([&] { return OpenError(Store::Mode::kReadWrite); }), AllOf(HasSubstr("cannot make the folder"), HasSubstr("Permission denied")));
+  EXPECT_THAT(AsOrdinaryUser([&] { return OpenError(Store::Mode::kReadWrite); }),
+              AllOf(HasSubstr("cannot make the folder"), HasSubstr("Permission denied")));
 }
 
 TEST_F(DatabaseTest, AWriteProtectedFileInAWriteProtectedFolderCanBeRead) {
@@ -167,7 +179,8 @@ TEST_F(DatabaseTest, AnUnreadableFileIsNamedAsSuch) {
   MakeStore(1);
   ASSERT_EQ(chmod(path_.c_str(), 0), 0);
   for (const auto mode : kBothModes) {
-    EXPECT_THAT(AsOrdinaryUser([&] { return OpenError(mode); }), AllOf(StartsWith(path_.string()), HasSubstr("Permission denied")));
+    EXPECT_THAT(AsOrdinaryUser([&] { return OpenError(mode); }),
+                AllOf(StartsWith(path_.string()), HasSubstr("Permission denied")));
   }
 }
 
@@ -194,7 +207,7 @@ TEST_F(DatabaseTest, ALockThatStaysIsNamed) {
   const Result<Transaction> refused = Transaction::Begin(waiter);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message, HasSubstr("another process has kept the file locked"));
-  EXPECT_EQ(CountRuns(Store::Mode::kReadOnly), "1 runs");   // readers never wait for a writer
+  EXPECT_EQ(CountRuns(Store::Mode::kReadOnly), "1 runs");  // readers never wait for a writer
 }
 
 }  // namespace

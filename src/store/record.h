@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the store keeps, as passive structs. A run's summary is stored beside it, so that tables never read the long series. Times are
-// nanoseconds, sizes bytes. A value that was not measured is a std::nullopt or an empty vector, never a zero that looks like a measurement.
+// What the store keeps, as passive structs. A run's summary is stored beside it, so that tables never read the long
+// series. Times are nanoseconds, sizes bytes. A value that was not measured is a std::nullopt or an empty vector, never
+// a zero that looks like a measurement.
 
 #include <cstdint>
 #include <optional>
@@ -34,14 +35,16 @@ struct StudyRecord {
 // The few numbers that tables need.
 struct RunSummary {
   int64_t steps = 0, warmup_steps = 0;
-  std::optional<double> step_ns_median, step_ns_mean, step_ns_stddev, step_ns_low, step_ns_high;   // low…high: 95 % of the median
+  std::optional<double> step_ns_median, step_ns_mean, step_ns_stddev;
+  std::optional<double> step_ns_low, step_ns_high;      // 95 % interval of the median
   std::optional<double> step_ns_min, step_ns_p5, step_ns_p95, step_ns_max;
   std::optional<double> input_ns_median;
   std::optional<double> first_loss, last_loss;
   std::optional<bool> converged;     // nullopt when the number of steps was fixed
   std::optional<int64_t> hello_ns, build_ns;            // launch to hello; Build alone
-  std::optional<int64_t> rss_before_build_bytes, build_peak_rss_bytes, steps_peak_rss_bytes;   // kernel's high-water marks
-  std::optional<int64_t> sampled_peak_rss_bytes, peak_swap_bytes;                              // from outside, with children
+  // Kernel's high-water marks, and what was sampled from outside, with children.
+  std::optional<int64_t> rss_before_build_bytes, build_peak_rss_bytes, steps_peak_rss_bytes;
+  std::optional<int64_t> sampled_peak_rss_bytes, peak_swap_bytes;
   std::optional<int64_t> planned_bytes;
   std::optional<double> cpu_per_wall;                   // over the timed steps; should be at most threads + 0.1
   std::optional<double> cpu_energy_j;

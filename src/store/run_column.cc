@@ -45,13 +45,21 @@ void Read(const Statement& statement, int column, std::optional<T>& value) {
 
 // The part of a run that a member belongs to.
 template <class Run>
-auto& PartOf(Run& run, const RunRecord*) { return run; }
+auto& PartOf(Run& run, const RunRecord*) {
+  return run;
+}
 template <class Run>
-auto& PartOf(Run& run, const RunSummary*) { return run.summary; }
+auto& PartOf(Run& run, const RunSummary*) {
+  return run.summary;
+}
 template <class Run>
-auto& PartOf(Run& run, const Budget*) { return run.budget; }
+auto& PartOf(Run& run, const Budget*) {
+  return run.budget;
+}
 template <class Run>
-auto& PartOf(Run& run, const Limits*) { return run.limits; }
+auto& PartOf(Run& run, const Limits*) {
+  return run.limits;
+}
 
 template <class Part, class T>
 RunColumn Column(std::string name, T Part::*member) {
@@ -113,8 +121,12 @@ RunColumn TextColumn(std::string name, std::string fallback, Write write, Parse 
   column.name = std::move(name);
   column.type = "TEXT";
   column.fallback = QuoteText(fallback);
-  column.bind = [write](Statement& statement, int parameter, const RunRecord& run) { statement.BindCopy(parameter, write(run)); };
-  column.read = [parse](const Statement& statement, int position, RunRecord& run) { return parse(statement.Text(position), run); };
+  column.bind = [write](Statement& statement, int parameter, const RunRecord& run) {
+    statement.BindCopy(parameter, write(run));
+  };
+  column.read = [parse](const Statement& statement, int position, RunRecord& run) {
+    return parse(statement.Text(position), run);
+  };
   return column;
 }
 
@@ -157,9 +169,11 @@ bool ReadOutcome(std::string_view text, RunRecord& run) {
 
 std::vector<RunColumn> IdentityColumns() {
   std::vector<RunColumn> columns;
-  columns.push_back(TextColumn("outcome", "ok", [](const RunRecord& run) { return Name(run.outcome); }, ReadOutcome));
+  columns.push_back(TextColumn(
+      "outcome", "ok", [](const RunRecord& run) { return Name(run.outcome); }, ReadOutcome));
   for (size_t i = 0; i < Axes().size(); ++i) columns.push_back(AxisColumn(i));
-  columns.push_back(TextColumn("options", "{}", [](const RunRecord& run) { return Dump(Json(run.cell.options)); }, ParseOptions));
+  columns.push_back(TextColumn(
+      "options", "{}", [](const RunRecord& run) { return Dump(Json(run.cell.options)); }, ParseOptions));
   columns.push_back(Column("block", &RunRecord::block));
   columns.push_back(Column("budget_warmup_steps", &Budget::warmup_steps));
   columns.push_back(Column("budget_fixed_steps", &Budget::fixed_steps));
@@ -170,13 +184,14 @@ std::vector<RunColumn> IdentityColumns() {
   columns.push_back(Column("budget_time_limit_ns", &Budget::time_limit_ns));
   columns.push_back(Column("limit_timeout_ns", &Limits::timeout_ns));
   columns.push_back(Column("limit_memory_bytes", &Limits::memory_bytes));
-  columns.push_back(TextColumn("limit_swap", "allow", [](const RunRecord& run) {
-    return run.limits.swap == SwapPolicy::kKill ? "kill" : "allow";
-  }, ParseSwap));
+  columns.push_back(TextColumn(
+      "limit_swap", "allow",
+      [](const RunRecord& run) { return run.limits.swap == SwapPolicy::kKill ? "kill" : "allow"; }, ParseSwap));
   columns.push_back(Column("threads_used", &RunRecord::threads));
   columns.push_back(Column("reason", &RunRecord::reason));
   columns.push_back(Column("reproducer", &RunRecord::reproducer));
-  columns.push_back(TextColumn("flags", "[]", [](const RunRecord& run) { return Dump(Json(run.flags)); }, ParseFlags));
+  columns.push_back(TextColumn(
+      "flags", "[]", [](const RunRecord& run) { return Dump(Json(run.flags)); }, ParseFlags));
   columns.push_back(Column("started_utc", &RunRecord::started_utc));
   columns.push_back(Column("machine", &RunRecord::machine));
   columns.push_back(Column("machine_id", &RunRecord::machine_id));
@@ -229,8 +244,10 @@ void AppendSummaryColumns(std::vector<RunColumn>& columns) {
 std::vector<RunColumn> MakeColumns() {
   std::vector<RunColumn> columns = IdentityColumns();
   AppendSummaryColumns(columns);
-  std::set<std::string> names = {"id", "study", "round", "attempt", "cell_id", "worker_document", "choices_document", "environment_document"};
-  for (const RunColumn& column : columns) Check(names.insert(column.name).second, "two columns of a run have the name " + column.name);
+  std::set<std::string> names = {
+      "id", "study", "round", "attempt", "cell_id", "worker_document", "choices_document", "environment_document"};
+  for (const RunColumn& column : columns)
+    Check(names.insert(column.name).second, "two columns of a run have the name " + column.name);
   return columns;
 }
 

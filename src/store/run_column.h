@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The columns of the table `run`: one row here per value of a RunRecord, and one per axis of the axis table. A row drives the schema, the
-// insert and the select. A column that an older file lacks is added when it is opened for writing, and read as its default otherwise, so
-// that a new axis or a new measurement needs no migration. The keys of a run and its long texts are not here: store.cc knows those.
+// The columns of the table `run`: one row here per value of a RunRecord, and one per axis of the axis table. A row
+// drives the schema, the insert and the select. A column that an older file lacks is added when it is opened for
+// writing, and read as its default otherwise, so that a new axis or a new measurement needs no migration. The keys of a
+// run and its long texts are not here: store.cc knows those.
 
 #include <functional>
 #include <span>
@@ -15,13 +16,13 @@ namespace tench {
 
 struct RunColumn {
   std::string name;
-  std::string type;         // "INTEGER", "REAL" or "TEXT"
-  std::string fallback;     // SQL literal; "NULL" for what may be unmeasured
+  std::string type;      // "INTEGER", "REAL" or "TEXT"
+  std::string fallback;  // SQL literal; "NULL" for what may be unmeasured
   std::function<void(Statement& statement, int parameter, const RunRecord& run)> bind;
   // False: the value is not one that this tench knows.
   std::function<bool(const Statement& statement, int column, RunRecord& run)> read;
 
-  std::string Definition() const;   // for CREATE and ALTER TABLE
+  std::string Definition() const;  // for CREATE and ALTER TABLE
 };
 
 // Built once; the order is that of the table.

@@ -67,7 +67,8 @@ constexpr char kVersion1[] = R"sql(
 Status AddMissingColumns(const Database& database) {
   const std::set<std::string> present = TENCH_TRY(ColumnNames(database, "run"));
   for (const RunColumn& column : RunColumns()) {
-    if (!present.contains(column.name)) TENCH_TRY(database.Execute("ALTER TABLE run ADD COLUMN " + column.Definition()));
+    if (!present.contains(column.name))
+      TENCH_TRY(database.Execute("ALTER TABLE run ADD COLUMN " + column.Definition()));
   }
   return Ok();
 }
@@ -81,8 +82,9 @@ Result<bool> LacksColumns(const Database& database) {
 }
 
 Error TooNew(const Database& database, int64_t version, int64_t newest) {
-  return Failed("{}: written by a newer tench (layout {}; this one knows up to {}); update tench, or name another results file",
-                database.path(), version, newest);
+  return Failed(
+      "{}: written by a newer tench (layout {}; this one knows up to {}); update tench, or name another results file",
+      database.path(), version, newest);
 }
 
 }  // namespace
@@ -115,13 +117,16 @@ Status Migrate(const Database& database, std::span<const Migration> migrations) 
 }
 
 Status CheckVersion(const Database& database, std::span<const Migration> migrations) {
-  if (TENCH_TRY(database.IsEmpty())) return Failed("{}: the file is empty: no results have been stored there yet", database.path());
+  if (TENCH_TRY(database.IsEmpty()))
+    return Failed("{}: the file is empty: no results have been stored there yet", database.path());
   const int64_t version = TENCH_TRY(database.Integer("PRAGMA user_version"));
   const int64_t newest = migrations.back().version;
   if (version > newest) return TooNew(database, version, newest);
   if (version < newest) {
-    return Failed("{}: written by an older tench (layout {}; this one reads {}); any command that stores a run in it brings it up to date",
-                  database.path(), version, newest);
+    return Failed(
+        "{}: written by an older tench (layout {}; this one reads {}); any command that stores a run in it brings it "
+        "up to date",
+        database.path(), version, newest);
   }
   return Ok();
 }

@@ -25,9 +25,11 @@ class SchemaTest : public testing::Test {
   std::filesystem::path path_;
 };
 
-const Migration kFirst = {1, [](const Database& db) { return db.Execute("CREATE TABLE run (id INTEGER PRIMARY KEY, study INTEGER)"); }};
+const Migration kFirst = {
+    1, [](const Database& db) { return db.Execute("CREATE TABLE run (id INTEGER PRIMARY KEY, study INTEGER)"); }};
 const Migration kSecond = {2, [](const Database& db) { return db.Execute("CREATE TABLE pond (depth REAL)"); }};
-const Migration kThird = {3, [](const Database& db) { return db.Execute("ALTER TABLE pond ADD COLUMN width REAL DEFAULT 7"); }};
+const Migration kThird = {
+    3, [](const Database& db) { return db.Execute("ALTER TABLE pond ADD COLUMN width REAL DEFAULT 7"); }};
 
 TEST_F(SchemaTest, BringsAnOlderFileUpToDateInOrderAndKeepsItsRows) {
   const std::vector<Migration> old = {kFirst, kSecond}, now = {kFirst, kSecond, kThird};
@@ -41,7 +43,9 @@ TEST_F(SchemaTest, BringsAnOlderFileUpToDateInOrderAndKeepsItsRows) {
 }
 
 TEST_F(SchemaTest, AMigrationThatFailsLeavesTheFileAsItWas) {
-  const std::vector<Migration> old = {kFirst}, broken = {kFirst, kSecond, {3, [](const Database& db) { return db.Execute("nonsense"); }}};
+  const std::vector<Migration> old = {kFirst},
+                               broken = {
+                                   kFirst, kSecond, {3, [](const Database&db) { return db.Execute("nonsense"); }}};
   ASSERT_TRUE(Migrate(Open(), old).ok());
   EXPECT_FALSE(Migrate(Open(), broken).ok());
   EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 1);
@@ -54,7 +58,8 @@ TEST_F(SchemaTest, RefusesANewerFileAndNamesBothVersionsAndTheWayOut) {
   for (const auto mode : {Store::Mode::kReadOnly, Store::Mode::kReadWrite}) {
     const Result<Store> store = Store::Open(path_, mode);
     ASSERT_FALSE(store.ok());
-    EXPECT_THAT(store.error().message, AllOf(HasSubstr(path_.string()), HasSubstr("layout 42"), HasSubstr("up to 1"), HasSubstr("update tench")));
+    EXPECT_THAT(store.error().message, AllOf(HasSubstr(path_.string()), HasSubstr("layout 42"), HasSubstr("up to 1"),
+                                             HasSubstr("update tench")));
   }
 }
 

@@ -81,12 +81,14 @@ double Statement::Real(int column) const {
 
 std::string_view Statement::Text(int column) const {
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-  return data == nullptr ? std::string_view() : std::string_view(data, static_cast<size_t>(sqlite3_column_bytes(statement_, column)));
+  return data == nullptr ? std::string_view()
+                         : std::string_view(data, static_cast<size_t>(sqlite3_column_bytes(statement_, column)));
 }
 
 std::string_view Statement::Blob(int column) const {
   const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
-  return data == nullptr ? std::string_view() : std::string_view(data, static_cast<size_t>(sqlite3_column_bytes(statement_, column)));
+  return data == nullptr ? std::string_view()
+                         : std::string_view(data, static_cast<size_t>(sqlite3_column_bytes(statement_, column)));
 }
 
 }  // namespace tench

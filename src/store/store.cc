@@ -16,14 +16,17 @@ namespace tench {
 namespace {
 
 // The columns of `run` in front of RunColumns(), in this order in every statement.
-constexpr std::string_view kRunKeys = "id, study, round, attempt, cell_id, worker_document, choices_document, environment_document";
-enum RunKey { kId, kStudy, kRound, kAttempt, kCellId, kWorkerDocument, kChoicesDocument, kEnvironmentDocument, kRunKeyCount };
+constexpr std::string_view kRunKeys =
+    "id, study, round, attempt, cell_id, worker_document, choices_document, environment_document";
+enum RunKey : int { kId, kStudy, kRound, kAttempt, kCellId, kWorkerDocument, kChoicesDocument, kEnvironmentDocument };
+constexpr int kRunKeyCount = kEnvironmentDocument + 1;
 // The record's texts that are documents, in the order of their keys.
 constexpr std::array<std::string RunRecord::*, 3> kDocumentTexts = {&RunRecord::worker_json, &RunRecord::choices_json,
                                                                     &RunRecord::environment_json};
 
 constexpr std::string_view kStudyColumns =
-    "id, suite, suite_fingerprint, machine, machine_id, host_json, tench_version, filter, started_utc, seed, rounds, cells";
+    "id, suite, suite_fingerprint, machine, machine_id, host_json, tench_version, filter, started_utc, seed, rounds, "
+    "cells";
 
 StudyRecord ReadStudy(const Statement& statement) {
   StudyRecord study;
@@ -56,7 +59,8 @@ std::string InsertSql() {
 // A column that an older, read-only file lacks is selected as its default.
 std::string SelectSql(const std::set<std::string>& present, const RunFilter& filter) {
   std::string sql = fmt::format("SELECT {}", kRunKeys);
-  for (const RunColumn& column : RunColumns()) sql += ", " + (present.contains(column.name) ? QuoteName(column.name) : column.fallback);
+  for (const RunColumn& column : RunColumns())
+    sql += ", " + (present.contains(column.name) ? QuoteName(column.name) : column.fallback);
   sql += " FROM run WHERE 1";
   if (filter.study) sql += " AND study IS ?1";
   if (filter.cell_id) sql += " AND cell_id = ?2";
@@ -104,11 +108,11 @@ Result<Store> Store::Open(const std::filesystem::path& path, Mode mode) {
 }
 
 Result<int64_t> Store::AddStudy(const StudyRecord& study) {
-  Statement insert = TENCH_TRY(impl_->database.Prepare(
-      fmt::format("INSERT INTO study ({}) VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)", kStudyColumns)));
+  Statement insert = TENCH_TRY(impl_->database.Prepare(fmt::format(
+      "INSERT INTO study ({}) VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)", kStudyColumns)));
   int parameter = 1;
-  for (const std::string* text : {&study.suite, &study.suite_fingerprint, &study.machine, &study.machine_id, &study.host_json,
-                                  &study.tench_version, &study.filter, &study.started_utc}) {
+  for (const std::string* text : {&study.suite, &study.suite_fingerprint, &study.machine, &study.machine_id,
+                                  &study.host_json, &study.tench_version, &study.filter, &study.started_utc}) {
     insert.Bind(parameter++, *text);
   }
   insert.Bind(parameter++, static_cast<int64_t>(study.seed));
@@ -119,8 +123,8 @@ Result<int64_t> Store::AddStudy(const StudyRecord& study) {
 }
 
 Status Store::ExtendStudy(int64_t study, int64_t rounds, int64_t cells) {
-  Statement update =
-      TENCH_TRY(impl_->database.Prepare("UPDATE study SET rounds = max(rounds, ?2), cells = max(cells, ?3) WHERE id = ?1"));
+  Statement update = TENCH_TRY(
+      impl_->database.Prepare("UPDATE study SET rounds = max(rounds, ?2), cells = max(cells, ?3) WHERE id = ?1"));
   update.Bind(1, study);
   update.Bind(2, rounds);
   update.Bind(3, cells);
@@ -138,9 +142,10 @@ Result<std::vector<StudyRecord>> Store::Studies() {
 
 Result<std::optional<StudyRecord>> Store::FindStudy(const std::string& suite, const std::string& fingerprint,
                                                     const std::string& machine_id, const std::string& filter) {
-  Statement select = TENCH_TRY(impl_->database.Prepare(fmt::format(
-      "SELECT {} FROM study WHERE suite = ?1 AND suite_fingerprint = ?2 AND machine_id = ?3 AND filter = ?4 ORDER BY id DESC LIMIT 1",
-      kStudyColumns)));
+  Statement select =
+      TENCH_TRY(impl_->database.Prepare(fmt::format("SELECT {} FROM study WHERE suite = ?1 AND suite_fingerprint = ?2 "
+                                                    "AND machine_id = ?3 AND filter = ?4 ORDER BY id DESC LIMIT 1",
+                                                    kStudyColumns)));
   select.Bind(1, suite);
   select.Bind(2, fingerprint);
   select.Bind(3, machine_id);
@@ -150,13 +155,13 @@ Result<std::optional<StudyRecord>> Store::FindStudy(const std::string& suite, co
 }
 
 Result<std::optional<ProcessIdentity>> Store::Impl::Claimant(int64_t study, std::string& since) {
-  Statement select =
-      TENCH_TRY(database.Prepare("SELECT pid, start_ticks, boot_id, machine_id, host, claimed_utc FROM claim WHERE study = ?1"));
+  Statement select = TENCH_TRY(
+      database.Prepare("SELECT pid, start_ticks, boot_id, machine_id, host, claimed_utc FROM claim WHERE study = ?1"));
   select.Bind(1, study);
   if (!TENCH_TRY(select.Step())) return std::optional<ProcessIdentity>();
   since = select.Text(5);
-  return std::optional(ProcessIdentity{select.Integer(0), select.Integer(1), std::string(select.Text(2)), std::string(select.Text(3)),
-                                       std::string(select.Text(4))});
+  return std::optional(ProcessIdentity{select.Integer(0), select.Integer(1), std::string(select.Text(2)),
+                                       std::string(select.Text(3)), std::string(select.Text(4))});
 }
 
 Status Store::ClaimStudy(int64_t study) {
@@ -167,19 +172,21 @@ Status Store::ClaimStudy(int64_t study) {
   const ProcessIdentity self = ThisProcess();
   const ProcessLife life = other && *other != self ? LifeOf(*other) : ProcessLife::kDead;
   if (life == ProcessLife::kAlive) {
-    return Failed("{}: process {} has been working on study {} since {}; let it finish or stop it first", impl_->database.path(),
-                  other->pid, study, since);
+    return Failed("{}: process {} has been working on study {} since {}; let it finish or stop it first",
+                  impl_->database.path(), other->pid, study, since);
   }
   if (life == ProcessLife::kUnknown) {
-    return Failed("{}: study {} was taken by process {} on machine {} at {}, and whether that still runs cannot be seen from here; "
-                  "start a new study instead",
-                  impl_->database.path(), study, other->pid, other->host, since);
+    return Failed(
+        "{}: study {} was taken by process {} on machine {} at {}, and whether that still runs cannot be seen from "
+        "here; start a new study instead",
+        impl_->database.path(), study, other->pid, other->host, since);
   }
   if (TENCH_TRY(impl_->database.Integer(fmt::format("SELECT count(*) FROM study WHERE id = {}", study))) == 0) {
     return Failed("{}: there is no study {}", impl_->database.path(), study);
   }
-  Statement insert = TENCH_TRY(impl_->database.Prepare(
-      "INSERT OR REPLACE INTO claim (study, pid, start_ticks, boot_id, machine_id, host, claimed_utc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+  Statement insert =
+      TENCH_TRY(impl_->database.Prepare("INSERT OR REPLACE INTO claim (study, pid, start_ticks, boot_id, machine_id, "
+                                        "host, claimed_utc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
   insert.Bind(1, study);
   insert.Bind(2, self.pid);
   insert.Bind(3, self.start_ticks);
@@ -193,8 +200,8 @@ Status Store::ClaimStudy(int64_t study) {
 
 Status Store::ReleaseStudy(int64_t study) {
   const ProcessIdentity self = ThisProcess();
-  Statement remove =
-      TENCH_TRY(impl_->database.Prepare("DELETE FROM claim WHERE study = ?1 AND pid = ?2 AND start_ticks = ?3 AND boot_id = ?4"));
+  Statement remove = TENCH_TRY(
+      impl_->database.Prepare("DELETE FROM claim WHERE study = ?1 AND pid = ?2 AND start_ticks = ?3 AND boot_id = ?4"));
   remove.Bind(1, study);
   remove.Bind(2, self.pid);
   remove.Bind(3, self.start_ticks);
@@ -205,8 +212,9 @@ Status Store::ReleaseStudy(int64_t study) {
 // An interrupted attempt stays on record, and the run that makes up for it is the next attempt.
 Result<int64_t> Store::Impl::FreeAttempt(const RunRecord& run) {
   if (run.study == 0) return run.attempt;
-  Statement select = TENCH_TRY(database.Prepare(
-      "SELECT attempt, outcome FROM run WHERE study = ?1 AND round = ?2 AND cell_id = ?3 AND attempt >= ?4 ORDER BY attempt"));
+  Statement select =
+      TENCH_TRY(database.Prepare("SELECT attempt, outcome FROM run WHERE study = ?1 AND round = ?2 AND cell_id = ?3 "
+                                 "AND attempt >= ?4 ORDER BY attempt"));
   select.Bind(1, run.study);
   select.Bind(2, run.round);
   select.Bind(3, run.cell_id);
@@ -234,19 +242,18 @@ Result<int64_t> Store::Impl::InsertRun(const RunRecord& run) {
   if (inserted.ok()) return database.last_id();
   switch (sqlite3_extended_errcode(database.get())) {
     case SQLITE_CONSTRAINT_UNIQUE:
-      return Failed("{}: study {} already has round {}, attempt {} of cell {}", database.path(), run.study, run.round, run.attempt,
-                    run.cell_id);
-    case SQLITE_CONSTRAINT_FOREIGNKEY:
-      return Failed("{}: there is no study {}", database.path(), run.study);
-    default:
-      return inserted.error();
+      return Failed("{}: study {} already has round {}, attempt {} of cell {}", database.path(), run.study, run.round,
+                    run.attempt, run.cell_id);
+    case SQLITE_CONSTRAINT_FOREIGNKEY: return Failed("{}: there is no study {}", database.path(), run.study);
+    default: return inserted.error();
   }
 }
 
 Status Store::Impl::InsertSeries(int64_t run, const RunSeries& series) {
   if (!insert_series) {
-    insert_series.emplace(TENCH_TRY(database.Prepare(
-        "INSERT INTO series (run, step_ns, warmup_ns, input_ns, loss, samples, log) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")));
+    insert_series.emplace(
+        TENCH_TRY(database.Prepare("INSERT INTO series (run, step_ns, warmup_ns, input_ns, loss, samples, log) VALUES "
+                                   "(?1, ?2, ?3, ?4, ?5, ?6, ?7)")));
   }
   const std::array<std::string, 4> blobs = {EncodeSeries(series.step_ns), EncodeSeries(series.warmup_ns),
                                             EncodeSeries(series.input_ns), EncodeSeries(series.loss)};
@@ -273,7 +280,8 @@ Status Store::InOneTransaction(const std::function<Status()>& work) {
 }
 
 Result<std::set<std::pair<int64_t, std::string>>> Store::FinishedRuns(int64_t study) {
-  Statement select = TENCH_TRY(impl_->database.Prepare("SELECT round, cell_id FROM run WHERE study IS ?1 AND outcome <> ?2"));
+  Statement select =
+      TENCH_TRY(impl_->database.Prepare("SELECT round, cell_id FROM run WHERE study IS ?1 AND outcome <> ?2"));
   select.Bind(1, StudyKey(study));
   select.Bind(2, Name(Outcome::kInterrupted));
   std::set<std::pair<int64_t, std::string>> finished;
@@ -290,7 +298,7 @@ Status Store::Impl::ReadRun(const Statement& statement, RunRecord& run, std::arr
   Documents* const texts = TENCH_TRY(OpenDocuments());
   for (size_t i = 0; i < kDocumentTexts.size(); ++i) {
     const int64_t id = statement.Integer(kWorkerDocument + static_cast<int>(i));
-    if (id == seen[i]) continue;   // the record still holds it from the run before
+    if (id == seen[i]) continue;  // the record still holds it from the run before
     run.*kDocumentTexts[i] = id == 0 ? std::string() : *TENCH_TRY(texts->Get(id));
     seen[i] = id;
   }
@@ -321,8 +329,8 @@ Status Store::ForEachRun(const RunFilter& filter, const std::function<bool(const
 }
 
 Result<RunSeries> Store::Series(int64_t run) {
-  Statement select =
-      TENCH_TRY(impl_->database.Prepare("SELECT step_ns, warmup_ns, input_ns, loss, samples, log FROM series WHERE run = ?1"));
+  Statement select = TENCH_TRY(
+      impl_->database.Prepare("SELECT step_ns, warmup_ns, input_ns, loss, samples, log FROM series WHERE run = ?1"));
   select.Bind(1, run);
   if (!TENCH_TRY(select.Step())) return Failed("{}: there is no run {}", impl_->database.path(), run);
   const std::string context = fmt::format("{}: run {}", impl_->database.path(), run);

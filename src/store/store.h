@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The results of all studies in one SQLite file: WAL mode, synchronous=FULL, append-only. A run is written in one transaction with its
-// summary and its series; after AddRun returns, a power cut cannot lose it. Several tench processes may use one file: writes are short
-// and wait for each other. The schema has a version and migrations; a newer file is refused. The axis columns come from the axis table.
-// One Store belongs to one thread.
+// The results of all studies in one SQLite file: WAL mode, synchronous=FULL, append-only. A run is written in one
+// transaction with its summary and its series; after AddRun returns, a power cut cannot lose it. Several processes may
+// use one file: writes are short and wait for each other. The schema has a version and migrations; a newer file is
+// refused. The axis columns come from the axis table. One Store belongs to one thread.
 
 #include <cstdint>
 #include <filesystem>
@@ -30,8 +30,8 @@ class Store {
  public:
   enum class Mode { kReadOnly, kReadWrite };
 
-  // kReadWrite makes the file and its folder's missing last part; kReadOnly needs an existing one. Errors tell a foreign, truncated, damaged,
-  // newer or unwritable file apart.
+  // kReadWrite makes the file and its folder's missing last part; kReadOnly needs an existing one. Errors tell a
+  // foreign, truncated, damaged, newer or unwritable file apart.
   static Result<Store> Open(const std::filesystem::path& path, Mode mode);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
@@ -45,13 +45,16 @@ class Store {
   Result<std::optional<StudyRecord>> FindStudy(const std::string& suite, const std::string& fingerprint,
                                                const std::string& machine_id, const std::string& filter);
 
-  // One process at a time works on a study. Fails, naming the other process, if it is alive; freed by ReleaseStudy or by its death.
+  // One process at a time works on a study. Fails, naming the other process, if it is alive; freed by ReleaseStudy or
+  // by its death.
   Status ClaimStudy(int64_t study);
   Status ReleaseStudy(int64_t study);
 
-  // A study has each (round, cell, attempt) once. Where that attempt is there already as `interrupted`, the run becomes the next attempt.
+  // A study has each (round, cell, attempt) once. Where that attempt is there already as `interrupted`, the run becomes
+  // the next attempt.
   Result<int64_t> AddRun(const RunRecord& run, const RunSeries& series);
-  // All that `work` adds through this store becomes durable together, or nothing of it does: for importing many runs at once.
+  // All that `work` adds through this store becomes durable together, or nothing of it does: for importing many runs at
+  // once.
   Status InOneTransaction(const std::function<Status()>& work);
   // (round, cell id) of every run that need not be repeated: all outcomes but `interrupted`.
   Result<std::set<std::pair<int64_t, std::string>>> FinishedRuns(int64_t study);

@@ -32,7 +32,8 @@ class StoreDurabilityTest : public testing::Test {
  protected:
   StoreDurabilityTest() : folder_(*TemporaryFolder::Make("durability-test")), path_(folder_.path() / "results.db") {}
 
-  // In a child: stores runs with rounds from `first` on and writes each one's number into `acknowledge` when it is stored.
+  // In a child: stores runs with rounds from `first` on and writes each one's number into `acknowledge` when it is
+  // stored.
   [[noreturn]] void WriteRuns(int64_t study, int64_t first, int64_t count, int acknowledge) {
     Result<Store> store = Store::Open(path_, Store::Mode::kReadWrite);
     if (!store.ok()) _exit(2);
@@ -74,13 +75,16 @@ TEST_F(StoreDurabilityTest, AKillAtAnyMomentLosesNoAcknowledgedRun) {
 
     Store store = *Store::Open(path_, Store::Mode::kReadOnly);
     std::set<int64_t> found;
-    ASSERT_TRUE(store.ForEachRun({.study = study, .cell_id = {}, .run = {}}, [&](const RunRecord& run) {
-      found.insert(run.round);
-      if (run.round >= trial * 100'000) {
-        EXPECT_EQ(*store.Series(run.id), NumberedSeries(run.round));
-      }
-      return true;
-    }).ok());
+    ASSERT_TRUE(store
+                    .ForEachRun({.study = study, .cell_id = {}, .run = {}},
+                                [&](const RunRecord& run) {
+                                  found.insert(run.round);
+                                  if (run.round >= trial * 100'000) {
+                                    EXPECT_EQ(*store.Series(run.id), NumberedSeries(run.round));
+                                  }
+                                  return true;
+                                })
+                    .ok());
     EXPECT_TRUE(std::includes(found.begin(), found.end(), acknowledged.begin(), acknowledged.end()));
     // At most the one run that was being stored at each kill may be there without an acknowledgement.
     EXPECT_LE(found.size(), acknowledged.size() + static_cast<size_t>(trial) + 1);
@@ -127,7 +131,8 @@ TEST_F(StoreDurabilityTest, ManyProcessesMayMakeTheFileAtOnce) {
   EXPECT_EQ(*Database::OpenReadWrite(path_)->Integer("SELECT count(*) FROM run"), 8);
 }
 
-// A file-size limit stands in for a full disk: SQLite's writes fail in the same place, for a reason that can be taken back.
+// A file-size limit stands in for a full disk: SQLite's writes fail in the same place, for a reason that can be taken
+// back.
 TEST_F(StoreDurabilityTest, AFullDiskIsSaidAndLosesNothing) {
   const int64_t study = MakeStudy();
   const auto limit_file_size = [](rlim_t bytes) {

@@ -214,20 +214,21 @@ TEST_F(StoreTest, ALivingProcessKeepsItsStudyAndADeadOneLosesIt) {
     char byte = own.ClaimStudy(study).ok() ? 'y' : 'n';
     (void)!write(taken[1], &byte, 1);
     (void)!read(go[0], &byte, 1);
-    _exit(0);   // without releasing it
+    _exit(0);  // without releasing it
   }
   char byte = 0;
   ASSERT_EQ(read(taken[0], &byte, 1), 1);
   ASSERT_EQ(byte, 'y');
   const Status refused = store_.ClaimStudy(study);
   ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().message, AllOf(HasSubstr(fmt::format("process {}", child)), HasSubstr(fmt::format("study {}", study))));
-  EXPECT_TRUE(store_.ReleaseStudy(study).ok());   // not ours: without effect
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr(fmt::format("process {}", child)), HasSubstr(fmt::format("study {}", study))));
+  EXPECT_TRUE(store_.ReleaseStudy(study).ok());  // not ours: without effect
   EXPECT_FALSE(store_.ClaimStudy(study).ok());
   ASSERT_EQ(write(go[1], "x", 1), 1);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
   EXPECT_TRUE(store_.ClaimStudy(study).ok());
-  EXPECT_TRUE(store_.ClaimStudy(study).ok());   // already ours
+  EXPECT_TRUE(store_.ClaimStudy(study).ok());  // already ours
   EXPECT_TRUE(store_.ReleaseStudy(study).ok());
   EXPECT_EQ(*Database::OpenReadWrite(path_)->Integer("SELECT count(*) FROM claim"), 0);
   EXPECT_FALSE(store_.ClaimStudy(77).ok());
@@ -236,8 +237,11 @@ TEST_F(StoreTest, ALivingProcessKeepsItsStudyAndADeadOneLosesIt) {
 
 TEST_F(StoreTest, AClaimFromAnotherMachineIsNotTakenAway) {
   const int64_t study = *store_.AddStudy(TestStudy());
-  ASSERT_TRUE(Database::OpenReadWrite(path_)->Execute(
-      "INSERT INTO claim VALUES (1, 12, 34, 'their boot', 'their machine', 'lake', '2026-01-01T00:00:00Z')").ok());
+  ASSERT_TRUE(
+      Database::OpenReadWrite(path_)
+          ->Execute(
+              "INSERT INTO claim VALUES (1, 12, 34, 'their boot', 'their machine', 'lake', '2026-01-01T00:00:00Z')")
+          .ok());
   EXPECT_THAT(store_.ClaimStudy(study).error().message, AllOf(HasSubstr("machine lake"), HasSubstr("process 12")));
 }
 
@@ -258,7 +262,7 @@ TEST_F(StoreTest, OneTransactionKeepsAllOrNothing) {
   EXPECT_TRUE(Runs().empty());
   const Status kept = store_.InOneTransaction([&]() -> Status {
     TENCH_TRY(store_.AddRun(TestRun(), {}));
-    EXPECT_FALSE(store_.AddRun(TestRun(99), {}).ok());   // a part that fails takes only itself back
+    EXPECT_FALSE(store_.AddRun(TestRun(99), {}).ok());  // a part that fails takes only itself back
     TENCH_TRY(store_.AddRun(TestRun(), {}));
     return Ok();
   });
@@ -266,7 +270,9 @@ TEST_F(StoreTest, OneTransactionKeepsAllOrNothing) {
   EXPECT_EQ(Runs().size(), 2u);
 }
 
-TEST_F(StoreTest, SeriesOfAnUnknownRunIsAnError) { EXPECT_THAT(store_.Series(5).error().message, HasSubstr("there is no run 5")); }
+TEST_F(StoreTest, SeriesOfAnUnknownRunIsAnError) {
+  EXPECT_THAT(store_.Series(5).error().message, HasSubstr("there is no run 5"));
+}
 
 }  // namespace
 }  // namespace tench

@@ -9,7 +9,8 @@
 
 namespace tench {
 
-inline Cell TestCell(const std::string& worker = "reference", const std::string& network = "lenet", int64_t batch = 64) {
+inline Cell TestCell(const std::string& worker = "reference", const std::string& network = "lenet",
+                     int64_t batch = 64) {
   Cell cell;
   cell.values[kAxisWorker] = worker;
   cell.values[kAxisNetwork] = network;
@@ -28,7 +29,7 @@ inline StudyRecord TestStudy(const std::string& suite = "quick") {
   study.tench_version = "0.1.0";
   study.filter = "batch=1";
   study.started_utc = "2026-01-02T03:04:05Z";
-  study.seed = 0xfedcba9876543210;   // more than an int64 holds
+  study.seed = 0xfedcba9876543210;  // more than an int64 holds
   study.rounds = 5;
   study.cells = 12;
   return study;
@@ -37,7 +38,8 @@ inline StudyRecord TestStudy(const std::string& suite = "quick") {
 inline RunSummary TestSummary() {
   RunSummary s;
   s.steps = 100, s.warmup_steps = 3;
-  s.step_ns_median = 10.5e6, s.step_ns_mean = 11e6, s.step_ns_stddev = 0.25e6, s.step_ns_low = 10.4e6, s.step_ns_high = 10.6e6;
+  s.step_ns_median = 10.5e6, s.step_ns_mean = 11e6, s.step_ns_stddev = 0.25e6, s.step_ns_low = 10.4e6,
+  s.step_ns_high = 10.6e6;
   s.step_ns_min = 9e6, s.step_ns_p5 = 9.5e6, s.step_ns_p95 = 12e6, s.step_ns_max = 20e6;
   s.input_ns_median = 1234.5;
   s.first_loss = 2.302585, s.last_loss = 0.125;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/csv.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "report/ranking_json.h"
+#include "report/test_ranking.h"
+
+namespace tench {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(CsvTest, QuotesOnlyWhatMustBe) {
+  EXPECT_EQ(CsvField("plain text"), "plain text");
+  EXPECT_EQ(CsvField("a,b"), "\"a,b\"");
+  EXPECT_EQ(CsvField("say \"hi\""), "\"say \"\"hi\"\"\"");
+  EXPECT_EQ(CsvField("two\r\nlines"), "\"two\r\nlines\"");
+  EXPECT_EQ(CsvField(""), "");
+}
+
+TEST(CsvTest, OneRecordPerCellWithAllAxesAndUnits) {
+  RankingBuilder builder;
+  builder.Add(TimedRun("reference", 640e6));
+  builder.Add(FailedRun("torch", Outcome::kUnsupported, "not installed: pip install \"torch\" <2>"));
+  EXPECT_EQ(
+      RenderCsv(std::move(builder).Finish()),
+      "machine,machine_id,cell_id,worker,network,data,device,threads,batch,precision,phase,input,images,labels,length,"
+      "lr,momentum,weight_decay,seed,tuned,options,worker_version,threads_used,outcome,runs_ok,runs_failed,rank,"
+      "ratio_to_best,image_ns,image_ns_low,image_ns_high,step_ns,step_ns_low,step_ns_high,images_per_s,flops_per_s,"
+      "peak_rss_bytes,last_loss,flags,failure,reason,reproducer,fingerprint,parameters,forward_flops_per_image\r\n"
+      "pond,pond-id,7419fde170bedea7,reference,lenet,mnist,cpu,0,64,f32,train,fixed,0,0,0,"
+      "0.01,0.9,0.0005,1,no,,1.0,2,ok,1,0,1,"
+      "1.0,10000000.0,9900000.0,10100000.0,640000000.0,633600000.0,646400000.0,100.0,1375800000.0,"
+      "6291456,0.125,,,,,00000000deadbeef,431080,4586000\r\n"
+      "pond,pond-id,5cba0275098bee48,torch,lenet,mnist,cpu,0,64,f32,train,fixed,0,0,0,"
+      "0.01,0.9,0.0005,1,no,,,2,unsupported,0,1,,"
+      ",,,,,,,,,"
+      ",,,unsupported,\"not installed: pip install \"\"torch\"\" <2>\","
+      "tench run --worker torch --network lenet --data mnist --batch 64,00000000deadbeef,431080,4586000\r\n");
+}
+
+TEST(CsvTest, NamesEveryAxis) {
+  const std::vector<std::string> names = Split(Split(RenderCsv(Ranking{}), '\r')[0], ',');
+  for (const Axis& axis : Axes()) EXPECT_THAT(names, testing::Contains(axis.name));
+}
+
+TEST(CsvTest, JoinsOptionsAndFlags) {
+  RunRecord run = TimedRun("a", 1e6);
+  run.cell.options = {{"layout", "nhwc"}, {"note", "a,b"}};
+  run.flags = {"swapped", "unverified"};
+  RankingBuilder builder;
+  builder.Add(run);
+  const std::string csv = RenderCsv(std::move(builder).Finish());
+  EXPECT_THAT(csv, HasSubstr(",\"layout=nhwc;note=a,b\","));
+  EXPECT_THAT(csv, HasSubstr(",swapped unverified,"));
+}
+
+TEST(RankingJsonTest, HasTheRowsOfTheCsvAndTheStudies) {
+  const Result<Json> json = ParseJson(RenderJson(SmallRanking()), "ranking");
+  ASSERT_TRUE(json.ok()) << json.error().message;
+  ASSERT_EQ((*json)["rows"].size(), 3u);
+  const Json& best = (*json)["rows"][0];
+  EXPECT_EQ(best["worker"], "native");
+  EXPECT_EQ(best["batch"], 64);
+  EXPECT_EQ(best["rank"], 1);
+  EXPECT_EQ(best["image_ns"], 1e5);
+  EXPECT_EQ(best["step_ns"], 6.4e6);
+  EXPECT_EQ(best["images_per_s"], 1e4);
+  EXPECT_EQ(best["runs_failed"], 1);
+  EXPECT_EQ(best["failure"], "timeout");
+  EXPECT_EQ(best["flags"], Json::array({"unverified"}));
+  EXPECT_TRUE((*json)["rows"][2]["rank"].is_null());
+  EXPECT_TRUE((*json)["rows"][2]["step_ns"].is_null());
+  EXPECT_EQ((*json)["studies"][0]["host"]["cpu"], "fish");
+  EXPECT_EQ((*json)["studies"][0]["seed"], TestStudy().seed);
+}
+
+TEST(RankingJsonTest, AnEmptyRankingIsValidJson) {
+  const Result<Json> json = ParseJson(RenderJson(Ranking{}), "ranking");
+  ASSERT_TRUE(json.ok());
+  EXPECT_TRUE((*json)["rows"].empty());
+}
+
+TEST(RankingJsonTest, BrokenUtf8AndLossesThatAreNoNumbersStayValidJson) {
+  RunRecord run = FailedRun("a", Outcome::kCrashed, "half \xe2\x82");
+  RunRecord ok = TimedRun("b", 1e6);
+  ok.summary.last_loss = std::nan("");
+  RankingBuilder builder;
+  builder.Add(run);
+  builder.Add(ok);
+  const Result<Json> json = ParseJson(RenderJson(std::move(builder).Finish()), "ranking");
+  ASSERT_TRUE(json.ok()) << json.error().message;
+  EXPECT_EQ((*json)["rows"][0]["last_loss"], "nan");
+}
+
+}  // namespace
+}  // namespace tench

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/ranking_json.h"
+
+namespace tench {
+namespace {
+
+template <class T>
+Json Maybe(const std::optional<T>& value) {
+  if (!value) return nullptr;
+  if constexpr (std::is_same_v<T, double>) return RealToJson(*value);
+  return *value;
+}
+
+void PutEstimate(Json& json, const std::string& name, const std::optional<Estimate>& estimate) {
+  json[name] = estimate ? RealToJson(estimate->value) : Json(nullptr);
+  json[name + "_low"] = estimate ? Maybe(estimate->low) : Json(nullptr);
+  json[name + "_high"] = estimate ? Maybe(estimate->high) : Json(nullptr);
+}
+
+Json StudyToJson(const StudyRecord& study) {
+  Json host = Json::parse(study.host_json, nullptr, false);
+  return {{"id", study.id},
+          {"suite", study.suite},
+          {"suite_fingerprint", study.suite_fingerprint},
+          {"machine", study.machine},
+          {"machine_id", study.machine_id},
+          {"tench_version", study.tench_version},
+          {"filter", study.filter},
+          {"started_utc", study.started_utc},
+          {"seed", study.seed},
+          {"rounds", study.rounds},
+          {"cells", study.cells},
+          {"host", host.is_discarded() ? Json(nullptr) : std::move(host)}};
+}
+
+std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
+  const Cell cell = CellOf(ranking, group, row);
+  std::optional<Estimate> image_ns;
+  if (row.step_ns) image_ns = PerImage(ranking, group, row);
+  Json json = Json::object();
+  json["machine"] = group.machine;
+  json["machine_id"] = group.machine_id;
+  json["cell_id"] = row.cell_id;
+  for (size_t i = 0; i < cell.values.size(); ++i) {
+    std::visit([&](const auto& value) { json[Axes()[i].name] = value; }, cell.values[i]);
+  }
+  json["options"] = row.options;
+  json["worker_version"] = row.worker_version;
+  json["threads_used"] = row.threads;
+  json["outcome"] = Name(row.outcome);
+  json["runs_ok"] = row.runs_ok;
+  json["runs_failed"] = row.runs_failed;
+  json["rank"] = row.rank > 0 ? Json(row.rank) : Json(nullptr);
+  json["ratio_to_best"] = row.ratio > 0 ? RealToJson(row.ratio) : Json(nullptr);
+  PutEstimate(json, "image_ns", image_ns);
+  PutEstimate(json, "step_ns", row.step_ns);
+  json["images_per_s"] = image_ns && image_ns->value > 0 ? RealToJson(1e9 / image_ns->value) : Json(nullptr);
+  json["flops_per_s"] = Maybe(row.flops_per_s);
+  json["peak_rss_bytes"] = Maybe(row.peak_rss_bytes);
+  json["last_loss"] = Maybe(row.last_loss);
+  json["flags"] = row.flags;
+  json["failure"] = row.runs_failed > 0 ? Json(Name(row.failure)) : Json(nullptr);
+  json["reason"] = row.reason;
+  json["reproducer"] = row.reproducer;
+  json["fingerprint"] = group.fingerprint;
+  json["parameters"] = group.parameters;
+  json["forward_flops_per_image"] = group.forward_flops_per_image;
+  return json;
+}
+
+std::string RenderJson(const Ranking& ranking) {
+  std::string out = "{\"studies\": [";
+  for (bool first = true; const StudyRecord& study : ranking.studies) {
+    out += (std::exchange(first, false) ? "\n" : ",\n") + Dump(StudyToJson(study));
+  }
+  out += "],\n\"rows\": [";
+  bool first = true;
+  for (const RankGroup& group : ranking.groups) {
+    for (const RankRow& row : group.rows)
+      out += (std::exchange(first, false) ? "\n" : ",\n") + Dump(RowToJson(ranking, group, row));
+  }
+  return out + "]}\n";
+}
+
+}  // namespace tench

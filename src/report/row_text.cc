@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/row_text.h"
+
+#include <cmath>
+
+#include "base/text.h"
+
+namespace tench {
+namespace {
+
+// Four digits, and no exponent before it is needed.
+std::string Digits(double value) {
+  return std::abs(value) >= 1000 && std::abs(value) < 1e7 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
+
+std::string WorkerTitle(const std::string& worker, const std::string& version,
+                        const std::map<std::string, std::string>& options) {
+  std::string title = worker;
+  // "name@version" says it already.
+  if (!version.empty() && !worker.ends_with("@" + version)) title += " " + version;
+  for (const auto& [name, value] : options) title += fmt::format(" {}={}", name, value);
+  return title;
+}
+
+// Without the axis `left_out`, and without the worker.
+std::string SharedTitle(const Cell& cell, std::optional<size_t> left_out) {
+  std::string title;
+  const auto add = [&](std::string_view text) { title += fmt::format("{}{}", title.empty() ? "" : ", ", text); };
+  if (left_out != size_t{kAxisNetwork}) add(cell.Text(kAxisNetwork));
+  if (left_out != size_t{kAxisData} && !cell.Text(kAxisData).empty()) {
+    title += (title.empty() ? "on " : " on ") + cell.Text(kAxisData);
+  }
+  if (left_out != size_t{kAxisBatch}) add(fmt::format("batch {}", cell.Integer(kAxisBatch)));
+  if (left_out != size_t{kAxisPhase}) add(cell.Text(kAxisPhase));
+  for (size_t i = 0; i < Axes().size(); ++i) {
+    const bool said =
+        i == kAxisWorker || i == kAxisNetwork || i == kAxisData || i == kAxisBatch || i == kAxisPhase || left_out == i;
+    if (!said && cell.values[i] != Axes()[i].fallback)
+      add(fmt::format("{}={}", Axes()[i].name, Axes()[i].Print(cell.values[i])));
+  }
+  return title;
+}
+
+bool VariesWorker(const Ranking& ranking) { return !ranking.by || *ranking.by == kAxisWorker; }
+
+}  // namespace
+
+std::string PlainLine(std::string_view text) {
+  std::string line;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // The second control block of Unicode is two bytes in UTF-8, and terminals obey it.
+    const bool is_c1 = byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (is_c1) ++i;
+    line += byte < 0x20 || byte == 0x7f || is_c1 ? ' ' : text[i];
+  }
+  return line;
+}
+
+RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
+  RowText text;
+  text.rank = row.rank > 0 ? fmt::format("{}", row.rank) : "";
+  text.name = PlainLine(VariesWorker(ranking) ? WorkerTitle(row.worker, row.worker_version, row.options)
+                                              : Axes()[*ranking.by].Print(row.by));
+  if (row.step_ns) {
+    const Estimate image = PerImage(ranking, group, row);
+    text.image_time = HumanNs(image.value);
+    if (image.low && image.high && image.value > 0) {
+      text.interval = fmt::format("±{:.1f} %", (*image.high - *image.low) / 2 / image.value * 100);
+    }
+    if (image.value > 0) text.images_per_s = Digits(1e9 / image.value);
+    text.step_time = HumanNs(row.step_ns->value);
+  }
+  if (row.flops_per_s) text.gflops_per_s = Digits(*row.flops_per_s / 1e9);
+  if (row.peak_rss_bytes) text.peak_memory = HumanBytes(*row.peak_rss_bytes);
+  if (row.last_loss) text.loss = fmt::format("{:.4g}", *row.last_loss);
+  if (row.ratio > 0) text.ratio = fmt::format("{:.2f}", row.ratio);
+  text.outcome = Name(row.outcome);
+  if (const int64_t runs = row.runs_ok + row.runs_failed; runs > 1 || row.runs_failed > 0) {
+    text.outcome += fmt::format(" {}/{}", row.outcome == Outcome::kOk ? row.runs_ok : row.runs_failed, runs);
+  }
+  text.flags = PlainLine(Join(row.flags, ", "));
+  return text;
+}
+
+std::string GroupTitle(const Ranking& ranking, const RankGroup& group) {
+  std::string title = SharedTitle(group.cell, ranking.by);
+  if (!VariesWorker(ranking)) {
+    const std::string version = group.rows.empty() ? "" : group.rows.front().worker_version;
+    title = WorkerTitle(group.cell.Text(kAxisWorker), version, group.cell.options) + ": " + title;
+  }
+  if (ranking.several_machines) title += fmt::format(" ({})", group.machine);
+  return PlainLine(title);
+}
+
+std::string CellTitle(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
+  std::string title = WorkerTitle(row.worker, row.worker_version, row.options) + ", " +
+                      SharedTitle(CellOf(ranking, group, row), std::nullopt);
+  if (ranking.several_machines) title += fmt::format(" ({})", group.machine);
+  return PlainLine(title);
+}
+
+std::string FailureTitle(const RankRow& row) {
+  if (row.runs_failed == 0) return Name(row.outcome);
+  const int64_t runs = row.runs_ok + row.runs_failed;
+  return fmt::format("{}, {} of {} run{}", Name(row.failure), row.runs_failed, runs, runs == 1 ? "" : "s");
+}
+
+std::vector<std::string> StudyLines(const Ranking& ranking) {
+  std::vector<std::string> lines;
+  for (const StudyRecord& study : ranking.studies) {
+    lines.push_back(PlainLine(fmt::format("study {}: {} on {}, begun {}, {} cells × {} rounds planned{}", study.id,
+                                          study.suite, study.machine, study.started_utc, study.cells, study.rounds,
+                                          study.filter.empty() ? "" : ", only " + study.filter)));
+  }
+  return lines;
+}
+
+}  // namespace tench

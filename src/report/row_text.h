@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A ranking's rows in people's words, in one place so that the terminal and the HTML page say the same. Plain text,
+// without control characters; what was not measured is empty.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/summary.h"
+
+namespace tench {
+
+struct RowText {
+  std::string rank, name, image_time, interval, images_per_s, step_time, gflops_per_s, peak_memory, loss, ratio,
+      outcome, flags;
+};
+
+RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& row);
+
+// "lenet on mnist, batch 64, train, threads=2": what the rows of a group share.
+std::string GroupTitle(const Ranking& ranking, const RankGroup& group);
+// "reference 1.0, lenet on mnist, batch 64, train": a row's whole cell.
+std::string CellTitle(const Ranking& ranking, const RankGroup& group, const RankRow& row);
+// "out_of_memory, 2 of 5 runs".
+std::string FailureTitle(const RankRow& row);
+// "study 4: quick on pond, begun 2026-01-02T03:04:05Z, 12 cells × 5 rounds planned": a line per study.
+std::vector<std::string> StudyLines(const Ranking& ranking);
+
+// One line of printable UTF-8: control characters become blanks.
+std::string PlainLine(std::string_view text);
+
+}  // namespace tench

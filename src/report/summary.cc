@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.h"
+#include "measure/stats.h"
+#include "report/record_json.h"
+
+namespace tench {
+namespace {
+
+// How a cell's runs failed in one way.
+struct Failure {
+  Outcome outcome = Outcome::kCrashed;
+  int64_t count = 0;
+  std::string reason, reproducer;  // of the newest
+};
+
+// A row in the making. There may be a hundred thousand of them, so it holds no more than it must.
+struct RowState {
+  RankRow row;
+  size_t base = 0;  // that it belongs to
+  std::string fingerprint;
+  std::vector<double> step_ns;      // medians of the ok runs
+  std::optional<double> low, high;  // of the newest ok run
+  std::vector<Failure> failures;    // `interrupted` among them
+  int64_t parameters = 0, forward_flops_per_image = 0, step_flops = 0;
+  int64_t last_run = 0;  // which of its runs came last, counted over all runs
+};
+
+// Rows that share all that makes them comparable but, perhaps, the network's fingerprint.
+struct Base {
+  Cell cell;
+  std::string machine, machine_id;
+  std::vector<size_t> rows;
+};
+
+// A run that failed early knows neither its worker's version nor its network's fingerprint; it belongs to any.
+bool Compatible(const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; }
+
+void Adopt(std::string& known, const std::string& value) {
+  if (known.empty()) known = value;
+}
+
+void AddFlags(RankRow& row, std::span<const std::string> flags) {
+  for (const std::string& flag : flags) {
+    const auto place = std::lower_bound(row.flags.begin(), row.flags.end(), flag);
+    if (place == row.flags.end() || *place != flag) row.flags.insert(place, flag);
+  }
+}
+
+void Count(Failure& failure, const RunRecord& run) {
+  failure.outcome = run.outcome;
+  ++failure.count;
+  failure.reason = run.reason;
+  failure.reproducer = run.reproducer;
+}
+
+Estimate EstimateOf(const RowState& state) {
+  std::vector<double> sorted = state.step_ns;
+  std::sort(sorted.begin(), sorted.end());
+  Estimate estimate{Quantile(sorted, 0.5), state.low, state.high};
+  const auto count = static_cast<double>(sorted.size());
+  if (sorted.size() < 2 || sorted.front() <= 0) return estimate;
+  double mean = 0, squares = 0;
+  for (const double value : sorted) mean += std::log(value) / count;
+  for (const double value : sorted) squares += (std::log(value) - mean) * (std::log(value) - mean);
+  const double half = StudentT975(static_cast<int64_t>(sorted.size()) - 1) * std::sqrt(squares / (count - 1) / count);
+  estimate.low = std::min(estimate.value, std::exp(mean - half));
+  estimate.high = std::max(estimate.value, std::exp(mean + half));
+  return estimate;
+}
+
+// Decides the outcome of a row and takes over what its failures said.
+void Judge(RowState& state) {
+  RankRow& row = state.row;
+  const auto is_interrupted = [](const Failure& failure) { return failure.outcome == Outcome::kInterrupted; };
+  if (row.runs_ok > 0 || state.failures.size() > 1) std::erase_if(state.failures, is_interrupted);
+  const Failure* worst = nullptr;
+  for (const Failure& failure : state.failures) {
+    row.runs_failed += failure.count;
+    if (worst == nullptr || failure.count > worst->count ||
+        (failure.count == worst->count && failure.outcome > worst->outcome)) {
+      worst = &failure;
+    }
+  }
+  for (const Failure& failure : state.failures) {
+    if (failure.outcome == Outcome::kWrong) worst = &failure;
+  }
+  if (worst != nullptr) {
+    row.failure = worst->outcome;
+    row.reason = worst->reason;
+    row.reproducer = worst->reproducer;
+    if (worst->count >= row.runs_ok || worst->outcome == Outcome::kWrong) row.outcome = worst->outcome;
+  }
+  if (!state.step_ns.empty()) {
+    row.step_ns = EstimateOf(state);
+    if (state.step_flops > 0 && row.step_ns->value > 0)
+      row.flops_per_s = static_cast<double>(state.step_flops) * 1e9 / row.step_ns->value;
+  } else if (row.outcome == Outcome::kOk) {
+    row.reason = "no step was timed";
+  }
+}
+
+// Gives ranks by time per image and puts the rows in their order.
+void RankRows(const Ranking& ranking, RankGroup& group) {
+  std::vector<std::pair<double, RankRow*>> order;
+  for (RankRow& row : group.rows) {
+    if (row.outcome != Outcome::kOk || !row.step_ns) continue;
+    order.emplace_back(PerImage(ranking, group, row).value, &row);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (size_t i = 0; i < order.size(); ++i) {
+    order[i].second->rank = static_cast<int64_t>(i) + 1;
+    order[i].second->ratio = order[0].first > 0 ? order[i].first / order[0].first : 1;
+  }
+  const bool by_value = ranking.by.has_value();
+  std::stable_sort(group.rows.begin(), group.rows.end(), [&](const RankRow& a, const RankRow& b) {
+    if ((a.rank == 0) != (b.rank == 0)) return b.rank == 0;
+    if (by_value && a.by != b.by) return a.by < b.by;
+    return std::tie(a.rank, a.worker, a.worker_version, a.cell_id) <
+           std::tie(b.rank, b.worker, b.worker_version, b.cell_id);
+  });
+}
+
+}  // namespace
+
+class RankingBuilder::Impl {
+ public:
+  explicit Impl(std::optional<size_t> by) : by_(by) {}
+
+  void Add(const RunRecord& run);
+  Ranking Finish();
+
+ private:
+  // The worker's own axis is what a ranking varies anyway, together with the version and the options that belong to it.
+  bool GroupsByWorker() const { return by_.has_value() && *by_ != kAxisWorker; }
+  RowState& RowOf(const RunRecord& run);
+  size_t BaseOf(const RunRecord& run);
+  void Split(Base& base, Ranking& ranking);
+
+  std::optional<size_t> by_;
+  std::vector<std::unique_ptr<RowState>> rows_;
+  std::vector<Base> bases_;
+  std::unordered_multimap<uint64_t, size_t> rows_of_cell_;  // by the hash of machine and cell id
+  std::unordered_map<std::string, size_t> base_of_key_;
+  int64_t runs_ = 0;
+};
+
+size_t RankingBuilder::Impl::BaseOf(const RunRecord& run) {
+  Cell shared = run.cell;
+  if (by_) shared.values[*by_] = Axes()[*by_].fallback;
+  std::string key = run.machine_id + '\n';
+  if (GroupsByWorker()) {
+    key += run.worker_version + '\n';
+  } else {
+    shared.values[kAxisWorker] = Axes()[kAxisWorker].fallback;
+    shared.options.clear();
+  }
+  key += shared.Label();
+  const auto [found, is_new] = base_of_key_.emplace(std::move(key), bases_.size());
+  if (is_new) bases_.push_back(Base{std::move(shared), run.machine, run.machine_id, {}});
+  return found->second;
+}
+
+RowState& RankingBuilder::Impl::RowOf(const RunRecord& run) {
+  const uint64_t key = Hash64(run.machine_id + '\n' + run.cell_id);
+  const auto [begin, end] = rows_of_cell_.equal_range(key);
+  RowState* newest = nullptr;
+  for (auto each = begin; each != end; ++each) {
+    RowState& state = *rows_[each->second];
+    const bool same_cell = state.row.cell_id == run.cell_id && bases_[state.base].machine_id == run.machine_id;
+    const bool same_thing =
+        Compatible(state.row.worker_version, run.worker_version) && Compatible(state.fingerprint, run.fingerprint);
+    if (same_cell && same_thing && (newest == nullptr || state.last_run > newest->last_run)) newest = &state;
+  }
+  if (newest != nullptr) {
+    Adopt(newest->row.worker_version, run.worker_version);
+    Adopt(newest->fingerprint, run.fingerprint);
+    return *newest;
+  }
+  rows_of_cell_.emplace(key, rows_.size());
+  const size_t base = BaseOf(run);
+  bases_[base].rows.push_back(rows_.size());
+  RowState& state = *rows_.emplace_back(std::make_unique<RowState>());
+  state.base = base;
+  state.fingerprint = run.fingerprint;
+  state.row.cell_id = run.cell_id;
+  state.row.worker = run.cell.Text(kAxisWorker);
+  state.row.worker_version = run.worker_version;
+  state.row.options = run.cell.options;
+  if (by_) state.row.by = run.cell.values[*by_];
+  return state;
+}
+
+void RankingBuilder::Impl::Add(const RunRecord& run) {
+  ++runs_;
+  RowState& state = RowOf(run);
+  state.last_run = runs_;
+  RankRow& row = state.row;
+  if (run.outcome != Outcome::kInterrupted) AddFlags(row, run.flags);
+  if (run.threads > 0) row.threads = run.threads;
+  if (run.parameters > 0) state.parameters = run.parameters;
+  if (run.forward_flops_per_image > 0) state.forward_flops_per_image = run.forward_flops_per_image;
+  if (run.step_flops > 0) state.step_flops = run.step_flops;
+  if (const auto peak = PeakMemoryBytes(run)) row.peak_rss_bytes = std::max(row.peak_rss_bytes.value_or(0), *peak);
+  if (run.outcome == Outcome::kOk) {
+    ++row.runs_ok;
+    row.last_loss = run.summary.last_loss;
+    if (!run.summary.step_ns_median) return;
+    state.step_ns.push_back(*run.summary.step_ns_median);
+    state.low = run.summary.step_ns_low;
+    state.high = run.summary.step_ns_high;
+    return;
+  }
+  const auto same = std::find_if(state.failures.begin(), state.failures.end(),
+                                 [&](const Failure& failure) { return failure.outcome == run.outcome; });
+  Count(same != state.failures.end() ? *same : state.failures.emplace_back(), run);
+}
+
+// One group per fingerprint; rows that know none join the first.
+void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
+  const size_t first = ranking.groups.size();
+  std::stable_sort(base.rows.begin(), base.rows.end(),
+                   [&](size_t a, size_t b) { return rows_[a]->fingerprint.empty() < rows_[b]->fingerprint.empty(); });
+  for (const size_t index : base.rows) {
+    // Taken out and freed at once: the rows in the making and the finished ones need not be in memory together.
+    const std::unique_ptr<RowState> owned = std::move(rows_[index]);
+    RowState& state = *owned;
+    Judge(state);
+    auto group = std::find_if(ranking.groups.begin() + static_cast<std::ptrdiff_t>(first), ranking.groups.end(),
+                              [&](const RankGroup& g) { return Compatible(g.fingerprint, state.fingerprint); });
+    if (group == ranking.groups.end()) {
+      group = ranking.groups.insert(group,
+                                    RankGroup{base.cell, base.machine, base.machine_id, state.fingerprint, 0, 0, {}});
+      group->rows.reserve(base.rows.size());
+    }
+    if (state.parameters > 0) group->parameters = state.parameters;
+    if (state.forward_flops_per_image > 0) group->forward_flops_per_image = state.forward_flops_per_image;
+    group->rows.push_back(std::move(state.row));
+  }
+  for (size_t i = first; i < ranking.groups.size(); ++i) RankRows(ranking, ranking.groups[i]);
+}
+
+Ranking RankingBuilder::Impl::Finish() {
+  Ranking ranking;
+  ranking.by = by_;
+  ranking.runs = runs_;
+  rows_of_cell_ = {};
+  base_of_key_ = {};
+  for (Base& base : bases_) {
+    Split(base, ranking);
+    ranking.several_machines |= base.machine_id != bases_.front().machine_id;
+  }
+  std::stable_sort(ranking.groups.begin(), ranking.groups.end(), [](const RankGroup& a, const RankGroup& b) {
+    return std::tie(a.cell.values, a.cell.options, a.machine, a.fingerprint) <
+           std::tie(b.cell.values, b.cell.options, b.machine, b.fingerprint);
+  });
+  return ranking;
+}
+
+Cell CellOf(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
+  Cell cell = group.cell;
+  cell.values[kAxisWorker] = row.worker;
+  cell.options = row.options;
+  if (ranking.by) cell.values[*ranking.by] = row.by;
+  return cell;
+}
+
+Estimate PerImage(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
+  Check(row.step_ns.has_value(), "the time per image of a row without a time was asked for");
+  const int64_t batch = ranking.by == size_t{kAxisBatch} ? std::get<int64_t>(row.by) : group.cell.Integer(kAxisBatch);
+  const auto images = static_cast<double>(std::max<int64_t>(batch, 1));
+  Estimate image = *row.step_ns;
+  image.value /= images;
+  if (image.low) *image.low /= images;
+  if (image.high) *image.high /= images;
+  return image;
+}
+
+RankingBuilder::RankingBuilder(std::optional<size_t> by) : impl_(std::make_unique<Impl>(by)) {}
+RankingBuilder::RankingBuilder(RankingBuilder&&) noexcept = default;
+RankingBuilder::~RankingBuilder() = default;
+void RankingBuilder::Add(const RunRecord& run) { impl_->Add(run); }
+Ranking RankingBuilder::Finish() && { return impl_->Finish(); }
+
+int64_t Ranking::FailedRows() const {
+  int64_t count = 0;
+  for (const RankGroup& group : groups) {
+    count += std::count_if(group.rows.begin(), group.rows.end(), [](const RankRow& row) { return row.HasFailed(); });
+  }
+  return count;
+}
+
+Result<Ranking> Rank(Store& store, const RankOptions& options) {
+  const std::vector<StudyRecord> studies = TENCH_TRY(store.Studies());
+  const auto is_asked = [&](const StudyRecord& study) { return study.id == options.study; };
+  if (options.study && *options.study != 0 && std::none_of(studies.begin(), studies.end(), is_asked)) {
+    return Failed("there is no study {}; {}", *options.study,
+                  studies.empty() ? "the file holds none" : fmt::format("the newest is {}", studies.back().id));
+  }
+  RankingBuilder builder(options.by);
+  std::set<int64_t> seen;
+  TENCH_TRY(store.ForEachRun({.study = options.study, .cell_id = {}, .run = {}}, [&](const RunRecord& run) {
+    if (!options.only.terms.empty() && !options.only.Matches(run.cell)) return true;
+    builder.Add(run);
+    seen.insert(run.study);
+    return true;
+  }));
+  Ranking ranking = std::move(builder).Finish();
+  for (const StudyRecord& study : studies) {
+    if (seen.contains(study.id)) ranking.studies.push_back(study);
+  }
+  return ranking;
+}
+
+}  // namespace tench

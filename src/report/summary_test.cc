@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/file.h"
+#include "report/test_ranking.h"
+
+namespace tench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Ranking RankOf(const std::vector<RunRecord>& runs, std::optional<size_t> by = std::nullopt) {
+  RankingBuilder builder(by);
+  for (const RunRecord& run : runs) builder.Add(run);
+  return std::move(builder).Finish();
+}
+
+std::vector<std::string> Workers(const RankGroup& group) {
+  std::vector<std::string> names;
+  for (const RankRow& row : group.rows) names.push_back(row.worker);
+  return names;
+}
+
+TEST(SummaryTest, RanksComparableCellsByTimePerImage) {
+  const Ranking ranking = RankOf({TimedRun("slow", 30e6), TimedRun("fast", 10e6), TimedRun("middle", 20e6)});
+  ASSERT_EQ(ranking.groups.size(), 1u);
+  const RankGroup& group = ranking.groups[0];
+  EXPECT_THAT(Workers(group), ElementsAre("fast", "middle", "slow"));
+  EXPECT_EQ(group.rows[2].rank, 3);
+  EXPECT_DOUBLE_EQ(group.rows[0].ratio, 1);
+  EXPECT_DOUBLE_EQ(group.rows[2].ratio, 3);
+  EXPECT_DOUBLE_EQ(PerImage(ranking, group, group.rows[0]).value, 10e6 / 64);
+  EXPECT_EQ(ranking.runs, 3);
+  EXPECT_EQ(ranking.FailedRows(), 0);
+}
+
+TEST(SummaryTest, CellsThatDifferInAnyAxisButTheWorkerAreNotCompared) {
+  for (size_t i = 0; i < Axes().size(); ++i) {
+    RunRecord other = TimedRun("b", 20e6);
+    const Axis& axis = Axes()[i];
+    if (axis.kind == AxisKind::kChoice) {
+      other.cell.values[i] =
+          axis.choices.back() == axis.Print(other.cell.values[i]) ? axis.choices.front() : axis.choices.back();
+    } else if (axis.kind == AxisKind::kInteger) {
+      other.cell.values[i] = std::get<int64_t>(other.cell.values[i]) + 1;
+    } else if (axis.kind == AxisKind::kReal) {
+      other.cell.values[i] = std::get<double>(other.cell.values[i]) + 0.5;
+    } else {
+      other.cell.values[i] = "other";
+    }
+    other.cell_id = other.cell.Id();
+    EXPECT_EQ(RankOf({TimedRun("a", 10e6), other}).groups.size(), i == kAxisWorker ? 1u : 2u) << axis.name;
+  }
+}
+
+TEST(SummaryTest, OptionsAndVersionsAreRowsOfOneGroup) {
+  RunRecord tuned = TimedRun("a", 8e6);
+  tuned.cell.options["layout"] = "nhwc";
+  tuned.cell_id = tuned.cell.Id();
+  RunRecord newer = TimedRun("a", 9e6);
+  newer.worker_version = "2.0";
+  const Ranking ranking = RankOf({TimedRun("a", 10e6), tuned, newer});
+  ASSERT_EQ(ranking.groups.size(), 1u);
+  ASSERT_EQ(ranking.groups[0].rows.size(), 3u);
+  EXPECT_EQ(ranking.groups[0].rows[0].options.at("layout"), "nhwc");
+  EXPECT_EQ(ranking.groups[0].rows[1].worker_version, "2.0");
+  EXPECT_EQ(CellOf(ranking, ranking.groups[0], ranking.groups[0].rows[0]), tuned.cell);
+}
+
+TEST(SummaryTest, OtherMachinesAndOtherNetworksOfTheSameNameAreNotCompared) {
+  RunRecord elsewhere = TimedRun("a", 5e6);
+  elsewhere.machine = "lake", elsewhere.machine_id = "lake-id";
+  RunRecord changed = TimedRun("b", 5e6);
+  changed.fingerprint = "other";
+  const Ranking ranking = RankOf({TimedRun("a", 10e6), elsewhere, changed});
+  EXPECT_EQ(ranking.groups.size(), 3u);
+  EXPECT_TRUE(ranking.several_machines);
+}
+
+TEST(SummaryTest, ARowsTimeIsTheMedianOfItsRunsWithATIntervalOfTheirLogarithms) {
+  const Ranking ranking = RankOf({TimedRun("a", 10e6), TimedRun("a", 10.2e6), TimedRun("a", 9.8e6)});
+  const RankRow& row = ranking.groups[0].rows.at(0);
+  EXPECT_EQ(row.runs_ok, 3);
+  EXPECT_DOUBLE_EQ(row.step_ns->value, 10e6);
+  // By hand: logs of 9.8, 10, 10.2 have the mean ln 10 - 0.000133 and the deviation 0.020001; t(2) = 4.302653.
+  EXPECT_NEAR(*row.step_ns->low, 9.5140e6, 2e3);
+  EXPECT_NEAR(*row.step_ns->high, 10.5080e6, 2e3);
+}
+
+TEST(SummaryTest, OneRunHasItsOwnInterval) {
+  const RankRow row = RankOf({TimedRun("a", 10e6)}).groups[0].rows.at(0);
+  EXPECT_DOUBLE_EQ(*row.step_ns->low, 9.9e6);
+  EXPECT_DOUBLE_EQ(*row.step_ns->high, 10.1e6);
+}
+
+TEST(SummaryTest, DerivesRatesAndKeepsTheLargestPeakAndTheNewestLoss) {
+  RunRecord first = TimedRun("a", 10e6), second = TimedRun("a", 10e6);
+  first.summary.sampled_peak_rss_bytes = 900 << 20;
+  second.summary.last_loss = 0.0625;
+  const RankRow row = RankOf({first, second}).groups[0].rows.at(0);
+  EXPECT_DOUBLE_EQ(*row.flops_per_s, 880'512'000 / 10e-3);
+  EXPECT_EQ(row.peak_rss_bytes, 900 << 20);
+  EXPECT_EQ(row.last_loss, 0.0625);
+}
+
+TEST(SummaryTest, FailedCellsHaveNoRankButKeepReasonAndReproducer) {
+  const Ranking ranking = RankOf({FailedRun("a", Outcome::kOutOfMemory, "9 GiB were not enough"), TimedRun("b", 10e6)});
+  ASSERT_EQ(ranking.groups.size(), 1u);
+  EXPECT_THAT(Workers(ranking.groups[0]), ElementsAre("b", "a"));
+  const RankRow& row = ranking.groups[0].rows[1];
+  EXPECT_EQ(row.rank, 0);
+  EXPECT_EQ(row.outcome, Outcome::kOutOfMemory);
+  EXPECT_EQ(row.reason, "9 GiB were not enough");
+  EXPECT_THAT(row.reproducer, HasSubstr("tench run --worker a"));
+  EXPECT_EQ(ranking.FailedRows(), 1);
+}
+
+TEST(SummaryTest, TheMostFrequentOutcomeCountsAndTheFailureWhenEven) {
+  const RunRecord ok = TimedRun("a", 10e6), timeout = FailedRun("a", Outcome::kTimeout, "too slow");
+  const RankRow mostly_ok = RankOf({ok, timeout, ok}).groups[0].rows.at(0);
+  EXPECT_EQ(mostly_ok.outcome, Outcome::kOk);
+  EXPECT_EQ(mostly_ok.rank, 1);
+  EXPECT_EQ(mostly_ok.failure, Outcome::kTimeout);
+  EXPECT_EQ(mostly_ok.runs_failed, 1);
+  EXPECT_TRUE(mostly_ok.HasFailed());
+  const RankRow even = RankOf({ok, timeout}).groups[0].rows.at(0);
+  EXPECT_EQ(even.outcome, Outcome::kTimeout);
+  EXPECT_EQ(even.rank, 0);
+}
+
+TEST(SummaryTest, OneWrongRunIsEnoughNotToRank) {
+  const RunRecord ok = TimedRun("a", 10e6);
+  const RankRow row = RankOf({ok, ok, ok, FailedRun("a", Outcome::kWrong, "conv1 differs")}).groups[0].rows.at(0);
+  EXPECT_EQ(row.outcome, Outcome::kWrong);
+  EXPECT_EQ(row.rank, 0);
+}
+
+TEST(SummaryTest, InterruptedRunsCountOnlyWhereThereIsNothingElse) {
+  const RunRecord interrupted = FailedRun("a", Outcome::kInterrupted, "stopped by the user");
+  const RankRow with_ok = RankOf({interrupted, TimedRun("a", 10e6)}).groups[0].rows.at(0);
+  EXPECT_EQ(with_ok.rank, 1);
+  EXPECT_FALSE(with_ok.HasFailed());
+  EXPECT_EQ(RankOf({interrupted}).groups[0].rows.at(0).outcome, Outcome::kInterrupted);
+}
+
+TEST(SummaryTest, ARunThatFailedBeforeItsVersionWasKnownJoinsItsCell) {
+  const RunRecord early = FailedRun("a", Outcome::kCrashed, "died at once");  // neither version nor fingerprint
+  for (const auto& runs : {std::vector{early, TimedRun("a", 10e6), TimedRun("a", 10e6)},
+                           {TimedRun("a", 10e6), TimedRun("a", 10e6), early}}) {
+    const Ranking ranking = RankOf(runs);
+    ASSERT_EQ(ranking.groups.size(), 1u);
+    ASSERT_EQ(ranking.groups[0].rows.size(), 1u);
+    EXPECT_EQ(ranking.groups[0].rows[0].worker_version, "1.0");
+    EXPECT_EQ(ranking.groups[0].rows[0].runs_failed, 1);
+  }
+}
+
+TEST(SummaryTest, ByAnAxisGivesOneTablePerWorkerInTheOrderOfTheAxis) {
+  std::vector<RunRecord> runs;
+  for (const char* worker : {"b", "a"}) {
+    for (const int64_t batch : {64, 8, 256, 16})
+      runs.push_back(TimedRun(worker, 1e6 + 1e5 * static_cast<double>(batch), batch));
+  }
+  const Ranking ranking = RankOf(runs, kAxisBatch);
+  ASSERT_EQ(ranking.groups.size(), 2u);
+  EXPECT_EQ(ranking.groups[0].cell.Text(kAxisWorker), "a");
+  std::vector<int64_t> batches;
+  for (const RankRow& row : ranking.groups[0].rows) batches.push_back(std::get<int64_t>(row.by));
+  EXPECT_THAT(batches, ElementsAre(8, 16, 64, 256));
+  EXPECT_EQ(ranking.groups[0].rows[3].rank, 1);  // the largest batch has the least time per image
+  EXPECT_NEAR(ranking.groups[0].rows[0].ratio, (1e6 + 8e5) / 8 / ((1e6 + 256e5) / 256), 1e-9);
+  EXPECT_EQ(CellOf(ranking, ranking.groups[0], ranking.groups[0].rows[1]).Integer(kAxisBatch), 16);
+}
+
+TEST(SummaryTest, ByWorkerIsTheRankingInTheOrderOfNames) {
+  const Ranking ranking = RankOf({TimedRun("b", 10e6), TimedRun("a", 20e6)}, kAxisWorker);
+  ASSERT_EQ(ranking.groups.size(), 1u);
+  EXPECT_THAT(Workers(ranking.groups[0]), ElementsAre("a", "b"));
+}
+
+TEST(SummaryTest, ReadsAStoreByStudyAndFilter) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("summary-test");
+  Store store = *Store::Open(folder.path() / "results.db", Store::Mode::kReadWrite);
+  const int64_t study = *store.AddStudy(TestStudy());
+  for (const char* worker : {"a", "b"}) {
+    RunRecord run = TimedRun(worker, 10e6);
+    ASSERT_TRUE(store.AddRun(run, {}).ok());
+    run.study = study;
+    ASSERT_TRUE(store.AddRun(run, {}).ok());
+  }
+  EXPECT_EQ(Rank(store, {})->runs, 4);
+  RankOptions options;
+  options.study = study;
+  EXPECT_EQ(Rank(store, options)->runs, 2);
+  EXPECT_EQ(Rank(store, options)->studies.size(), 1u);
+  options.only = *ParseFilter(std::vector<std::string>{"worker=a"});
+  EXPECT_EQ(Rank(store, options)->runs, 1);
+  options.study = 9;
+  EXPECT_THAT(Rank(store, options).error().message, HasSubstr("there is no study 9; the newest is 1"));
+}
+
+}  // namespace
+}  // namespace tench

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/thesis_csv.h"
+
+#include <algorithm>
+#include <cctype>
+#include <compare>
+#include <map>
+#include <numeric>
+#include <set>
+#include <system_error>
+
+#include "base/file.h"
+
+namespace tench {
+namespace {
+
+constexpr std::string_view kLossHeader = "#network,mode,batch,step,loss,time\r\n";
+constexpr std::string_view kTimesHeader = "#network,mode,batch,avg_time\r\n";
+
+// All that a line of the format can say of a cell, in the order of the lines.
+struct LineKey {
+  std::string network, mode;
+  int64_t batch = 0;
+
+  auto operator<=>(const LineKey&) const = default;
+};
+
+struct Candidate {
+  int64_t run = 0;              // the newest ok one
+  std::set<std::string> cells;  // ids of the cells that would have this line
+};
+
+using FileKey = std::pair<std::string, std::string>;  // machine, worker
+using Plan = std::map<FileKey, std::map<LineKey, Candidate>>;
+
+std::string FileNamePart(std::string_view text) {
+  std::string part;
+  for (const char c : text)
+    part += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_' ? c : '-';
+  return part.empty() ? "unnamed" : part;
+}
+
+// The format has no quotes.
+std::string NetworkName(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == ',' || c == '\r' || c == '\n'; }, '_');
+  return name;
+}
+
+std::string Seconds(double ns) { return fmt::format("{:.9f}", ns / 1e9); }
+
+struct Choice {
+  Plan plan;
+  int64_t cells_without_ok = 0;
+};
+
+Result<Choice> ChooseRuns(Store& store, std::optional<int64_t> study) {
+  Choice choice;
+  std::set<std::string> ok, all;
+  TENCH_TRY(store.ForEachRun({.study = study, .cell_id = {}, .run = {}}, [&](const RunRecord& run) {
+    if (run.cell.phase() != Phase::kTrain) return true;
+    const std::string machine_and_cell = run.machine_id + '\n' + run.cell_id;
+    all.insert(machine_and_cell);
+    if (run.outcome != Outcome::kOk || run.summary.steps == 0) return true;
+    ok.insert(machine_and_cell);
+    const std::string mode = run.cell.Text(kAxisDevice) == "cpu" ? "CPU" : "GPU";
+    const LineKey key{NetworkName(run.cell.Text(kAxisNetwork)), mode, run.cell.Integer(kAxisBatch)};
+    Candidate& candidate = choice.plan[{run.machine, run.cell.Text(kAxisWorker)}][key];
+    candidate.run = run.id;
+    candidate.cells.insert(machine_and_cell);
+    return true;
+  }));
+  choice.cells_without_ok = static_cast<int64_t>(all.size() - ok.size());
+  return choice;
+}
+
+// One cell's lines in both files.
+Status AppendCell(Store& store, const LineKey& key, int64_t run, std::string& losses, std::string& times) {
+  const RunSeries series = TENCH_TRY(store.Series(run));
+  if (series.step_ns.empty()) return Failed("run {} has no steps in the results file", run);
+  const std::string prefix = fmt::format("{},{},{:03}", key.network, key.mode, key.batch);
+  const size_t steps = series.step_ns.size(), warmups = series.warmup_ns.size();
+  if (series.loss.size() == warmups + steps) {
+    for (size_t step = 0; step < steps; ++step) {
+      losses += fmt::format("{},{},{:.9f},{}\r\n", prefix, step, series.loss[warmups + step],
+                            Seconds(static_cast<double>(series.step_ns[step])));
+    }
+  } else {
+    return Failed("run {} has {} losses for {} steps: the results file is damaged", run, series.loss.size(),
+                  warmups + steps);
+  }
+  const double total = std::accumulate(series.step_ns.begin(), series.step_ns.end(), 0.0);
+  times += fmt::format("{},{}\r\n", prefix, Seconds(total / static_cast<double>(steps)));
+  return Ok();
+}
+
+// Two workers whose names differ only in what a file name may not hold get names of their own.
+std::string UniqueName(const FileKey& key, std::set<std::string>& taken) {
+  const std::string base = FileNamePart(key.first) + "_" + FileNamePart(key.second);
+  std::string name = base;
+  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}-{}", base, i);
+  return name;
+}
+
+}  // namespace
+
+Result<ThesisExport> ExportThesis(Store& store, std::optional<int64_t> study, const std::filesystem::path& folder) {
+  const Choice choice = TENCH_TRY(ChooseRuns(store, study));
+  if (choice.plan.empty()) return Failed("there is no finished run of the train phase to export");
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) std::filesystem::create_directory(folder, error);
+  if (error) return Failed("{}: cannot make the folder: {}", folder.string(), error.message());
+
+  ThesisExport done;
+  std::set<std::string> taken;
+  for (const auto& [file, lines] : choice.plan) {
+    std::string losses(kLossHeader), times(kTimesHeader);
+    for (const auto& [key, candidate] : lines) {
+      TENCH_TRY(AppendCell(store, key, candidate.run, losses, times));
+      if (candidate.cells.size() > 1) {
+        done.notes.push_back(fmt::format(
+            "{} on {}: {} {} batch {} has {} cells that the format cannot tell apart; run {} was written, as the "
+            "newest",
+            file.second, file.first, key.network, key.mode, key.batch, candidate.cells.size(), candidate.run));
+      }
+    }
+    const std::string name = UniqueName(file, taken);
+    for (const auto& [family, content] : {std::pair("loss_", &losses), std::pair("times_", &times)}) {
+      done.files.push_back(folder / (family + name + ".csv"));
+      TENCH_TRY(WriteFileAtomically(done.files.back(), *content));
+    }
+  }
+  if (choice.cells_without_ok > 0) {
+    done.notes.push_back(fmt::format("{} cell{} without an ok run left out", choice.cells_without_ok,
+                                     choice.cells_without_ok == 1 ? "" : "s"));
+  }
+  return done;
+}
+
+}  // namespace tench
