@@ -12,9 +12,11 @@ bool Contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Status CheckNamed(std::string_view what, const std::string& name, const std::vector<std::string>& known, const Description& worker) {
+Status CheckNamed(std::string_view what, const std::string& name, const std::vector<std::string>& known,
+                  const Description& worker) {
   if (Contains(known, name)) return Ok();
-  return Unsupported("{} has no {} '{}' (it has: {}){}", worker.name, what, Printable(name), Join(known, ", "), Hint(name, known));
+  return Unsupported("{} has no {} '{}' (it has: {}){}", worker.name, what, Printable(name), Join(known, ", "),
+                     Hint(name, known));
 }
 
 Status CheckOption(const std::string& name, const std::string& value, const Description& worker) {
@@ -22,8 +24,8 @@ Status CheckOption(const std::string& name, const std::string& value, const Desc
   for (const WorkerOption& option : worker.options) {
     names.push_back(option.name);
     if (option.name != name || option.choices.empty() || Contains(option.choices, value)) continue;
-    return Unsupported("option '{}' of {} cannot be '{}' (choices: {}){}", name, worker.name, Printable(value), Join(option.choices, ", "),
-                       Hint(value, option.choices));
+    return Unsupported("option '{}' of {} cannot be '{}' (choices: {}){}", name, worker.name, Printable(value),
+                       Join(option.choices, ", "), Hint(value, option.choices));
   }
   if (Contains(names, name)) return Ok();
   if (names.empty()) return Unsupported("{} has no option '{}': it has none", worker.name, Printable(name));
@@ -35,7 +37,8 @@ Status CheckTensors(const Job& job) {
   if (!tensors.any() && (!tensors.outputs.empty() || tensors.gradients || tensors.parameters || tensors.state)) {
     return Failed("job.tensors: tensors are wanted, but no folder is named to write them to");
   }
-  if (tensors.gradients && job.phase == Phase::kForward) return Failed("job.tensors: phase forward computes no gradients");
+  if (tensors.gradients && job.phase == Phase::kForward)
+    return Failed("job.tensors: phase forward computes no gradients");
   return Ok();
 }
 

@@ -40,7 +40,7 @@ Status CheckNames(const Job& job) {
 }
 
 struct IntegerRange {
-  int64_t low = 0, high = std::numeric_limits<int32_t>::max();   // inclusive
+  int64_t low = 0, high = std::numeric_limits<int32_t>::max();  // inclusive
 };
 
 // What the layers that read an integer input can stand.
@@ -50,8 +50,12 @@ IntegerRange RangeOf(const TypedGraph& graph, size_t input) {
     const TypedLayer& layer = graph.layers[i];
     if (std::find(layer.inputs.begin(), layer.inputs.end(), input) == layer.inputs.end()) continue;
     std::visit(Overload{[&](const Embedding& op) { range.high = std::min(range.high, op.vocabulary - 1); },
-                        [&](const SoftmaxCrossEntropy&) { range.high = std::min(range.high, graph.InputType(i, 0).shape[1] - 1); },
-                        [&](const MeanOverTime&) { range = {1, std::min(range.high, graph.InputType(i, 0).shape[1])}; },
+                        [&](const SoftmaxCrossEntropy&) {
+                          range.high = std::min(range.high, graph.InputType(i, 0).shape[1] - 1);
+                        },
+                        [&](const MeanOverTime&) {
+                          range = {1, std::min(range.high, graph.InputType(i, 0).shape[1])};
+                        },
                         [](const auto&) {}},
                layer.layer.op);
   }
@@ -100,7 +104,8 @@ Status JobInput::LoadInputs() {
 }
 
 Status JobInput::Fill(const std::string& name, std::span<float> out) const {
-  if (const auto found = job_->tensors.load.find(name); found != job_->tensors.load.end()) return ReadRaw(found->second, out);
+  if (const auto found = job_->tensors.load.find(name); found != job_->tensors.load.end())
+    return ReadRaw(found->second, out);
   for (const Parameter& parameter : graph_->parameters) {
     if (parameter.name == name) {
       FillTensor(job_->seed, name, parameter.fill, 0, out, static_cast<int>(job_->threads));

@@ -13,13 +13,24 @@ namespace tench {
 namespace {
 
 Hello MakeHello(Description worker) {
-  if (!ResetPeakResident()) worker.facts["peak_rss"] = "of the whole process: /proc/self/clear_refs cannot be written here";
+  if (!ResetPeakResident())
+    worker.facts["peak_rss"] = "of the whole process: /proc/self/clear_refs cannot be written here";
   return {std::move(worker), LoadedLibraries(), FlushToZero(), ResidentBytes()};
 }
 
 BuildOptions OptionsOf(const Job& job) {
-  return {job.device, job.threads, job.precision,       job.phase, job.solver, job.seed,
-          job.dropout, job.tensors.any(), job.tuned, job.options};
+  BuildOptions options;
+  options.device = job.device;
+  options.threads = job.threads;
+  options.precision = job.precision;
+  options.phase = job.phase;
+  options.solver = job.solver;
+  options.seed = job.seed;
+  options.dropout = job.dropout;
+  options.observe = job.tensors.any();
+  options.tuned = job.tuned;
+  options.options = job.options;
+  return options;
 }
 
 Result<Built> BuildNetwork(const Job& job, const TypedGraph& graph, const JobInput& input, Adapter& adapter) {
@@ -75,9 +86,10 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
   LoopOptions options = LoopOf(job, budget, input, adapter);
   const StopRequest stop;
   options.stop = stop.flag();
-  const LoopResult loop = TENCH_TRY(RunTimedLoop(adapter, options, [&](const Steps& steps) { return answers.Write(steps); }));
+  const LoopResult loop =
+      TENCH_TRY(RunTimedLoop(adapter, options, [&](const Steps& steps) { return answers.Write(steps); }));
   if (loop.stopped) return JobEnd::kStopped;
-  const int64_t peak_rss_bytes = PeakResidentBytes();   // before tensors are gathered, which is no part of a step
+  const int64_t peak_rss_bytes = PeakResidentBytes();  // before tensors are gathered, which is no part of a step
   TENCH_TRY(WriteTensors(adapter, graph, job.tensors));
   TENCH_TRY(answers.Write(Done{loop.converged, peak_rss_bytes, loop.cpu_ns, loop.wall_ns}));
   return JobEnd::kComplete;

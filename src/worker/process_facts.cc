@@ -33,8 +33,9 @@ bool IsSharedObject(std::string_view file) {
 
 // The C and C++ runtime, and what tench itself brings along.
 bool IsEverywhere(std::string_view file) {
-  constexpr std::array<std::string_view, 14> kStems = {"libc.so",  "libc-",   "ld-",      "ld64.so", "libm.so",       "libm-",   "libpthread",
-                                                       "libdl.so", "libdl-",  "librt.so", "librt-",  "libstdc++.so", "libgcc_s", "libfmt"};
+  constexpr std::array<std::string_view, 14> kStems = {"libc.so", "libc-",        "ld-",      "ld64.so", "libm.so",
+                                                       "libm-",   "libpthread",   "libdl.so", "libdl-",  "librt.so",
+                                                       "librt-",  "libstdc++.so", "libgcc_s", "libfmt"};
   return std::any_of(kStems.begin(), kStems.end(), [&](std::string_view stem) { return file.starts_with(stem); });
 }
 

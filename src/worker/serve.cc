@@ -20,13 +20,13 @@ namespace tench {
 namespace {
 
 constexpr int kBadCommandLine = 2;
-constexpr int kBroken = 1;                        // the conversation could not be held
+constexpr int kBroken = 1;  // the conversation could not be held
 constexpr size_t kMaxJobBytes = size_t{256} << 20;
 
 struct CommandLine {
   enum class Mode { kDescribe, kJob, kHelp, kVersion } mode = Mode::kHelp;
   std::string job;
-  int fd = -1;   // -1 = the mode's default
+  int fd = -1;  // -1 = the mode's default
 };
 
 Result<CommandLine> ParseCommandLine(std::span<char* const> arguments) {
@@ -69,7 +69,8 @@ void PrintHelp(const std::string& program) {
       "       {0} --job FILE [--fd N]   do a job (FILE '-' = standard input), answering in JSON lines\n"
       "       {0} --help | --version\n"
       "Answers go to descriptor N. Without --fd a description goes to standard output, and a job's answers to\n"
-      "descriptor {1} if that is open for writing, otherwise to standard output. docs/protocol.md describes the lines.\n",
+      "descriptor {1} if that is open for writing, otherwise to standard output.\n"
+      "docs/protocol.md describes the lines.\n",
       program, kAnswerFd);
 }
 
@@ -143,8 +144,9 @@ int Serve(int argc, char** argv, const std::function<std::unique_ptr<Adapter>()>
     return kBroken;
   }
   const bool whole = line->mode == CommandLine::Mode::kDescribe;
-  const std::string text = whole ? ToJson(*description).dump()
-                                 : fmt::format("{} {} (protocol {})", program, description->version, description->protocol);
+  const std::string text =
+      whole ? PrintJson(ToJson(*description))
+            : fmt::format("{} {} (protocol {})", program, description->version, description->protocol);
   return answers->WriteLine(text).ok() ? 0 : kBroken;
 }
 

@@ -41,7 +41,8 @@ Result<std::vector<std::string>> ResolveOutputs(const TypedGraph& graph, const s
   for (const std::string& name : outputs) {
     if (name == "*") return computed;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return Failed("job.tensors.outputs: the network has no layer of numbers '{}'{}", Printable(name), Hint(name, known));
+      return Failed("job.tensors.outputs: the network has no layer of numbers '{}'{}", Printable(name),
+                    Hint(name, known));
     }
     result.push_back(name);
   }

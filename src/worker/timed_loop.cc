@@ -22,7 +22,10 @@ int64_t ProcessCpuNs() {
 class TimedLoop {
  public:
   TimedLoop(Adapter& adapter, const LoopOptions& options, const std::function<Status(const Steps&)>& emit)
-      : adapter_(adapter), options_(options), emit_(emit), clock_(options.clock != nullptr ? *options.clock : system_clock_) {
+      : adapter_(adapter),
+        options_(options),
+        emit_(emit),
+        clock_(options.clock != nullptr ? *options.clock : system_clock_) {
     pending_.step_ns.reserve(kStepsPerLine);
     pending_.loss.reserve(kStepsPerLine);
     if (options.next_batch) pending_.input_ns.reserve(kStepsPerLine);
@@ -41,11 +44,13 @@ class TimedLoop {
     while (!rule.Finished() && !Stopped()) {
       const double loss = TENCH_TRY(OneStep());
       rule.Add(last_step_ns_);
-      // What a network computes once its loss is lost is not worth an interval; a fixed number of steps is still made as asked.
+      // What a network computes once its loss is lost is not worth an interval; a fixed number of steps is still made
+      // as asked.
       const int64_t timed = static_cast<int64_t>(rule.steps().size());
       if (open_ended && !std::isfinite(loss) && timed >= options_.budget.min_steps) break;
     }
-    LoopResult result{rule.Converged(), step_, ProcessCpuNs() - cpu_start_ns, clock_.Now() - start_ns, Stopped() && !rule.Finished()};
+    LoopResult result{rule.Converged(), step_, ProcessCpuNs() - cpu_start_ns, clock_.Now() - start_ns,
+                      Stopped() && !rule.Finished()};
     TENCH_TRY(Emit());
     return result;
   }
@@ -105,7 +110,8 @@ class TimedLoop {
 
 }  // namespace
 
-Result<LoopResult> RunTimedLoop(Adapter& adapter, const LoopOptions& options, const std::function<Status(const Steps&)>& emit) {
+Result<LoopResult> RunTimedLoop(Adapter& adapter, const LoopOptions& options,
+                                const std::function<Status(const Steps&)>& emit) {
   return TimedLoop(adapter, options, emit).Run();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The loop that every number comes from: warm-up steps, then timed steps until the stop rule is content. Knows an adapter and a sink
-// for Steps lines; nothing of JSON or descriptors, so that a test drives it with a fake clock and a fake adapter.
+// The loop that every number comes from: warm-up steps, then timed steps until the stop rule is content. Knows an
+// adapter and a sink for Steps lines; nothing of JSON or descriptors, so that a test drives it with a fake clock and a
+// fake adapter.
 
 #include <csignal>
 #include <functional>
@@ -14,22 +15,24 @@ namespace tench {
 
 struct LoopOptions {
   Phase phase = Phase::kTrain;
-  Budget budget;                                   // epochs already turned into fixed_steps
-  std::vector<double> lr_schedule;                 // by step number, warm-up counted; empty = untouched
-  std::function<Status(int64_t step)> make_batch;  // null when input is fixed; off the clock: the samples are tench's, not the framework's
-  std::function<Status(int64_t step)> next_batch;  // null when input is fixed; timed as input_ns
+  Budget budget;                    // epochs already turned into fixed_steps
+  std::vector<double> lr_schedule;  // by step number, warm-up counted; empty = untouched
+  // Both null when input is fixed. Making samples is tench's own work and off the clock; handing them over is input_ns.
+  std::function<Status(int64_t step)> make_batch, next_batch;
   const volatile std::sig_atomic_t* stop = nullptr;  // non-zero: end after the current step
-  Clock* clock = nullptr;                          // null = the system's
+  Clock* clock = nullptr;                            // null = the system's
 };
 
 struct LoopResult {
   bool converged = false;
-  int64_t steps = 0;                               // warm-up counted
-  int64_t cpu_ns = 0, wall_ns = 0;                 // over the timed steps
-  bool stopped = false;                            // by `stop`
+  int64_t steps = 0;                // warm-up counted
+  int64_t cpu_ns = 0, wall_ns = 0;  // over the timed steps
+  bool stopped = false;             // by `stop`
 };
 
-// `emit` gets a Steps message whenever about 0.2 s of steps have gathered, and at the end. It is called between steps, off the clock.
-Result<LoopResult> RunTimedLoop(Adapter& adapter, const LoopOptions& options, const std::function<Status(const Steps&)>& emit);
+// `emit` gets a Steps message whenever about 0.2 s of steps have gathered, and at the end. It is called between steps,
+// off the clock.
+Result<LoopResult> RunTimedLoop(Adapter& adapter, const LoopOptions& options,
+                                const std::function<Status(const Steps&)>& emit);
 
 }  // namespace tench

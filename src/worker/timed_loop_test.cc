@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/timed_loop.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "worker/fake_adapter.h"
+
+namespace tench {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+
+// Moves only when it is told to: a step's time is exactly what the test says.
+class HandClock final : public Clock {
+ public:
+  int64_t Now() override { return now_ns; }
+  void SleepUntil(int64_t ns) override { now_ns = ns; }
+  int64_t now_ns = 1000;
+};
+
+class TimedLoopTest : public testing::Test {
+ protected:
+  TimedLoopTest() {
+    options.clock = &clock;
+    options.budget.warmup_steps = 2;
+    options.budget.fixed_steps = 3;
+    adapter.on_step = [this](int64_t step) -> Result<double> {
+      clock.now_ns += step_ns;
+      return static_cast<double>(step) / 2;
+    };
+  }
+
+  Result<LoopResult> Run() {
+    return RunTimedLoop(adapter, options, [this](const Steps& steps) -> Status {
+      lines.push_back(steps);
+      return Ok();
+    });
+  }
+
+  HandClock clock;
+  FakeAdapter adapter;
+  LoopOptions options;
+  int64_t step_ns = 1'000'000;
+  std::vector<Steps> lines;
+};
+
+TEST_F(TimedLoopTest, MarksWarmUpStepsAndCountsThemInTheNumbering) {
+  const auto result = Run();
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_TRUE(lines[0].warmup);
+  EXPECT_EQ(lines[0].first, 0);
+  EXPECT_THAT(lines[0].loss, ElementsAre(0, 0.5));
+  EXPECT_FALSE(lines[1].warmup);
+  EXPECT_EQ(lines[1].first, 2);
+  EXPECT_THAT(lines[1].loss, ElementsAre(1, 1.5, 2));
+  EXPECT_THAT(lines[1].step_ns, ElementsAre(1'000'000, 1'000'000, 1'000'000));
+  EXPECT_THAT(lines[1].input_ns, ElementsAre());
+  EXPECT_EQ(result->steps, 5);
+  EXPECT_EQ(result->wall_ns, 3'000'000);
+  EXPECT_TRUE(result->converged);
+  EXPECT_FALSE(result->stopped);
+}
+
+TEST_F(TimedLoopTest, SendsALineAboutEveryFifthOfASecond) {
+  options.budget.warmup_steps = 0;
+  options.budget.fixed_steps = 10;
+  step_ns = 90'000'000;
+  ASSERT_TRUE(Run().ok());
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0].step_ns.size(), 3u);
+  EXPECT_EQ(lines[3].first, 9);
+}
+
+TEST_F(TimedLoopTest, KeepsLinesShortWhenStepsAreShort) {
+  options.budget.fixed_steps = 50'000;
+  step_ns = 10;
+  ASSERT_TRUE(Run().ok());
+  int64_t next = 0;
+  for (const Steps& line : lines) {
+    EXPECT_EQ(line.first, next);
+    next += static_cast<int64_t>(line.step_ns.size());
+    EXPECT_LT(ToLine(line).size(), kMaxLineBytes / 4);
+  }
+  EXPECT_EQ(next, 50'002);
+}
+
+TEST_F(TimedLoopTest, FollowsTheScheduleOfRatesAndHoldsTheLast) {
+  options.lr_schedule = {0.1, 0.1, 0.01};
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(adapter.rates_at_step, ElementsAre(0.1, 0.1, 0.01, 0.01, 0.01));
+  EXPECT_THAT(adapter.rates, ElementsAre(0.1, 0.01));
+}
+
+TEST_F(TimedLoopTest, LeavesTheRateAloneWithoutASchedule) {
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(adapter.rates, ElementsAre());
+}
+
+TEST_F(TimedLoopTest, TimesNewBatchesApartAndTheirMakingNotAtAll) {
+  options.make_batch = [this](int64_t) -> Status {
+    clock.now_ns += 77;
+    return Ok();
+  };
+  options.next_batch = [this](int64_t step) -> Status {
+    clock.now_ns += 10 + step;
+    return Ok();
+  };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(lines[1].input_ns, ElementsAre(12, 13, 14));
+  EXPECT_THAT(lines[1].step_ns, Each(1'000'000));
+}
+
+TEST_F(TimedLoopTest, StopsWhenTheIntervalIsGood) {
+  options.budget = Budget{};
+  options.budget.min_time_ns = 20'000'000;
+  const auto result = Run();
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->converged);
+  EXPECT_EQ(result->steps, 3 + 20);
+}
+
+TEST_F(TimedLoopTest, SaysThatTheTimeLimitCameFirst) {
+  options.budget = Budget{};
+  options.budget.time_limit_ns = 100'000'000;
+  adapter.on_step = [this](int64_t step) -> Result<double> {
+    clock.now_ns += step % 2 == 0 ? 1'000'000 : 9'000'000;
+    return 1.0;
+  };
+  const auto result = Run();
+  ASSERT_TRUE(result.ok());
+  EXPECT_FALSE(result->converged);
+  EXPECT_EQ(result->wall_ns, 100'000'000);
+}
+
+TEST_F(TimedLoopTest, EndsAStopRuleEarlyOnceTheLossIsLost) {
+  options.budget = Budget{};
+  adapter.on_step = [this](int64_t) -> Result<double> {
+    clock.now_ns += 1'000'000;
+    return std::numeric_limits<double>::quiet_NaN();
+  };
+  const auto result = Run();
+  ASSERT_TRUE(result.ok());
+  EXPECT_FALSE(result->converged);
+  EXPECT_EQ(result->steps, options.budget.warmup_steps + options.budget.min_steps);
+  EXPECT_TRUE(std::isnan(lines.back().loss.back()));
+}
+
+TEST_F(TimedLoopTest, MakesAFixedNumberOfStepsEvenWithAnInfiniteLoss) {
+  adapter.on_step = [this](int64_t) -> Result<double> {
+    clock.now_ns += 1;
+    return std::numeric_limits<double>::infinity();
+  };
+  EXPECT_EQ(Run()->steps, 5);
+}
+
+TEST_F(TimedLoopTest, FinishesTheStepAndFlushesWhenItIsStopped) {
+  volatile std::sig_atomic_t stop = 0;
+  options.stop = &stop;
+  adapter.on_step = [&](int64_t step) -> Result<double> {
+    clock.now_ns += 5;
+    if (step == 3) stop = 1;
+    return 1.0;
+  };
+  const auto result = Run();
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->stopped);
+  EXPECT_EQ(result->steps, 4);
+  EXPECT_EQ(lines.back().step_ns.size(), 2u);
+}
+
+TEST_F(TimedLoopTest, PassesAStepsFailureOn) {
+  adapter.on_step = [](int64_t step) -> Result<double> {
+    if (step == 4) return Failed("kernel 7 went wrong");
+    return 1.0;
+  };
+  const auto result = Run();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message, "kernel 7 went wrong");
+}
+
+TEST_F(TimedLoopTest, EndsWhenNobodyTakesItsLines) {
+  const auto result = RunTimedLoop(adapter, options, [](const Steps&) -> Status { return Failed("gone"); });
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(adapter.steps, 2);
+}
+
+}  // namespace
+}  // namespace tench
