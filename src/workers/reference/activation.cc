@@ -27,7 +27,8 @@ class ActivationKernel final : public Kernel {
  public:
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
     pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) tensors.output[i] = static_cast<float>(Function::Value(tensors.inputs[0][i]));
+      for (int64_t i = first; i < last; ++i)
+        tensors.output[i] = static_cast<float>(Function::Value(tensors.inputs[0][i]));
     });
   }
 
@@ -82,6 +83,8 @@ class DropoutKernel final : public Kernel {
 std::unique_ptr<Kernel> MakeRelu() { return std::make_unique<ActivationKernel<ReluFunction>>(); }
 std::unique_ptr<Kernel> MakeSigmoid() { return std::make_unique<ActivationKernel<SigmoidFunction>>(); }
 std::unique_ptr<Kernel> MakeTanh() { return std::make_unique<ActivationKernel<TanhFunction>>(); }
-std::unique_ptr<Kernel> MakeDropout(const Dropout& op, const KernelSite& site) { return std::make_unique<DropoutKernel>(op, site); }
+std::unique_ptr<Kernel> MakeDropout(const Dropout& op, const KernelSite& site) {
+  return std::make_unique<DropoutKernel>(op, site);
+}
 
 }  // namespace tench

@@ -62,7 +62,8 @@ class ReferenceAdapter final : public Adapter {
   Status SetBatch(std::span<const HostTensor> inputs) override {
     size_t next = 0;
     for (size_t layer = 0; layer < network_->graph().layers.size(); ++layer) {
-      if (std::holds_alternative<Input>(network_->graph().layers[layer].layer.op)) network_->SetInput(layer, inputs[next++]);
+      if (std::holds_alternative<Input>(network_->graph().layers[layer].layer.op))
+        network_->SetInput(layer, inputs[next++]);
     }
     return Ok();
   }
@@ -90,7 +91,8 @@ class ReferenceAdapter final : public Adapter {
     for (size_t i = 0; i < network_->graph().layers.size(); ++i) index[network_->graph().layers[i].layer.name] = i;
     for (const std::string& name : layers) {
       const auto found = index.find(name);
-      if (found == index.end() || network_->Output(found->second).empty()) return Failed("layer '{}' has no output of numbers", name);
+      if (found == index.end() || network_->Output(found->second).empty())
+        return Failed("layer '{}' has no output of numbers", name);
       TENCH_TRY(sink(name, network_->Output(found->second)));
     }
     return Ok();
@@ -123,7 +125,8 @@ class ReferenceAdapter final : public Adapter {
       const double rate = solver.lr * parameter.lr_mult, decay = solver.weight_decay * parameter.decay_mult;
       network_->pool().Split(static_cast<int64_t>(momenta_[i].size()), kElementGrain, [&](int64_t first, int64_t last) {
         for (int64_t at = first; at < last; ++at) {
-          momenta[at] = static_cast<float>(solver.momentum * momenta[at] + rate * (gradients[at] + decay * weights[at]));
+          momenta[at] =
+              static_cast<float>(solver.momentum * momenta[at] + rate * (gradients[at] + decay * weights[at]));
           weights[at] -= momenta[at];
         }
       });
@@ -132,7 +135,7 @@ class ReferenceAdapter final : public Adapter {
 
   BuildOptions options_;
   std::unique_ptr<Network> network_;
-  std::vector<std::vector<float>> momenta_;   // by parameter; empty for running statistics, and unless phase is train
+  std::vector<std::vector<float>> momenta_;  // by parameter; empty for running statistics, and unless phase is train
   int64_t step_ = 0;
 };
 

@@ -8,7 +8,8 @@ namespace tench {
 namespace {
 
 // The free buffer to use for `elements`, or sizes.size() if every buffer is in use.
-size_t ChooseBuffer(const std::vector<int64_t>& sizes, const std::vector<int64_t>& busy_until, const Lifetime& lifetime) {
+size_t ChooseBuffer(const std::vector<int64_t>& sizes, const std::vector<int64_t>& busy_until,
+                    const Lifetime& lifetime) {
   size_t best = sizes.size();
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (busy_until[i] >= lifetime.first) continue;
@@ -32,7 +33,8 @@ BufferPlan PlanBuffers(std::span<const Lifetime> lifetimes) {
   std::vector<int64_t> busy_until;
   std::vector<size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return lifetimes[a].first < lifetimes[b].first; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return lifetimes[a].first < lifetimes[b].first; });
   for (const size_t tensor : order) {
     const Lifetime& lifetime = lifetimes[tensor];
     if (lifetime.elements == 0) continue;

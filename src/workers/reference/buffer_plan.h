@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which tensors may share memory: each is needed over a stretch of a step's timeline, and two whose stretches do not meet can lie in the
-// same buffer. Pure arithmetic over literal numbers.
+// Which tensors may share memory: each is needed over a stretch of a step's timeline, and two whose stretches do not
+// meet can lie in the same buffer. Pure arithmetic over literal numbers.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace tench {
 
 struct Lifetime {
-  int64_t elements = 0;           // 0 = needs no buffer
-  int64_t first = 0, last = 0;    // inclusive
+  int64_t elements = 0;         // 0 = needs no buffer
+  int64_t first = 0, last = 0;  // inclusive
 };
 
 struct BufferPlan {
-  std::vector<int64_t> sizes;            // elements of each buffer
-  std::vector<size_t> buffer;            // which buffer each tensor lies in; meaningless for empty tensors
+  std::vector<int64_t> sizes;  // elements of each buffer
+  std::vector<size_t> buffer;  // which buffer each tensor lies in; meaningless for empty tensors
   int64_t TotalElements() const;
 };
 

@@ -38,11 +38,11 @@ class ConvolutionKernel final : public Kernel {
   }
 
  private:
-  PatchGeometry InputPatches() const {
-    return {in_, out_, op_.stride, op_.pad, op_.dilation, in_channels_, false};
-  }
+  PatchGeometry InputPatches() const { return {in_, out_, op_.stride, op_.pad, op_.dilation, in_channels_, false}; }
 
-  int64_t OutputAt(int64_t image, int64_t channel) const { return (image * op_.out_channels + channel) * out_.h * out_.w; }
+  int64_t OutputAt(int64_t image, int64_t channel) const {
+    return (image * op_.out_channels + channel) * out_.h * out_.w;
+  }
 
   void ForwardGroup(int64_t group, const KernelTensors& tensors, ThreadPool& pool) {
     const PatchReader patches(InputPatches(), tensors.inputs[0]);
@@ -64,14 +64,16 @@ class ConvolutionKernel final : public Kernel {
         const double bias = op_.bias ? tensors.parameters[1][channel] : 0.0;
         for (int64_t c = 0; c < tile.columns; ++c) {
           const int64_t position = tile.first_column + c;
-          tensors.output[OutputAt(position / plane, channel) + position % plane] = static_cast<float>(tile.at(r, c) + bias);
+          tensors.output[OutputAt(position / plane, channel) + position % plane] =
+              static_cast<float>(tile.at(r, c) + bias);
         }
       }
     });
   }
 
   void DataGradient(int64_t group, const KernelTensors& tensors, ThreadPool& pool) {
-    const PatchReader patches({out_, in_, op_.stride, op_.pad, op_.dilation, op_.out_channels, true}, tensors.output_gradient);
+    const PatchReader patches({out_, in_, op_.stride, op_.pad, op_.dilation, op_.out_channels, true},
+                              tensors.output_gradient);
     const float* weights = tensors.parameters[0].data() + group * group_out_ * group_in_ * taps_;
     const int64_t plane = in_.h * in_.w;
     const auto rows = [&](const Block& block, Panels<kRowPanel>& panels) {

@@ -30,7 +30,8 @@ class FullyConnectedKernel final : public Kernel {
     const float* gradient = tensors.output_gradient.data();
     const MatrixOperand<float> by_feature{gradient, 1, out_};
     const MatrixOperand<float> samples_by_input{tensors.inputs[0].data(), 1, in_};
-    Multiply(pool, {out_, in_, batch_}, by_feature, samples_by_input, StoreMatrix{tensors.parameter_gradients[0].data(), in_});
+    Multiply(pool, {out_, in_, batch_}, by_feature, samples_by_input,
+             StoreMatrix{tensors.parameter_gradients[0].data(), in_});
     if (bias_) BiasGradient(tensors, pool);
     if (tensors.input_gradients[0].empty()) return;
     const MatrixOperand<float> weights_by_input{tensors.parameters[0].data(), 1, in_};
@@ -58,7 +59,8 @@ class FullyConnectedKernel final : public Kernel {
   const int64_t batch_, in_, out_;
 };
 
-// The positions (sample, time) at which each token occurs, in order: a token's gradient is then one sum, made by one thread.
+// The positions (sample, time) at which each token occurs, in order: a token's gradient is then one sum, made by one
+// thread.
 class EmbeddingKernel final : public Kernel {
  public:
   EmbeddingKernel(const Embedding& op, const KernelSite& site)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One layer's arithmetic, forward and backward: what the reference worker is made of. A kernel is built for one layer of a checked graph;
-// it owns only what it must remember from forward to backward (masks, indices, statistics). Tensors are the adapter's, in the logical
-// order of their shapes. Sums run in double, storage is f32. Not aware of the other layers, of solvers or of files.
+// One layer's arithmetic, forward and backward: what the reference worker is made of. A kernel is built for one layer
+// of a checked graph; it owns only what it must remember from forward to backward (masks, indices, statistics). Tensors
+// are the adapter's, in the logical order of their shapes. Sums run in double, storage is f32. Not aware of the other
+// layers, of solvers or of files.
 
 #include <cstdint>
 #include <memory>
@@ -16,8 +17,8 @@
 namespace tench {
 
 struct KernelTensors {
-  std::vector<std::span<const float>> inputs;         // one per input of the layer; empty where that is of integers
-  std::vector<std::span<const int32_t>> integers;     // the same positions; empty where the input is f32
+  std::vector<std::span<const float>> inputs;      // one per input of the layer; empty where that is of integers
+  std::vector<std::span<const int32_t>> integers;  // the same positions; empty where the input is f32
   std::span<float> output;
   std::vector<std::span<float>> parameters;           // in the order that net/op.h lists them
   std::span<const float> output_gradient;             // empty for losses: theirs is 1
@@ -26,10 +27,10 @@ struct KernelTensors {
 };
 
 struct StepContext {
-  bool training = true;    // batch statistics, dropout
+  bool training = true;  // batch statistics, dropout
   bool dropout = true;
   uint64_t seed = 1;
-  int64_t step = 0;        // makes each step's dropout mask its own
+  int64_t step = 0;  // makes each step's dropout mask its own
 };
 
 class Kernel {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses are small: one thread sums them, in order. No gradient flows into labels or targets: the graph's check sees to it that they are data.
+// Losses are small: one thread sums them, in order. No gradient flows into labels or targets: the graph's check sees to
+// it that they are data.
 #include <algorithm>
 #include <cmath>
 
@@ -25,14 +26,14 @@ class LossKernel : public Kernel {
 class SoftmaxCrossEntropyKernel final : public LossKernel {
  public:
   SoftmaxCrossEntropyKernel(const SoftmaxCrossEntropy& op, const KernelSite& site)
-      : weight_(op.loss_weight), batch_(site.input(0)[0]), classes_(site.input(0)[1]), log_sums_(batch_) {}
+      : weight_(op.loss_weight), batch_(site.input(0)[0]), classes_(site.input(0)[1]), norms_(batch_) {}
 
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool&) override {
     double sum = 0;
     for (int64_t sample = 0; sample < batch_; ++sample) {
       const std::span<const float> scores = tensors.inputs[0].subspan(sample * classes_, classes_);
-      log_sums_[sample] = LogSumExp(scores);
-      sum += log_sums_[sample] - scores[tensors.integers[1][sample]];
+      norms_[sample] = Normalise(scores);
+      sum += std::log(norms_[sample].sum) + (norms_[sample].highest - scores[tensors.integers[1][sample]]);
     }
     Publish(weight_ * sum / static_cast<double>(batch_), tensors);
   }
@@ -43,23 +44,27 @@ class SoftmaxCrossEntropyKernel final : public LossKernel {
     for (int64_t sample = 0; sample < batch_; ++sample) {
       for (int64_t k = 0; k < classes_; ++k) {
         const int64_t at = sample * classes_ + k;
-        const double probability = std::exp(tensors.inputs[0][at] - log_sums_[sample]);
+        const double probability = std::exp(tensors.inputs[0][at] - norms_[sample].highest) / norms_[sample].sum;
         AddTo(tensors.input_gradients[0][at], factor * (probability - (k == tensors.integers[1][sample] ? 1 : 0)));
       }
     }
   }
 
  private:
-  static double LogSumExp(std::span<const float> scores) {
-    const double highest = *std::max_element(scores.begin(), scores.end());
-    double sum = 0;
-    for (const float score : scores) sum += std::exp(score - highest);
-    return highest + std::log(sum);
+  // The largest score, taken off every other before its exponential, and the sum of those.
+  struct Norm {
+    double highest = 0, sum = 0;
+  };
+
+  static Norm Normalise(std::span<const float> scores) {
+    Norm norm{*std::max_element(scores.begin(), scores.end()), 0};
+    for (const float score : scores) norm.sum += std::exp(score - norm.highest);
+    return norm;
   }
 
   const double weight_;
   const int64_t batch_, classes_;
-  std::vector<double> log_sums_;
+  std::vector<Norm> norms_;
 };
 
 class SigmoidCrossEntropyKernel final : public LossKernel {
@@ -123,6 +128,8 @@ std::unique_ptr<Kernel> MakeSoftmaxCrossEntropy(const SoftmaxCrossEntropy& op, c
 std::unique_ptr<Kernel> MakeSigmoidCrossEntropy(const SigmoidCrossEntropy& op, const KernelSite& site) {
   return std::make_unique<SigmoidCrossEntropyKernel>(op, site);
 }
-std::unique_ptr<Kernel> MakeMeanSquaredError(const MeanSquaredError& op) { return std::make_unique<MeanSquaredErrorKernel>(op); }
+std::unique_ptr<Kernel> MakeMeanSquaredError(const MeanSquaredError& op) {
+  return std::make_unique<MeanSquaredErrorKernel>(op);
+}
 
 }  // namespace tench

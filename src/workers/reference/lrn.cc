@@ -10,7 +10,10 @@ namespace {
 class LrnKernel final : public Kernel {
  public:
   LrnKernel(const Lrn& op, const KernelSite& site)
-      : op_(op), batch_(site.input(0)[0]), channels_(site.input(0)[1]), plane_(ElementCount(site.input(0)) / (batch_ * channels_)) {
+      : op_(op),
+        batch_(site.input(0)[0]),
+        channels_(site.input(0)[1]),
+        plane_(ElementCount(site.input(0)) / (batch_ * channels_)) {
     if (site.training) scale_.resize(batch_ * channels_ * plane_);
   }
 
@@ -31,8 +34,8 @@ class LrnKernel final : public Kernel {
     });
   }
 
-  // With s the scale: dx = dy · s^-beta - 2 · alpha · beta / size · x · Σ dy · x · s^(-beta - 1), the sum over the channels whose window
-  // holds this one.
+  // With s the scale: dx = dy · s^-beta - 2 · alpha · beta / size · x · Σ dy · x · s^(-beta - 1), the sum over the
+  // channels whose window holds this one.
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
     if (tensors.input_gradients[0].empty()) return;
     const std::span<const float> x = tensors.inputs[0], dy = tensors.output_gradient;

@@ -56,7 +56,7 @@ void Network::PlanActivations(const NetworkOptions& options) {
   const int64_t count = static_cast<int64_t>(graph_.layers.size()), end = 2 * count;
   const std::vector<size_t> last_readers = LastReaders(graph_);
   const std::vector<bool> needs_gradient = NeedsGradient(graph_);
-  std::vector<Lifetime> lifetimes(2 * count);   // outputs, then their gradients
+  std::vector<Lifetime> lifetimes(2 * count);  // outputs, then their gradients
   for (int64_t i = 0; i < count; ++i) {
     const TypedLayer& layer = graph_.layers[i];
     if (IsInput(layer)) continue;
@@ -106,7 +106,8 @@ int64_t Network::bytes() const {
 void Network::SetInput(size_t layer, const HostTensor& tensor) {
   // Copied in place: the kernels' views stay valid.
   HostTensor& mine = inputs_[layer];
-  Check(tensor.f32.size() == mine.f32.size() && tensor.i32.size() == mine.i32.size(), "a batch has another size than its input layer");
+  Check(tensor.f32.size() == mine.f32.size() && tensor.i32.size() == mine.i32.size(),
+        "a batch has another size than its input layer");
   std::copy(tensor.f32.begin(), tensor.f32.end(), mine.f32.begin());
   std::copy(tensor.i32.begin(), tensor.i32.end(), mine.i32.begin());
 }

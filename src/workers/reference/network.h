@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A graph made ready to compute: a kernel per layer and memory for every tensor, shared where two are never needed at once. In the forward
-// phase an activation lives until its last reader; otherwise until its layer's backward; in an observing build to the end of the step.
-// Owns all tensors. Not aware of solvers or files.
+// A graph made ready to compute: a kernel per layer and memory for every tensor, shared where two are never needed at
+// once. In the forward phase an activation lives until its last reader; otherwise until its layer's backward; in an
+// observing build to the end of the step. Owns all tensors. Not aware of solvers or files.
 
 #include <cstdint>
 #include <memory>
@@ -17,8 +17,8 @@
 namespace tench {
 
 struct NetworkOptions {
-  bool training = true;    // Backward will be called
-  bool observe = false;    // every layer's output can be asked for after a step
+  bool training = true;  // Backward will be called
+  bool observe = false;  // every layer's output can be asked for after a step
   int64_t threads = 1;
 };
 
@@ -31,7 +31,9 @@ class Network {
   int64_t bytes() const;
 
   std::vector<float>& parameter(size_t index) { return parameters_[index]; }
-  std::vector<float>& gradient(size_t index) { return gradients_[index]; }   // empty for running statistics, and unless training
+  std::vector<float>& gradient(size_t index) {
+    return gradients_[index];
+  }  // empty for running statistics, and unless training
 
   void SetInput(size_t layer, const HostTensor& tensor);
   // The sum of the losses.
@@ -46,12 +48,12 @@ class Network {
 
   TypedGraph graph_;
   ThreadPool pool_;
-  std::vector<std::unique_ptr<Kernel>> kernels_;       // null for inputs
+  std::vector<std::unique_ptr<Kernel>> kernels_;  // null for inputs
   std::vector<KernelTensors> tensors_;
   std::vector<std::vector<float>> parameters_, gradients_, buffers_;
-  std::vector<HostTensor> inputs_;                     // by layer; only those of Input layers are used
-  std::vector<std::span<float>> output_gradients_;     // by layer; empty where no parameter lies before
-  std::vector<size_t> opens_gradient_of_;              // by layer: the reader whose backward comes first, which finds it zeroed
+  std::vector<HostTensor> inputs_;                  // by layer; only those of Input layers are used
+  std::vector<std::span<float>> output_gradients_;  // by layer; empty where no parameter lies before
+  std::vector<size_t> opens_gradient_of_;  // by layer: the reader whose backward comes first, which finds it zeroed
 };
 
 }  // namespace tench

@@ -49,7 +49,8 @@ class BatchNormKernel final : public Kernel {
       const double scale = tensors.parameters[kScale][channel] * inverse;
       ForEach(channel, [&](int64_t at) {
         const double normal = (tensors.inputs[0][at] - mean) * inverse;
-        AddTo(tensors.input_gradients[0][at], scale * (tensors.output_gradient[at] - sum / count - normal * product / count));
+        AddTo(tensors.input_gradients[0][at],
+              scale * (tensors.output_gradient[at] - sum / count - normal * product / count));
       });
     });
   }

@@ -7,7 +7,8 @@
 namespace tench {
 namespace {
 
-// One window along one axis: the pixels [first, last) that it covers, and its length inside the padded image, by which avg divides.
+// One window along one axis: the pixels [first, last) that it covers, and its length inside the padded image, by which
+// avg divides.
 struct Reach {
   int64_t first, last, padded_length;
 };
@@ -83,7 +84,7 @@ class MaxPoolingKernel final : public PoolingKernel {
   }
 
  private:
-  std::vector<int32_t> winners_;   // offsets within the input plane
+  std::vector<int32_t> winners_;  // offsets within the input plane
 };
 
 class AveragePoolingKernel final : public PoolingKernel {
@@ -108,7 +109,8 @@ class AveragePoolingKernel final : public PoolingKernel {
     pool.Run(planes_, [&](int64_t plane, int64_t) {
       float* gradient = tensors.input_gradients[0].data() + plane * in_plane();
       ForEachWindow(plane, [&](int64_t at, const Reach& rows, const Reach& columns) {
-        const double share = tensors.output_gradient[at] / static_cast<double>(rows.padded_length * columns.padded_length);
+        const double share =
+            tensors.output_gradient[at] / static_cast<double>(rows.padded_length * columns.padded_length);
         for (int64_t y = rows.first; y < rows.last; ++y) {
           for (int64_t x = columns.first; x < columns.last; ++x) AddTo(gradient[y * in_.w + x], share);
         }

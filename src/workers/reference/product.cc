@@ -3,7 +3,8 @@
 
 namespace tench {
 
-void AccumulatePanel(int64_t depth, const double* __restrict rows, const double* __restrict columns, double* __restrict tile) {
+void AccumulatePanel(int64_t depth, const double* __restrict rows, const double* __restrict columns,
+                     double* __restrict tile) {
   // Constant bounds let the compiler keep all the sums in registers.
   double sums[kRowPanel][kColumnPanel];
   for (int64_t r = 0; r < kRowPanel; ++r) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// out(row, column) = Σ over depth of rows(row, k) · columns(k, column), in double, each sum in the order k = 0, 1, 2, … whatever the number
-// of threads. The operands are never built as whole matrices: a tile asks for the lines that it needs, so that a convolution can hand out
-// patches of an image. Work is shared out by tiles of the result.
+// out(row, column) = Σ over depth of rows(row, k) · columns(k, column), in double, each sum in the order k = 0, 1, 2, …
+// whatever the number of threads. The operands are never built as whole matrices: a tile asks for the lines that it
+// needs, so that a convolution can hand out patches of an image. Work is shared out by tiles of the result.
 
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +26,9 @@ class Panels {
  public:
   explicit Panels(double* data) : data_(data) {}
 
-  double& at(int64_t line, int64_t k) { return data_[line / kWidth * (kWidth * kTileDepth) + k * kWidth + line % kWidth]; }
+  double& at(int64_t line, int64_t k) {
+    return data_[line / kWidth * (kWidth * kTileDepth) + k * kWidth + line % kWidth];
+  }
   const double* panel(int64_t line) const { return data_ + line * kTileDepth; }
 
   // values[i] is of line `line + i` (or at depth k + i).
@@ -61,7 +63,8 @@ struct MatrixOperand {
       }
     } else {
       for (int64_t k = 0; k < block.depth; ++k) {
-        for (int64_t line = 0; line < block.lines; ++line) panels.at(line, k) = origin[line * line_stride + k * depth_stride];
+        for (int64_t line = 0; line < block.lines; ++line)
+          panels.at(line, k) = origin[line * line_stride + k * depth_stride];
       }
     }
   }
@@ -75,7 +78,9 @@ struct Tile {
   int64_t first_row = 0, rows = 0, first_column = 0, columns = 0;
   const double* values = nullptr;
 
-  double at(int64_t row, int64_t column) const { return values[row * kTileColumns + column]; }   // counted from the tile's corner
+  double at(int64_t row, int64_t column) const {
+    return values[row * kTileColumns + column];
+  }  // counted from the tile's corner
 };
 
 // A store that overwrites a row-major matrix of `width` columns.

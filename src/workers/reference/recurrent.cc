@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LSTM. The input's share of all gates is one product over every (sample, time); only the hidden state's share goes step by step.
-// Backward writes the gradients of the gates over the gates themselves, last step first; the three big products then read them from there.
+// The LSTM. The input's share of all gates is one product over every (sample, time); only the hidden state's share goes
+// step by step. Backward writes the gradients of the gates over the gates themselves, last step first; the three big
+// products then read them from there.
 #include <cmath>
 
 #include "workers/reference/kernel.h"
@@ -37,7 +38,8 @@ class LstmKernel final : public Kernel {
     for (int64_t t = time_ - 1; t >= 0; --t) {
       pool.Run(batch_, [&](int64_t sample, int64_t) {
         for (int64_t i = 0; i < hidden_; ++i) {
-          const double dh = tensors.output_gradient[Position(sample, t) * hidden_ + i] + hidden_gradient[sample * hidden_ + i];
+          const double dh =
+              tensors.output_gradient[Position(sample, t) * hidden_ + i] + hidden_gradient[sample * hidden_ + i];
           BackwardCell(sample, t, i, dh, cell_gradient[sample * hidden_ + i]);
         }
       });
@@ -59,7 +61,8 @@ class LstmKernel final : public Kernel {
     Multiply(pool, {width_, batch_ * time_, features_}, weights, inputs, [&](const Tile& tile) {
       for (int64_t c = 0; c < tile.columns; ++c) {
         double* gates = gates_.data() + (tile.first_column + c) * width_ + tile.first_row;
-        for (int64_t r = 0; r < tile.rows; ++r) gates[r] = tile.at(r, c) + tensors.parameters[kBias][tile.first_row + r];
+        for (int64_t r = 0; r < tile.rows; ++r)
+          gates[r] = tile.at(r, c) + tensors.parameters[kBias][tile.first_row + r];
       }
     });
   }
@@ -89,10 +92,12 @@ class LstmKernel final : public Kernel {
     tensors.output[Position(sample, t) * hidden_ + i] = static_cast<float>(out * std::tanh(cell));
   }
 
-  // Puts the gradients of the sums before the gates in the gates' place, and turns `dc` from this step's into the one before's.
+  // Puts the gradients of the sums before the gates in the gates' place, and turns `dc` from this step's into the one
+  // before's.
   void BackwardCell(int64_t sample, int64_t t, int64_t i, double dh, double& dc) {
     double* gates = Gates(sample, t);
-    const double in = gates[i], forget = gates[hidden_ + i], fresh = gates[2 * hidden_ + i], out = gates[3 * hidden_ + i];
+    const double in = gates[i], forget = gates[hidden_ + i], fresh = gates[2 * hidden_ + i],
+                 out = gates[3 * hidden_ + i];
     const double squashed = std::tanh(cells_[Position(sample, t) * hidden_ + i]);
     const double before = t > 0 ? cells_[Position(sample, t - 1) * hidden_ + i] : 0.0;
     const double cell = dc + dh * out * (1 - squashed * squashed);
@@ -124,7 +129,7 @@ class LstmKernel final : public Kernel {
     const auto hidden_before = [&](const Block& block, Panels<kColumnPanel>& panels) {
       for (int64_t k = 0; k < block.depth; ++k) {
         const int64_t position = block.first_depth + k;
-        const bool start = position % time_ == 0;   // the hidden state before a sequence is zero
+        const bool start = position % time_ == 0;  // the hidden state before a sequence is zero
         const float* before = start ? nullptr : tensors.output.data() + (position - 1) * hidden_ + block.first_line;
         for (int64_t line = 0; line < block.lines; ++line) panels.at(line, k) = start ? 0.0 : before[line];
       }
@@ -153,12 +158,14 @@ class LstmKernel final : public Kernel {
   }
 
   const int64_t batch_, time_, features_, hidden_, width_;
-  std::vector<double> gates_;   // (sample, time, gate): sums, then gates, then their gradients
-  std::vector<double> cells_;   // (sample, time, hidden)
+  std::vector<double> gates_;  // (sample, time, gate): sums, then gates, then their gradients
+  std::vector<double> cells_;  // (sample, time, hidden)
 };
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeLstm(const Lstm& op, const KernelSite& site) { return std::make_unique<LstmKernel>(op, site); }
+std::unique_ptr<Kernel> MakeLstm(const Lstm& op, const KernelSite& site) {
+  return std::make_unique<LstmKernel>(op, site);
+}
 
 }  // namespace tench

@@ -8,7 +8,8 @@ namespace {
 
 class ConcatKernel final : public Kernel {
  public:
-  explicit ConcatKernel(const KernelSite& site) : batch_(site.output()[0]), width_(ElementCount(site.output()) / batch_) {
+  explicit ConcatKernel(const KernelSite& site)
+      : batch_(site.output()[0]), width_(ElementCount(site.output()) / batch_) {
     for (size_t input = 0; input < site.inputs(); ++input) widths_.push_back(ElementCount(site.input(input)) / batch_);
   }
 
@@ -36,7 +37,7 @@ class ConcatKernel final : public Kernel {
 
  private:
   const int64_t batch_, width_;
-  std::vector<int64_t> widths_;   // elements per sample, of each input
+  std::vector<int64_t> widths_;  // elements per sample, of each input
 };
 
 // Flatten is the sum of one input: the elements keep their order.
