@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// For tests: calls a worker as tench does, with descriptor 3 for its answers, and gathers everything that it says.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "protocol/message.h"
+
+namespace tench {
+
+// The executables named tench-worker-* beside tench, by path.
+std::vector<std::string> BuiltWorkers();
+// "reference" of ".../tench-worker-reference".
+std::string WorkerName(const std::string& executable);
+
+struct Dialogue {
+  std::vector<std::string> lines;
+  int code = -1;  // exit code; 1000 + signal if it was killed; -1 if it did not end by itself in time
+
+  std::vector<Message> messages() const;   // fails the test on a line that is none
+  std::vector<std::string> types() const;  // "hello", "build", "steps", … without repetitions of "steps"
+  // The last message of type T; fails the test if there is none.
+  template <class T>
+  T Last() const {
+    for (const std::vector<Message> all = messages(); const Message& message : std::vector(all.rbegin(), all.rend())) {
+      if (const T* found = std::get_if<T>(&message)) return *found;
+    }
+    Missing();
+    return T();
+  }
+  std::vector<double> losses() const;
+
+ private:
+  void Missing() const;
+};
+
+Dialogue Ask(const std::string& executable, const std::vector<std::string>& arguments);
+// Writes the job to a file and hands it over.
+Dialogue Do(const std::string& executable, const Job& job);
+Dialogue DoText(const std::string& executable, std::string_view job);
+
+}  // namespace tench

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every worker owes the protocol, whatever framework it wraps. A worker is found by its name in the build folder;
+// one that says it lacks an op must refuse the networks that need it, and is held to everything else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/file.h"
+#include "dialogue.h"
+#include "small_networks.h"
+
+namespace tench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string EncodedName(std::string name) {
+  for (size_t slash; (slash = name.find('/')) != std::string::npos;) name.replace(slash, 1, "%2F");
+  return name + ".bin";
+}
+
+class WorkerContractTest : public testing::TestWithParam<std::string> {
+ protected:
+  const std::string& worker() const { return GetParam(); }
+
+  Description Describe() const {
+    const Dialogue dialogue = Ask(worker(), {"--describe", "--fd", "3"});
+    EXPECT_EQ(dialogue.code, 0);
+    if (dialogue.lines.size() != 1) {
+      ADD_FAILURE() << "a description is one line";
+      return {};
+    }
+    const auto description = ParseDescription(dialogue.lines[0], "description");
+    EXPECT_TRUE(description.ok()) << description.error().message;
+    return description.ok() ? *description : Description();
+  }
+
+  // Whether this worker knows every op of the network; if not, checks that it refuses it and names a layer.
+  bool Supports(const Graph& network) const {
+    const Description description = Describe();
+    for (const Layer& layer : network.layers) {
+      if (std::ranges::count(description.ops, OpName(layer.op)) > 0) continue;
+      const Failure failure = Do(worker(), MakeJob(network, Phase::kTrain)).Last<Failure>();
+      EXPECT_EQ(failure.kind, ErrorKind::kUnsupported);
+      EXPECT_THAT(failure.message, HasSubstr("layer '"));
+      return false;
+    }
+    return true;
+  }
+
+  static Job MakeJob(const Graph& network, Phase phase, int64_t steps = 3) {
+    Job job;
+    job.network = network;
+    job.batch = 4;
+    job.phase = phase;
+    job.budget.warmup_steps = 1;
+    job.budget.fixed_steps = steps;
+    return job;
+  }
+};
+
+TEST(WorkersFoundTest, AtLeastTheReferenceWorkerIsThere) {
+  const std::vector<std::string> workers = BuiltWorkers();
+  EXPECT_TRUE(std::ranges::any_of(workers, [](const std::string& path) { return WorkerName(path) == "reference"; }));
+}
+
+TEST_P(WorkerContractTest, DescribesItselfUnderItsOwnName) {
+  const Description description = Describe();
+  EXPECT_EQ(description.name, WorkerName(worker()));
+  EXPECT_FALSE(description.version.empty());
+  EXPECT_THAT(description.devices, testing::Contains("cpu"));
+  EXPECT_THAT(description.precisions, testing::Contains("f32"));
+  for (const std::string& op : description.ops) EXPECT_EQ(std::ranges::count(OpNames(), op), 1) << op;
+  for (const WorkerOption& option : description.options) {
+    const bool known = std::ranges::count(option.choices, option.fallback) > 0;
+    EXPECT_TRUE(option.choices.empty() || known) << option.name;
+  }
+}
+
+TEST_P(WorkerContractTest, AnswersEveryPhaseOfEverySmallNetworkInOrder) {
+  for (const Graph& network : SmallNetworks()) {
+    if (!Supports(network)) continue;
+    for (const Phase phase : {Phase::kForward, Phase::kGradient, Phase::kTrain}) {
+      SCOPED_TRACE(network.name + " " + Name(phase));
+      const Dialogue dialogue = Do(worker(), MakeJob(network, phase));
+      EXPECT_EQ(dialogue.code, 0);
+      ASSERT_THAT(dialogue.types(), ElementsAre("hello", "build", "steps", "result")) << dialogue.lines.back();
+      EXPECT_EQ(dialogue.losses().size(), 4u);
+      for (const double loss : dialogue.losses()) EXPECT_TRUE(std::isfinite(loss));
+      EXPECT_EQ(dialogue.Last<Hello>().worker.name, WorkerName(worker()));
+      const Done done = dialogue.Last<Done>();
+      EXPECT_TRUE(done.converged);
+      EXPECT_GT(done.peak_rss_bytes, 0);
+      EXPECT_GT(done.wall_ns, 0);
+    }
+  }
+}
+
+TEST_P(WorkerContractTest, NumbersStepsWithoutGapsAndMarksTheWarmUp) {
+  const Graph network = SmallLenet();
+  if (!Supports(network)) return;
+  Job job = MakeJob(network, Phase::kTrain, 40);
+  job.budget.warmup_steps = 5;
+  int64_t next = 0;
+  for (const Message& message : Do(worker(), job).messages()) {
+    const Steps* steps = std::get_if<Steps>(&message);
+    if (steps == nullptr) continue;
+    EXPECT_EQ(steps->first, next);
+    EXPECT_EQ(steps->warmup, next < 5);
+    EXPECT_TRUE(steps->input_ns.empty());
+    for (const int64_t step_ns : steps->step_ns) EXPECT_GT(step_ns, 0);
+    next += static_cast<int64_t>(steps->step_ns.size());
+  }
+  EXPECT_EQ(next, 45);
+}
+
+TEST_P(WorkerContractTest, TimesItsInputWhenThatIsCycled) {
+  const Graph network = SmallLenet();
+  if (!Supports(network)) return;
+  Job job = MakeJob(network, Phase::kTrain);
+  job.cycled = true;
+  job.images = 64;
+  job.budget.warmup_steps = 0;
+  const Dialogue dialogue = Do(worker(), job);
+  EXPECT_EQ(dialogue.Last<Steps>().input_ns.size(), dialogue.Last<Steps>().step_ns.size());
+  const std::vector<double> losses = dialogue.losses();
+  EXPECT_NE(losses[0], losses[1]);
+}
+
+TEST_P(WorkerContractTest, LowersTheLossOnAFixedBatch) {
+  for (const Graph& network : SmallNetworks()) {
+    if (!Supports(network)) continue;
+    SCOPED_TRACE(network.name);
+    Job job = MakeJob(network, Phase::kTrain, 20);
+    job.solver = {0.02, 0.9, 0.0005};
+    job.dropout = false;
+    const std::vector<double> losses = Do(worker(), job).losses();
+    ASSERT_EQ(losses.size(), 21u);
+    EXPECT_LT(losses.back(), losses.front());
+  }
+}
+
+TEST_P(WorkerContractTest, GivesTheSameLossesForTheSameSeed) {
+  for (const Graph& network : {SmallBranches(), SmallLstm()}) {
+    if (!Supports(network)) continue;
+    Job job = MakeJob(network, Phase::kTrain, 5);
+    job.dropout = false;
+    const std::vector<double> losses = Do(worker(), job).losses();
+    EXPECT_EQ(losses, Do(worker(), job).losses()) << network.name;
+    job.seed = 2;
+    EXPECT_NE(losses[0], Do(worker(), job).losses()[0]) << network.name;
+  }
+}
+
+TEST_P(WorkerContractTest, LeavesParametersAloneAtALearningRateOfZero) {
+  const Graph network = SmallBranches();
+  if (!Supports(network)) return;
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-contract");
+  Job job = MakeJob(network, Phase::kTrain);
+  job.solver.lr = 0;
+  job.tensors.folder = folder.path().string();
+  job.tensors.parameters = true;
+  ASSERT_EQ(Do(worker(), job).types().back(), "result");
+  // Handed in again and out once more, every bit must have survived.
+  Job again = job;
+  again.seed = 77;
+  again.tensors.folder = (folder.path() / "again").string();
+  const TypedGraph graph = *Infer(network, job.batch);
+  for (const Parameter& parameter : graph.parameters) {
+    if (parameter.trained)
+      again.tensors.load[parameter.name] = (folder.path() / "parameters" / EncodedName(parameter.name)).string();
+  }
+  ASSERT_EQ(Do(worker(), again).types().back(), "result");
+  for (const Parameter& parameter : graph.parameters) {
+    if (!parameter.trained) continue;
+    const auto first = ReadFile(folder.path() / "parameters" / EncodedName(parameter.name));
+    const auto second = ReadFile(folder.path() / "again" / "parameters" / EncodedName(parameter.name));
+    ASSERT_TRUE(first.ok() && second.ok()) << parameter.name;
+    EXPECT_EQ(first->size(), static_cast<size_t>(ElementCount(parameter.shape)) * sizeof(float)) << parameter.name;
+    EXPECT_EQ(*first, *second) << parameter.name;
+  }
+}
+
+TEST_P(WorkerContractTest, WritesEveryGradientAndEveryOutput) {
+  for (const Graph& network : SmallNetworks()) {
+    if (!Supports(network)) continue;
+    SCOPED_TRACE(network.name);
+    const TemporaryFolder folder = *TemporaryFolder::Make("tench-contract");
+    Job job = MakeJob(network, Phase::kGradient);
+    job.tensors.folder = folder.path().string();
+    job.tensors.gradients = true;
+    job.tensors.outputs = {"*"};
+    ASSERT_EQ(Do(worker(), job).types().back(), "result");
+    const TypedGraph graph = *Infer(network, job.batch);
+    for (const Parameter& parameter : graph.parameters) {
+      if (!parameter.trained) continue;
+      std::vector<float> gradient(static_cast<size_t>(ElementCount(parameter.shape)));
+      const Status read =
+          ReadRaw(folder.path() / "gradients" / EncodedName(parameter.name), std::span<float>(gradient));
+      ASSERT_TRUE(read.ok()) << read.error().message;
+      EXPECT_TRUE(std::ranges::any_of(gradient, [](float g) { return g != 0; })) << parameter.name;
+    }
+    for (const TypedLayer& layer : graph.layers) {
+      if (std::holds_alternative<Input>(layer.layer.op)) continue;
+      std::vector<float> output(static_cast<size_t>(ElementCount(layer.output.shape)));
+      const Status read = ReadRaw(folder.path() / "outputs" / EncodedName(layer.layer.name), std::span<float>(output));
+      EXPECT_TRUE(read.ok()) << read.error().message;
+    }
+  }
+}
+
+TEST_P(WorkerContractTest, CutsAuxiliaryHeadsInTheForwardPhase) {
+  const Graph network = SmallBranches();
+  if (!Supports(network)) return;
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-contract");
+  Job job = MakeJob(network, Phase::kForward);
+  job.tensors.folder = folder.path().string();
+  job.tensors.outputs = {"*"};
+  const Dialogue dialogue = Do(worker(), job);
+  ASSERT_EQ(dialogue.types().back(), "result");
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "outputs/loss.bin"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "outputs/aux_loss.bin"));
+  std::vector<float> loss(1);
+  ASSERT_TRUE(ReadRaw(folder.path() / "outputs/loss.bin", std::span<float>(loss)).ok());
+  EXPECT_NEAR(loss[0], dialogue.losses().back(), 1e-5 * std::abs(loss[0]));
+}
+
+TEST_P(WorkerContractTest, FollowsAScheduleOfLearningRates) {
+  const Graph network = SmallLenet();
+  if (!Supports(network)) return;
+  Job job = MakeJob(network, Phase::kTrain, 4);
+  job.budget.warmup_steps = 0;
+  job.solver.momentum = 0;
+  job.lr_schedule = {0.05, 0};
+  const std::vector<double> losses = Do(worker(), job).losses();
+  EXPECT_NE(losses[0], losses[1]);
+  EXPECT_EQ(losses[1], losses[2]);
+  EXPECT_EQ(losses[2], losses[3]);
+}
+
+TEST_P(WorkerContractTest, RefusesWhatItDoesNotHave) {
+  const Graph network = SmallLenet();
+  Job device = MakeJob(network, Phase::kTrain);
+  device.device = "cuda:97";
+  Job option = MakeJob(network, Phase::kTrain);
+  option.options = {{"no-such-option", "1"}};
+  for (const Job& job : {device, option}) {
+    const Dialogue dialogue = Do(worker(), job);
+    EXPECT_EQ(dialogue.code, 0);
+    EXPECT_EQ(dialogue.Last<Failure>().kind, ErrorKind::kUnsupported);
+    EXPECT_FALSE(dialogue.Last<Failure>().message.empty());
+  }
+}
+
+TEST_P(WorkerContractTest, AnswersANonsenseJobWithAnErrorLine) {
+  Json newer = ToJson(MakeJob(SmallLenet(), Phase::kTrain));
+  newer["protocol"] = kProtocolVersion + 1;
+  Json headless = ToJson(MakeJob(SmallLenet(), Phase::kTrain));
+  headless.erase("network");
+  for (const std::string& text : {std::string("garbage"), std::string("{\"protocol\": 1"), std::string(),
+                                  PrintJson(newer), PrintJson(headless)}) {
+    const Dialogue dialogue = DoText(worker(), text);
+    EXPECT_EQ(dialogue.code, 0) << text.substr(0, 60);
+    EXPECT_EQ(dialogue.types().back(), "error") << text.substr(0, 60);
+  }
+}
+
+TEST_P(WorkerContractTest, EndsABadCommandLineWithCodeTwo) {
+  EXPECT_EQ(Ask(worker(), {"--jbo", "x"}).code, 2);
+  EXPECT_EQ(Ask(worker(), {}).code, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, WorkerContractTest, testing::ValuesIn(BuiltWorkers()),
+                         [](const auto& worker) { return WorkerName(worker.param); });
+
+}  // namespace
+}  // namespace tench
