@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/examples/tench-worker-plain was written from the documents alone: that it computes what `reference` computes
+// shows that they say enough.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json.h"
+
+namespace tench {
+namespace {
+
+constexpr const char* kNetwork = R"({"name": "two_layers", "layers": [
+  {"name": "data", "op": "input", "shape": [6], "fill": {"kind": "gaussian", "mean": 0, "std": 1}},
+  {"name": "label", "op": "input", "role": "label", "fill": {"kind": "integer", "low": 0, "high": 3}},
+  {"name": "fc1", "op": "fc", "inputs": ["data"], "out_features": 8, "bias": {"lr_mult": 2, "decay_mult": 0}},
+  {"name": "relu1", "op": "relu", "inputs": ["fc1"]},
+  {"name": "fc2", "op": "fc", "inputs": ["relu1"], "out_features": 3},
+  {"name": "loss", "op": "softmax_cross_entropy", "inputs": ["fc2", "label"]}]})";
+
+class PlainWorkerTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(WriteFileAtomically(folder_.path() / "net.json", kNetwork).ok()); }
+
+  Json Run(const std::string& worker, const std::string& flags) {
+    setenv("TENCH_WORKER_PATH", (std::string(TENCH_SOURCE_DIR) + "/docs/examples").c_str(), 1);
+    const std::string command = std::string(TENCH_BIN_DIR) + "/tench run --json --threads 1 --network " +
+                                (folder_.path() / "net.json").string() + " --worker " + worker + " " + flags;
+    FILE* pipe = popen(command.c_str(), "r");
+    std::string output;
+    char buffer[4096];
+    while (const size_t size = fread(buffer, 1, sizeof buffer, pipe)) output.append(buffer, size);
+    pclose(pipe);
+    return Json::parse(output);
+  }
+
+  void ExpectSameLosses(const std::string& flags) {
+    const Json plain = Run("plain", flags), reference = Run("reference", flags);
+    ASSERT_EQ(plain["outcome"], "ok") << plain["reason"];
+    const auto expected = reference["series"]["loss"].get<std::vector<double>>();
+    const auto actual = plain["series"]["loss"].get<std::vector<double>>();
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-5 * expected[i]) << "step " << i;
+  }
+
+  const TemporaryFolder folder_ = *TemporaryFolder::Make("tench-plain");
+};
+
+TEST_F(PlainWorkerTest, TrainsAsReferenceDoes) { ExpectSameLosses("--batch 4 --steps 12"); }
+
+TEST_F(PlainWorkerTest, CyclesThroughTheSameSamples) {
+  ExpectSameLosses("--batch 4 --images 10 --labels 2 --input cycled --epochs 3 --seed 7");
+}
+
+TEST_F(PlainWorkerTest, ObeysTheStopRule) {
+  const Json record = Run("plain", "--batch 2 --phase forward --min-time 20ms --interval 20% --time-limit 2s");
+  EXPECT_EQ(record["outcome"], "ok") << record["reason"];
+  EXPECT_GE(record["summary"]["steps"], 10);
+}
+
+}  // namespace
+}  // namespace tench
