@@ -55,7 +55,10 @@ class RunnerTest : public testing::Test {
     std::ofstream(quick) << kQuickWorker;
     fs::permissions(quick, fs::perms::owner_all);
     catalog_ = WorkerCatalog::Discover({workers_.folder()});
+    // What a killed runner leaves behind goes with the test.
+    setenv("TMPDIR", workers_.folder().c_str(), 1);
   }
+  void TearDown() override { unsetenv("TMPDIR"); }
 
   StudyRequest Request(const std::string& worker, const std::vector<std::string>& batches, int64_t rounds,
                        const std::string& behaviour = "ok") {
