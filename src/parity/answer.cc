@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/answer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/file.h"
+#include "net/fill.h"
+
+namespace tench {
+namespace {
+
+TensorAnswer Summarise(const WantedTensor& wanted, const Trial& trial, std::vector<float>& values) {
+  TensorAnswer answer;
+  answer.group = wanted.group;
+  answer.elements = wanted.elements;
+  if (wanted.start == nullptr) {
+    answer.sketch = MakeSketch(wanted.key(), values);
+    answer.scale = answer.sketch.norm;
+    return answer;
+  }
+  double squares = 0;
+  for (const float value : values) squares += double{value} * value;
+  answer.scale = std::sqrt(squares);
+  std::vector<float> start(values.size());
+  const auto loaded = trial.reals.find(wanted.name);
+  if (loaded != trial.reals.end()) {
+    start = loaded->second;
+  } else {
+    FillTensor(trial.job.seed, wanted.name, wanted.start->fill, 0, start, static_cast<int>(trial.job.threads));
+  }
+  for (size_t i = 0; i < values.size(); ++i) values[i] -= start[i];
+  answer.sketch = MakeSketch(wanted.key(), values);
+  return answer;
+}
+
+}  // namespace
+
+std::filesystem::path TensorFile(const std::filesystem::path& folder, const std::string& kind, const std::string& name) {
+  std::string file;
+  for (const char c : name) file += c == '/' ? std::string("%2F") : std::string(1, c);
+  return folder / kind / (file + ".bin");
+}
+
+Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder, std::vector<double> losses) {
+  Answer answer;
+  answer.losses = std::move(losses);
+  answer.loss_changes.assign(answer.losses.size(), 0);
+  std::vector<float> values;
+  for (const WantedTensor& wanted : trial.Wanted()) {
+    values.resize(static_cast<size_t>(wanted.elements));
+    if (const Status status = ReadRaw(TensorFile(folder, wanted.kind, wanted.name), std::span<float>(values)); !status) {
+      if (answer.missing.empty()) {
+        const std::string file = TensorFile(folder, wanted.kind, wanted.name).string();
+        std::string reason = status.error().message;
+        if (reason.starts_with(file)) reason = reason.substr(std::min(reason.size(), file.size() + 2));
+        answer.missing = fmt::format("{} of {}: {}", wanted.kind, wanted.name, reason);
+      }
+      continue;
+    }
+    answer.order.push_back(wanted.key());
+    answer.tensors[wanted.key()] = Summarise(wanted, trial, values);
+  }
+  return answer;
+}
+
+void NoteChanges(const Answer& nudged, Answer& answer) {
+  for (auto& [key, tensor] : answer.tensors) {
+    const auto found = nudged.tensors.find(key);
+    if (found != nudged.tensors.end()) tensor.change = Distance(tensor.sketch, found->second.sketch);
+  }
+  for (size_t i = 0; i < answer.losses.size() && i < nudged.losses.size(); ++i)
+    answer.loss_changes[i] = std::abs(answer.losses[i] - nudged.losses[i]);
+}
+
+Json ToJson(const Answer& answer) {
+  Json tensors = Json::array();
+  for (const std::string& key : answer.order) {
+    const TensorAnswer& tensor = answer.tensors.at(key);
+    tensors.push_back({{"tensor", key},
+                       {"group", tensor.group},
+                       {"elements", tensor.elements},
+                       {"norm", RealToJson(tensor.sketch.norm)},
+                       {"scale", RealToJson(tensor.scale)},
+                       {"change", RealToJson(tensor.change)},
+                       {"projections", EncodeProjections(tensor.sketch)}});
+  }
+  Json losses = Json::array(), changes = Json::array();
+  for (const double loss : answer.losses) losses.push_back(RealToJson(loss));
+  for (const double change : answer.loss_changes) changes.push_back(RealToJson(change));
+  return {{"losses", losses}, {"loss_changes", changes}, {"tensors", tensors}};
+}
+
+Result<Answer> AnswerFromJson(const Json& json, const std::string& path) {
+  Fields fields(json, path);
+  Answer answer;
+  answer.losses = fields.Reals("losses");
+  answer.loss_changes = fields.Reals("loss_changes");
+  const Json& tensors = fields.Array("tensors");
+  TENCH_TRY(fields.Finish());
+  if (answer.losses.size() != answer.loss_changes.size()) return Failed("{}: losses and loss_changes differ in length", path);
+  for (const Json& entry : tensors) {
+    Fields tensor(entry, path + ".tensors");
+    const std::string key = tensor.String("tensor");
+    TensorAnswer read;
+    read.group = tensor.String("group");
+    read.elements = tensor.Integer("elements", 0, kMaxElements);
+    read.sketch.norm = tensor.Real("norm");
+    read.scale = tensor.Real("scale");
+    read.change = tensor.Real("change");
+    const std::string projections = tensor.String("projections");
+    TENCH_TRY(tensor.Finish());
+    TENCH_TRY(DecodeProjections(projections, read.sketch).In(path + ": " + key));
+    answer.order.push_back(key);
+    answer.tensors[key] = std::move(read);
+  }
+  return answer;
+}
+
+}  // namespace tench

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a worker answered to one trial, as sketches: small enough to keep, and all that a comparison needs. The reference's answer also
+// says how far each number moves when the trial's input moves by one unit in the last place: the scale of what rounding may do.
+// Reads the raw files of a trial; not aware of processes.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "parity/sketch.h"
+#include "parity/trial.h"
+
+namespace tench {
+
+struct TensorAnswer {
+  std::string group;
+  int64_t elements = 0;
+  Sketch sketch;           // of the values; of parameters and running statistics, of their movement since the start
+  double scale = 0;        // the norm of the values themselves
+  double change = 0;       // by one ulp of the input; known of the reference's answer only
+};
+
+struct Answer {
+  std::vector<std::string> order;                 // of `tensors`, as computed
+  std::map<std::string, TensorAnswer> tensors;    // by "KIND/NAME"
+  std::vector<double> losses;
+  std::vector<double> loss_changes;               // as `change`
+  std::string missing;                            // why a tensor could not be read; "" = all were
+};
+
+// FOLDER/KIND/NAME.bin, with '/' in a name as %2F.
+std::filesystem::path TensorFile(const std::filesystem::path& folder, const std::string& kind, const std::string& name);
+
+// A tensor that is not there, or has another size than its shape says, is a finding about the worker and no error here.
+Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder, std::vector<double> losses);
+
+// Fills the changes of `answer` from the answer to the nudged trial.
+void NoteChanges(const Answer& nudged, Answer& answer);
+
+Json ToJson(const Answer& answer);
+Result<Answer> AnswerFromJson(const Json& json, const std::string& path);
+
+}  // namespace tench

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/op_probe.h"
+
+#include <algorithm>
+
+#include "net/op_parameters.h"
+
+namespace tench {
+namespace {
+
+constexpr int64_t kMaxProjectionsPerChannel = 8;
+// Uniform numbers, not Gaussian ones: those come in few enough values for a max pool to meet ties, which frameworks break differently.
+const Fill kValues{FillKind::kUniform, -1.7, 1.7};
+const Fill kTargets{FillKind::kUniform, 0, 1};
+
+Shape Sample(const Shape& shape) { return {shape.begin() + 1, shape.end()}; }
+
+// A bias or scale that starts at a constant would hide its loss.
+void MakeTelling(Layer& layer) {
+  const bool matrix = std::holds_alternative<Convolution>(layer.op) || std::holds_alternative<FullyConnected>(layer.op) ||
+                      std::holds_alternative<Lstm>(layer.op);
+  if (HasWeight(layer.op)) {
+    layer.weight.fill = matrix                                        ? Fill{FillKind::kXavier, 0, 0}
+                        : std::holds_alternative<Embedding>(layer.op) ? kValues
+                                                                      : Fill{FillKind::kUniform, 0.5, 1.5};
+  }
+  if (HasBias(layer.op)) layer.bias.fill = {FillKind::kUniform, -0.5, 0.5};
+  if (auto* softmax = std::get_if<SoftmaxCrossEntropy>(&layer.op)) softmax->auxiliary = false;
+}
+
+class ProbeBuilder {
+ public:
+  explicit ProbeBuilder(const TypedGraph& graph) : graph_(graph) { probe_.network.name = graph.name + "/ops"; }
+
+  OpProbe Build() {
+    for (size_t i = 0; i < graph_.layers.size(); ++i) {
+      const Op& op = graph_.layers[i].layer.op;
+      if (std::holds_alternative<Input>(op) || std::holds_alternative<Dropout>(op) || Known(i)) continue;
+      AddBranch(i);
+    }
+    return std::move(probe_);
+  }
+
+ private:
+  bool Known(size_t index) {
+    const TypedLayer& layer = graph_.layers[index];
+    std::vector<TensorType> types;
+    for (size_t i = 0; i < layer.inputs.size(); ++i) types.push_back(graph_.InputType(index, i));
+    const bool known = std::any_of(seen_.begin(), seen_.end(), [&](const auto& earlier) {
+      return earlier.first == layer.layer.op && earlier.second == types;
+    });
+    if (!known) seen_.emplace_back(layer.layer.op, std::move(types));
+    return known;
+  }
+
+  void Append(Layer layer) {
+    probe_.branch_of[layer.name] = branch_;
+    probe_.network.layers.push_back(std::move(layer));
+  }
+
+  void AddBranch(size_t index) {
+    const TypedLayer& typed = graph_.layers[index];
+    Layer layer = typed.layer;
+    branch_ = layer.name;
+    for (size_t i = 0; i < typed.inputs.size(); ++i) layer.inputs[i] = AddInput(index, i);
+    MakeTelling(layer);
+    probe_.ops.push_back(layer.name);
+    Append(layer);
+    if (IsLoss(layer.op)) return;
+    Append({branch_ + ".target", Input{InputRole::kData, Sample(typed.output.shape), kTargets}, {}, {}, {}});
+    Append({branch_ + ".loss", MeanSquaredError{}, {branch_, branch_ + ".target"}, {}, {}});
+  }
+
+  std::string AddInput(size_t index, size_t position) {
+    const std::string name = branch_ + ".x" + std::to_string(position);
+    const TypedLayer& producer = graph_.layers[graph_.layers[index].inputs[position]];
+    const Shape& shape = producer.output.shape;
+    if (producer.output.dtype == DType::kI32) {
+      Append({name, producer.layer.op, {}, {}, {}});
+    } else if (IsLoss(graph_.layers[index].layer.op) && position == 1) {
+      Append({name, Input{InputRole::kData, Sample(shape), kTargets}, {}, {}, {}});
+    } else if (shape.size() == 4) {
+      AddImage(name, shape);
+    } else if (shape.size() == 3) {
+      AddSequence(name, shape);
+    } else {
+      AddVector(name, shape);
+    }
+    return name;
+  }
+
+  void AddImage(const std::string& name, const Shape& shape) {
+    const int64_t channels = shape[1];
+    int64_t width = std::min(channels, kMaxProjectionsPerChannel);
+    while (channels % width != 0) --width;
+    Append({name + ".data", Input{InputRole::kData, Sample(shape), kValues}, {}, {}, {}});
+    Convolution identity{channels};
+    identity.groups = channels / width;
+    identity.bias = false;
+    Append({name, identity, {name + ".data"}, {}, {}});
+    std::vector<float>& weight = probe_.reals[name + ".weight"];
+    weight.resize(static_cast<size_t>(channels * width));
+    for (int64_t c = 0; c < channels; ++c) weight[static_cast<size_t>(c * width + c % width)] = 1;
+  }
+
+  void AddSequence(const std::string& name, const Shape& shape) {
+    const int64_t rows = shape[0] * shape[1];
+    Append({name + ".data", Input{InputRole::kTokens, {shape[1]}, {FillKind::kInteger, 0, static_cast<double>(rows)}}, {}, {}, {}});
+    Append({name, Embedding{rows, shape[2]}, {name + ".data"}, {kValues}, {}});
+    std::vector<int32_t>& tokens = probe_.integers[name + ".data"];
+    for (int64_t i = 0; i < rows; ++i) tokens.push_back(static_cast<int32_t>(i));
+  }
+
+  void AddVector(const std::string& name, const Shape& shape) {
+    const int64_t batch = shape[0];
+    Append({name + ".data", Input{InputRole::kData, {batch}, kValues}, {}, {}, {}});
+    Append({name, FullyConnected{shape[1], false}, {name + ".data"}, {kValues}, {}});
+    std::vector<float>& identity = probe_.reals[name + ".data"];
+    identity.resize(static_cast<size_t>(batch * batch));
+    for (int64_t i = 0; i < batch; ++i) identity[static_cast<size_t>(i * batch + i)] = 1;
+  }
+
+  const TypedGraph& graph_;
+  OpProbe probe_;
+  std::string branch_;
+  std::vector<std::pair<Op, std::vector<TensorType>>> seen_;
+};
+
+}  // namespace
+
+OpProbe MakeOpProbe(const TypedGraph& graph) { return ProbeBuilder(graph).Build(); }
+
+}  // namespace tench

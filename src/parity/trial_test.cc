@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parity/trial.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "net/builder.h"
+
+namespace tench {
+namespace {
+
+Subject Small() {
+  GraphBuilder b("small");
+  b.Append("data", Input{InputRole::kData, {3, 8, 8}, {FillKind::kGaussian, 0, 1}}, {});
+  b.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 5}}, {});
+  b.Append("conv1", Convolution{12, {3, 3}, {1, 1}, {1, 1}}, {"data"}, {{FillKind::kXavier, 0, 0}});
+  b.Append("relu1", Relu{}, {"conv1"});
+  b.Append("conv2", Convolution{12, {3, 3}, {1, 1}, {1, 1}}, {"relu1"}, {{FillKind::kXavier, 0, 0}});
+  b.Append("bn", BatchNorm{}, {"conv2"}, {{FillKind::kConstant, 1, 0}});
+  b.Append("relu2", Relu{}, {"bn"});
+  b.Append("sum", Add{}, {"relu1", "relu2"});
+  b.Append("flat", Flatten{}, {"sum"});
+  b.Append("drop", Dropout{0.4}, {"flat"});
+  b.Append("fc", FullyConnected{5}, {"drop"}, {{FillKind::kXavier, 0, 0}});
+  b.Append("loss", SoftmaxCrossEntropy{1, false}, {"fc", "label"});
+  Subject subject;
+  subject.network = b.Take();
+  return subject;
+}
+
+TEST(OpProbeTest, HasEveryDistinctOpOnceAndNoDropout) {
+  const OpProbe probe = MakeOpProbe(*Infer(Small().network, 4));
+  EXPECT_THAT(probe.ops, testing::ElementsAre("conv1", "relu1", "conv2", "bn", "sum", "flat", "fc", "loss"));
+}
+
+TEST(OpProbeTest, IsANetworkWhoseEveryOpHasAGradientForItsData) {
+  const OpProbe probe = MakeOpProbe(*Infer(Small().network, 4));
+  const auto typed = Infer(probe.network, 4);
+  ASSERT_TRUE(typed.ok()) << typed.error().message;
+  const std::vector<bool> needs = NeedsGradient(*typed);
+  std::set<std::string> with_gradient;
+  for (size_t i = 0; i < typed->layers.size(); ++i)
+    if (needs[i]) with_gradient.insert(typed->layers[i].layer.name);
+  for (const std::string& op : probe.ops) EXPECT_TRUE(with_gradient.contains(op + ".x0")) << op;
+}
+
+TEST(OpProbeTest, LoadsTensorsOfTheRightSize) {
+  const OpProbe probe = MakeOpProbe(*Infer(Small().network, 4));
+  const TypedGraph typed = *Infer(probe.network, 4);
+  std::map<std::string, size_t> sizes;
+  for (const Parameter& parameter : typed.parameters) sizes[parameter.name] = static_cast<size_t>(ElementCount(parameter.shape));
+  for (const TypedLayer& layer : typed.layers) sizes[layer.layer.name] = static_cast<size_t>(ElementCount(layer.output.shape));
+  EXPECT_FALSE(probe.reals.empty());
+  for (const auto& [name, values] : probe.reals) EXPECT_EQ(values.size(), sizes[name]) << name;
+  for (const auto& [name, values] : probe.integers) EXPECT_EQ(values.size(), sizes[name]) << name;
+}
+
+TEST(TrialTest, TrainsFiveUpdatesWithARateThatDropsAfterTheSecond) {
+  const Trial trial = *MakeTrial(Small(), TrialKind::kTrain);
+  EXPECT_EQ(trial.job.budget.fixed_steps, 5);
+  EXPECT_EQ(trial.job.budget.warmup_steps, 0);
+  ASSERT_EQ(trial.job.lr_schedule.size(), 3u);
+  EXPECT_EQ(trial.job.lr_schedule[0], trial.job.lr_schedule[1]);
+  EXPECT_DOUBLE_EQ(trial.job.lr_schedule[2], trial.job.lr_schedule[1] / 10);
+  EXPECT_FALSE(trial.job.dropout);
+}
+
+TEST(TrialTest, LooksAtParametersAndRunningStatisticsAfterUpdates) {
+  const Trial trial = *MakeTrial(Small(), TrialKind::kTrain);
+  std::vector<std::string> keys;
+  for (const WantedTensor& wanted : trial.Wanted()) keys.push_back(wanted.key());
+  EXPECT_THAT(keys, testing::IsSupersetOf({"parameters/conv1.weight", "parameters/bn.weight", "state/bn.running_var"}));
+  EXPECT_THAT(keys, testing::Not(testing::Contains(testing::HasSubstr("momentum"))));
+}
+
+TEST(TrialTest, NudgesEveryNumberToANeighbour) {
+  std::vector<float> values = {1, -2, 0, 1e-3f, 100, 7};
+  const std::vector<float> before = values;
+  NudgeByOneUlp("x", values);
+  size_t up = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (before[i] == 0) {
+      EXPECT_EQ(values[i], 0);
+      continue;
+    }
+    EXPECT_TRUE(values[i] == std::nextafter(before[i], 1e30f) || values[i] == std::nextafter(before[i], -1e30f)) << i;
+    up += values[i] > before[i];
+  }
+  EXPECT_GT(up, 0u);
+  EXPECT_LT(up, 5u);
+}
+
+}  // namespace
+}  // namespace tench
