@@ -54,9 +54,10 @@ int Main(int argc, char** argv) {
   root.set_version_flag("--version", "tench " TENCH_VERSION);
   root.require_subcommand(0, 1);
   root.get_formatter()->column_width(34);
-  const std::vector<Command> commands = {AddListCommand(root),   AddShowCommand(root),    AddRunCommand(root),
-                                         AddSweepCommand(root),  AddResultsCommand(root), AddReportCommand(root),
-                                         AddExportCommand(root), AddDoctorCommand(root)};
+  const std::vector<Command> commands = {
+      AddListCommand(root), AddShowCommand(root), AddRunCommand(root),
+      AddSweepCommand(root), AddVerifyCommand(root), AddResultsCommand(root),
+      AddReportCommand(root), AddExportCommand(root), AddDoctorCommand(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

@@ -29,4 +29,13 @@ std::vector<std::filesystem::path> SuiteFolders() {
   return folders;
 }
 
+std::vector<std::filesystem::path> SketchFolders() {
+  std::vector<std::filesystem::path> folders;
+  if (const char* path = std::getenv("TENCH_SKETCH_PATH")) {
+    for (const std::string& folder : Split(path, ':')) folders.emplace_back(folder);
+  }
+  folders.push_back(ExecutableFolder().parent_path() / "share" / "tench" / "sketches");
+  return folders;
+}
+
 }  // namespace tench

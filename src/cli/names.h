@@ -16,4 +16,7 @@ Catalog KnownNames(const WorkerCatalog& workers);
 // Where `tench sweep NAME` looks for NAME.yaml: TENCH_SUITE_PATH, ./suites, then what came with tench.
 std::vector<std::filesystem::path> SuiteFolders();
 
+// Where the reference's committed answers are: TENCH_SKETCH_PATH, then what came with tench.
+std::vector<std::filesystem::path> SketchFolders();
+
 }  // namespace tench
