@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parity of every worker that was built, on networks that hold every op between them: a new worker is tested by existing.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "net/zoo/zoo.h"
+#include "run/verification.h"
+#include "small_networks.h"
+
+namespace tench {
+namespace {
+
+WorkerCatalog& Catalog() {
+  static WorkerCatalog catalog = WorkerCatalog::Discover({TENCH_BIN_DIR});
+  return catalog;
+}
+
+std::vector<std::string> Workers() {
+  std::vector<std::string> names;
+  for (const WorkerEntry& entry : Catalog().entries())
+    if (entry.installed()) names.push_back(entry.name);
+  return names;
+}
+
+class WorkerParityTest : public testing::TestWithParam<std::string> {
+ protected:
+  static void ExpectVerified(const Graph& network, int64_t batch) {
+    static const volatile int stop = 0;
+    static ReferenceAnswers answers(Catalog(), {}, stop);
+    Subject subject;
+    subject.network = network;
+    subject.batch = batch;
+    const auto seen = Verifier(Catalog(), answers, stop).Verify(GetParam(), {network.name, ""}, subject, [](const std::string&) {});
+    ASSERT_TRUE(seen.ok()) << seen.error().message;
+    EXPECT_EQ(Name(seen->outcome), "ok") << network.name << ": " << seen->reason;
+    EXPECT_LE(seen->worst, 1) << network.name << ": " << seen->worst_tensor;
+  }
+};
+
+TEST_P(WorkerParityTest, HoldsOnConvolutionsAndDenseLayers) { ExpectVerified(SmallLenet(), 4); }
+TEST_P(WorkerParityTest, HoldsOnBranchesNormsAndPools) { ExpectVerified(SmallBranches(), 4); }
+TEST_P(WorkerParityTest, HoldsOnSequences) { ExpectVerified(SmallLstm(), 4); }
+TEST_P(WorkerParityTest, HoldsOnAnAutoencoder) { ExpectVerified(SmallAutoencoder(), 4); }
+TEST_P(WorkerParityTest, HoldsAtAnOddBatch) { ExpectVerified(SmallBranches(), 5); }
+
+INSTANTIATE_TEST_SUITE_P(Every, WorkerParityTest, testing::ValuesIn(Workers()), [](const auto& worker) { return worker.param; });
+
+}  // namespace
+}  // namespace tench

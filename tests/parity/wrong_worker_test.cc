@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A parity that never fails proves nothing: here a worker is wrong in one known way at a time, and has to be caught and named.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "run/verification.h"
+#include "small_networks.h"
+
+namespace tench {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class WrongWorkerTest : public testing::Test {
+ protected:
+  static Verification Verify(const Graph& network, const std::string& fault) {
+    static WorkerCatalog catalog = WorkerCatalog::Discover({TENCH_WRONG_DIR, TENCH_BIN_DIR});
+    static const volatile int stop = 0;
+    static ReferenceAnswers answers(catalog, {}, stop);
+    Subject subject;
+    subject.network = network;
+    subject.batch = 6;
+    subject.options = {{"fault", fault}};
+    auto verification = Verifier(catalog, answers, stop).Verify("wrong", {network.name, ""}, subject, [](const std::string&) {});
+    EXPECT_TRUE(verification.ok()) << verification.error().message;
+    return verification.ok() ? *std::move(verification) : Verification{};
+  }
+
+  static void ExpectWrong(const Verification& seen) { EXPECT_EQ(Name(seen.outcome), "wrong") << seen.reason; }
+};
+
+TEST_F(WrongWorkerTest, IsVerifiedWithoutAFault) {
+  for (const Graph& network : SmallNetworks()) {
+    const Verification seen = Verify(network, "none");
+    EXPECT_EQ(Name(seen.outcome), "ok") << network.name << ": " << seen.reason;
+    EXPECT_LT(seen.worst, 0.01) << network.name << ": " << seen.worst_tensor;
+    EXPECT_NE(seen.version, "");
+  }
+}
+
+TEST_F(WrongWorkerTest, FlippedFilterIsCaughtAtTheFirstConvolution) {
+  const Verification seen = Verify(SmallLenet(), "flipped_filter");
+  ExpectWrong(seen);
+  EXPECT_EQ(seen.first_layer, "conv1");
+  EXPECT_THAT(seen.reason, HasSubstr("wrong alone: conv1 (conv)"));
+}
+
+TEST_F(WrongWorkerTest, MissingAuxiliaryLossIsCaughtAtThatLoss) {
+  const Verification seen = Verify(SmallBranches(), "no_auxiliary_loss");
+  ExpectWrong(seen);
+  EXPECT_EQ(seen.first_layer, "aux_loss");
+}
+
+TEST_F(WrongWorkerTest, MixedUpPoolRoundingIsCaughtAtThePool) {
+  const Verification seen = Verify(SmallBranches(), "pool_rounding");
+  ExpectWrong(seen);
+  EXPECT_EQ(seen.first_layer, "aux_pool");
+  EXPECT_THAT(seen.reason, HasSubstr("wrong alone: aux_pool (pool)"));
+}
+
+TEST_F(WrongWorkerTest, ForgottenDilationIsCaughtAtItsConvolution) {
+  const Verification seen = Verify(SmallBranches(), "no_dilation");
+  EXPECT_THAT(Name(seen.outcome), AnyOf("wrong", "crashed")) << seen.reason;
+  EXPECT_THAT(seen.reason, HasSubstr("block/left"));
+}
+
+TEST_F(WrongWorkerTest, BiasedRunningVarianceIsCaughtInTheState) {
+  const Verification seen = Verify(SmallBranches(), "biased_variance");
+  ExpectWrong(seen);
+  EXPECT_THAT(seen.reason, HasSubstr("state of block/left_bn.running_var"));
+}
+
+TEST_F(WrongWorkerTest, LstmWithTwoTrainedBiasesIsCaughtAfterUpdates) {
+  const Verification seen = Verify(SmallLstm(), "two_biases");
+  ExpectWrong(seen);
+  EXPECT_THAT(seen.reason, StartsWith("train: parameters of lstm.bias"));
+}
+
+TEST_F(WrongWorkerTest, MomentumOutsideTheRateIsCaughtAfterTheRateDrops) {
+  for (const Graph& network : {SmallLenet(), SmallAutoencoder()}) {
+    const Verification seen = Verify(network, "outer_rate");
+    ExpectWrong(seen);
+    EXPECT_THAT(seen.reason, StartsWith("train: ")) << network.name;
+    EXPECT_THAT(seen.reason, HasSubstr("the update")) << network.name;
+    EXPECT_EQ(seen.first_layer, "");
+  }
+}
+
+TEST_F(WrongWorkerTest, GradientThatIsNeverComputedIsCaught) {
+  const Verification seen = Verify(SmallAutoencoder(), "dead_gradient");
+  ExpectWrong(seen);
+  EXPECT_THAT(seen.reason, AnyOf(HasSubstr("encode.bias"), HasSubstr("decode.bias")));
+}
+
+TEST_F(WrongWorkerTest, DropoutLeftOutIsCaught) {
+  const Verification seen = Verify(SmallBranches(), "no_dropout");
+  ExpectWrong(seen);
+  EXPECT_THAT(seen.reason, HasSubstr("dropout-0.4"));
+}
+
+TEST_F(WrongWorkerTest, UnscaledDropoutIsCaught) {
+  const Verification seen = Verify(SmallBranches(), "unscaled_dropout");
+  ExpectWrong(seen);
+  EXPECT_THAT(seen.reason, HasSubstr("a survivor is scaled by 1 instead of"));
+}
+
+}  // namespace
+}  // namespace tench
