@@ -90,7 +90,8 @@ TEST_F(SweepTest, ResumesAfterKillWithoutLosingOrRepeatingFinishedRuns) {
 
 TEST_F(SweepTest, AnInterruptedSweepSaysSoAndGoesOn) {
   const pid_t pid = Start();
-  usleep(200'000);
+  // Before its first run is stored tench may not be listening yet.
+  while (Stored().empty() && waitpid(pid, nullptr, WNOHANG) == 0) usleep(10'000);
   kill(pid, SIGINT);
   const int status = Wait(pid);
   ASSERT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
