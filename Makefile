@@ -13,12 +13,13 @@ export ASAN_OPTIONS ?= detect_leaks=1:abort_on_error=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
 export TSAN_OPTIONS ?= halt_on_error=1
 
-.PHONY: help deps configure build test bench fuzz clean
+.PHONY: help deps configure build test bench fuzz sketches clean
 help:
 	@echo "make bench    set up, build, run the quick suite, print the ranking, write out/report.html"
 	@echo "make test     set up, build, run all tests        [SAN=address|undefined|thread]"
 	@echo "make build    build/bin/tench and its workers     [WORKERS=reference,…]"
 	@echo "make fuzz     libFuzzer over every parser         [FUZZ_SECONDS=60] (needs clang)"
+	@echo "make sketches the reference's answers on big networks, again [SKETCHED=\"alexnet …\"] (takes minutes)"
 	@echo "make clean    remove build folders (fetched dependencies stay)"
 
 deps:
@@ -40,6 +41,11 @@ bench: build
 	@$(BUILD)/bin/tench sweep quick --installed --db out/bench.db
 	@$(BUILD)/bin/tench results --db out/bench.db --study latest
 	@$(BUILD)/bin/tench report --db out/bench.db --study latest -o out/report.html
+
+# What naive loops over a big network need minutes to hours for; committed, so that nobody else has to wait.
+SKETCHED ?= alexnet googlenet resnet18
+sketches: build
+	@$(BUILD)/bin/tench verify $(foreach network,$(SKETCHED),--network $(network)) --write-sketches sketches
 
 FUZZ_SECONDS ?= 60
 fuzz: deps

@@ -21,7 +21,7 @@ struct SweepFlags {
   std::string suite, database = kDefaultDatabase, machine;
   int64_t rounds = 0;
   std::vector<std::string> only;
-  bool dry_run = false, fresh = false, installed = false;
+  bool dry_run = false, fresh = false, installed = false, unverified = false;
 };
 
 struct SweepPlan {
@@ -51,6 +51,8 @@ Result<SweepPlan> Plan(const SweepFlags& flags, const WorkerCatalog& workers) {
   plan.request.rounds = flags.rounds > 0 ? flags.rounds : suite.rounds;
   plan.request.fresh = flags.fresh;
   plan.request.machine = flags.machine;
+  plan.request.verify = !flags.unverified;
+  plan.request.sketch_folders = SketchFolders();
   plan.request.cells = TENCH_TRY(Expand(suite, KnownNames(workers)));
   std::erase_if(plan.request.cells, [&](const PlannedCell& cell) {
     return !filter.Matches(cell.cell) || (flags.installed && !Installed(workers, cell.cell));
@@ -121,6 +123,7 @@ Command AddSweepCommand(CLI::App& root) {
   app->add_option("--machine", flags->machine, "the label of this machine [host name]")->type_name("");
   app->add_flag("--installed", flags->installed,
                 "leave out workers that are not installed, instead of storing them as unsupported");
+  app->add_flag("--no-verify", flags->unverified, "measure without checking first that each worker computes the right thing");
   app->add_flag("--dry-run", flags->dry_run, "list the cells and stop");
   app->add_flag("--new", flags->fresh, "begin a study of its own, even if one could go on");
   app->footer(

@@ -14,16 +14,12 @@
 #include "cli/names.h"
 #include "data/data_set.h"
 #include "measure/affinity.h"
-#include "net/cost.h"
 #include "net/zoo/zoo.h"
 #include "report/text_table.h"
 #include "run/verification.h"
 
 namespace tench {
 namespace {
-
-// Beyond this, about half a minute of naive loops, a network that nobody named is left out unless its sketches are there.
-constexpr int64_t kCheapStepFlops = 15'000'000'000;
 
 struct VerifyFlags {
   std::vector<std::string> workers, networks;
@@ -37,14 +33,6 @@ struct Item {
   Subject subject;
 };
 
-bool HasSketches(const Item& item) {
-  const auto folders = SketchFolders();
-  return std::any_of(folders.begin(), folders.end(), [&](const std::filesystem::path& folder) {
-    std::error_code error;
-    return std::filesystem::exists(folder / item.name.FileName(item.subject.batch), error);
-  });
-}
-
 Result<Item> MakeItem(const VerifyFlags& flags, const std::string& network) {
   Item item;
   item.name = {network, TENCH_TRY(ResolveData(network, flags.data))};
@@ -55,7 +43,7 @@ Result<Item> MakeItem(const VerifyFlags& flags, const std::string& network) {
   return item;
 }
 
-Result<std::vector<Item>> Items(const VerifyFlags& flags) {
+Result<std::vector<Item>> Items(const VerifyFlags& flags, const ReferenceAnswers& answers) {
   std::vector<Item> items;
   for (const std::string& network : flags.networks) items.push_back(TENCH_TRY(MakeItem(flags, network)));
   if (!flags.networks.empty()) return items;
@@ -64,8 +52,7 @@ Result<std::vector<Item>> Items(const VerifyFlags& flags) {
     const bool fits = flags.data.empty() || std::find(entry.data.begin(), entry.data.end(), flags.data) != entry.data.end();
     if (!fits) continue;
     Item item = TENCH_TRY(MakeItem(flags, entry.name));
-    const TypedGraph typed = TENCH_TRY(Infer(item.subject.network, flags.batch));
-    if (StepFlops(typed, Phase::kGradient) <= kCheapStepFlops || HasSketches(item)) {
+    if (answers.Affordable(item.name, item.subject)) {
       items.push_back(std::move(item));
     } else {
       left_out.push_back(entry.name);
@@ -133,10 +120,10 @@ Result<int> WriteSketches(const VerifyFlags& flags, const std::vector<Item>& ite
 
 Result<int> Verify(const VerifyFlags& flags) {
   WorkerCatalog workers = WorkerCatalog::Discover();
-  const std::vector<Item> items = TENCH_TRY(Items(flags));
   Interrupt interrupt;
   ReferenceAnswers answers(workers, flags.sketches.empty() ? SketchFolders() : std::vector<std::filesystem::path>{},
                            interrupt.signal());
+  const std::vector<Item> items = TENCH_TRY(Items(flags, answers));
   if (!flags.sketches.empty()) return WriteSketches(flags, items, answers);
 
   const std::vector<std::string> names = TENCH_TRY(Workers(flags, workers));

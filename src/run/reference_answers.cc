@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "data/data_set.h"
 #include "measure/affinity.h"
+#include "net/cost.h"
 #include "net/fill.h"
 #include "run/observation.h"
 
@@ -13,6 +14,7 @@ namespace tench {
 namespace {
 
 constexpr int64_t kPatienceNs = int64_t{4} * 3600 * 1'000'000'000;     // naive loops over a deep network
+constexpr int64_t kAffordableStepFlops = 15'000'000'000;
 constexpr size_t kMaxSketchBytes = 64 << 20;
 constexpr TrialKind kSketched[] = {TrialKind::kOps, TrialKind::kGradient, TrialKind::kTrain, TrialKind::kForward,
                                    TrialKind::kOutputs};
@@ -51,6 +53,15 @@ std::string SubjectName::Label() const { return data.empty() ? network : network
 ReferenceAnswers::ReferenceAnswers(const WorkerCatalog& workers, std::vector<std::filesystem::path> sketch_folders,
                                    const volatile int& stop)
     : workers_(workers), folders_(std::move(sketch_folders)), stop_(stop) {}
+
+bool ReferenceAnswers::Affordable(const SubjectName& name, const Subject& subject) const {
+  const auto typed = Infer(subject.network, subject.batch);
+  if (typed.ok() && StepFlops(*typed, Phase::kGradient) <= kAffordableStepFlops) return true;
+  return std::any_of(folders_.begin(), folders_.end(), [&](const std::filesystem::path& folder) {
+    std::error_code error;
+    return std::filesystem::exists(folder / name.FileName(subject.batch), error);
+  });
+}
 
 Result<Answer> ReferenceAnswers::Run(const Subject& subject, const Trial& trial, const Progress& progress) {
   const WorkerEntry* entry = TENCH_TRY(workers_.Find("reference").In("parity needs the reference worker"));

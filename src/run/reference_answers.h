@@ -28,6 +28,8 @@ class ReferenceAnswers {
 
   ReferenceAnswers(const WorkerCatalog& workers, std::vector<std::filesystem::path> sketch_folders, const volatile int& stop);
 
+  // Whether Get answers within about half a minute of naive loops, or from sketches.
+  bool Affordable(const SubjectName& name, const Subject& subject) const;
   // With the changes by one ulp, but for kOps, which needs none.
   Result<Answer> Get(const SubjectName& name, const Subject& subject, TrialKind kind, const Progress& progress);
   // Runs every trial and writes the sketch file into `folder`.

@@ -10,11 +10,13 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "measure/affinity.h"
 #include "measure/host.h"
 #include "run/eta.h"
 #include "run/instruments.h"
 #include "run/job_plan.h"
 #include "run/memory_history.h"
+#include "run/parity_gate.h"
 
 namespace tench {
 namespace {
@@ -73,7 +75,7 @@ class StudyWork {
   StudyWork(Store& store, WorkerCatalog& workers, const StudyRequest& request, StudyRecord study, RunnerEvents& events,
             const volatile int& stop)
       : store_(store), workers_(workers), request_(request), study_(std::move(study)), events_(events), stop_(stop),
-        eta_(request.cells.size()) {
+        eta_(request.cells.size()), gate_(store, workers, request.sketch_folders, stop) {
     for (size_t i = 0; i < request.cells.size(); ++i) index_.emplace(request.cells[i].id, i);
   }
 
@@ -144,8 +146,29 @@ class StudyWork {
       skipped.record.flags = {kSkippedFlag};
       return skipped;
     }
-    return Execute(workers_, request,
-                   [&](const RunProgress& run) { events_.OnProgress(Progress(run.elapsed_ns), cell, run); }, stop_);
+    const auto progress = [&](const RunProgress& run) { events_.OnProgress(Progress(run.elapsed_ns), cell, run); };
+    if (!request_.verify) return Execute(workers_, request, progress, stop_);
+    const ParityGate::Finding parity = gate_.Check(cell, [&](const std::string& doing) {
+      RunProgress verifying;
+      verifying.stage = "verifying (" + doing + ")";
+      progress(verifying);
+    });
+    if (parity.state == ParityGate::State::kWrong) {
+      RunResult wrong{DraftRecord(request), {}};
+      (void)PlanJob(cell, static_cast<int64_t>(AllowedCpus().size()), wrong.record);   // for the facts about the network
+      wrong.record.outcome = Outcome::kWrong;
+      wrong.record.reason = parity.reason;
+      wrong.record.worker_version = parity.worker_version;
+      return wrong;
+    }
+    RunResult result = Execute(workers_, request, progress, stop_);
+    if (parity.state == ParityGate::State::kVerified) NoteVerified(result.record);
+    return result;
+  }
+
+  static void NoteVerified(RunRecord& record) {
+    std::erase(record.flags, kUnverifiedFlag);
+    if (record.outcome == Outcome::kOk) record.flags.push_back(kVerifiedFlag);
   }
 
   Result<Outcome> RunOne(int64_t round, size_t index) {
@@ -184,6 +207,7 @@ class StudyWork {
   StudyProgress progress_;
   Eta eta_;
   MemoryHistory memory_;
+  ParityGate gate_;
   std::unordered_map<std::string, size_t> index_;
   std::set<std::pair<int64_t, std::string>> finished_;
   std::map<std::pair<int64_t, std::string>, int64_t> attempts_;

@@ -4,6 +4,7 @@
 // Stopped at any moment, it goes on where it was. Knows the store and Execute; the terminal is behind RunnerEvents.
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct StudyRequest {
   int64_t rounds = 1;
   bool fresh = false;                  // --new: a study of its own even if one could go on
   std::string machine;                 // "" = the host's name
+  bool verify = false;                 // a cell whose worker fails parity is `wrong` and is not measured
+  std::vector<std::filesystem::path> sketch_folders;   // of the reference's committed answers
 };
 
 struct StudyProgress {

@@ -10,16 +10,13 @@
 namespace tench {
 namespace {
 
-constexpr int64_t kTimeoutNs = int64_t{1800} * 1'000'000'000;
-
-// "3.2 times", "" is never asked for.
 std::string Times(double ratio) { return std::isfinite(ratio) ? fmt::format("{:.3g} times what is allowed", ratio) : "beyond any bound"; }
 
 class OneVerification {
  public:
   OneVerification(const WorkerEntry& entry, ReferenceAnswers& answers, const SubjectName& name, const Subject& subject,
-                  const Verifier::Progress& progress, const volatile int& stop)
-      : entry_(entry), answers_(answers), name_(name), subject_(subject), progress_(progress), stop_(stop) {
+                  const Verifier::Progress& progress, int64_t timeout_ns, const volatile int& stop)
+      : entry_(entry), answers_(answers), name_(name), subject_(subject), progress_(progress), timeout_ns_(timeout_ns), stop_(stop) {
     result_.worker = entry.name;
     result_.subject = name;
   }
@@ -38,7 +35,7 @@ class OneVerification {
   // Nothing when the worker ended otherwise than with tensors: the outcome is noted then.
   Result<std::optional<Observation>> Run(const Trial& trial) {
     progress_(fmt::format("{}, {}", entry_.name, Name(trial.kind)));
-    Observation seen = TENCH_TRY(Observe(entry_, trial, kTimeoutNs, stop_));
+    Observation seen = TENCH_TRY(Observe(entry_, trial, timeout_ns_, stop_));
     if (!seen.version.empty()) result_.version = seen.version;
     if (seen.outcome == Outcome::kOk) return std::optional<Observation>(std::move(seen));
     result_.outcome = seen.outcome == Outcome::kDiverged ? Outcome::kWrong : seen.outcome;
@@ -117,7 +114,7 @@ class OneVerification {
     const Trial trial = TENCH_TRY(MakeTrial(subject_, TrialKind::kOutputs));
     const Answer reference = TENCH_TRY(answers_.Get(name_, subject_, TrialKind::kOutputs, progress_));
     progress_(fmt::format("{}, looking for the first layer that differs", entry_.name));
-    const Observation seen = TENCH_TRY(Observe(entry_, trial, kTimeoutNs, stop_));
+    const Observation seen = TENCH_TRY(Observe(entry_, trial, timeout_ns_, stop_));
     if (seen.outcome != Outcome::kOk) return Ok();
     const Answer answer = ReadAnswer(trial, seen.tensors(), seen.losses);
     for (const Deviation& deviation : Compare(TrialKind::kOutputs, reference, answer)) {
@@ -144,6 +141,7 @@ class OneVerification {
   const SubjectName& name_;
   const Subject& subject_;
   const Verifier::Progress& progress_;
+  const int64_t timeout_ns_;
   const volatile int& stop_;
   Verification result_;
 };
@@ -156,7 +154,7 @@ Verifier::Verifier(WorkerCatalog& workers, ReferenceAnswers& answers, const vola
     : workers_(workers), answers_(answers), stop_(stop) {}
 
 Result<Verification> Verifier::Verify(const std::string& worker, const SubjectName& name, const Subject& subject,
-                                      const Progress& progress) {
+                                      const Progress& progress, int64_t timeout_ns) {
   const WorkerEntry* entry = TENCH_TRY(workers_.Find(worker));
   if (!entry->installed()) {
     Verification absent;
@@ -166,7 +164,7 @@ Result<Verification> Verifier::Verify(const std::string& worker, const SubjectNa
     absent.reason = entry->install.empty() ? "not installed" : "not installed; to install: " + entry->install;
     return absent;
   }
-  return OneVerification(*entry, answers_, name, subject, progress, stop_).Go();
+  return OneVerification(*entry, answers_, name, subject, progress, timeout_ns, stop_).Go();
 }
 
 }  // namespace tench

@@ -15,6 +15,9 @@
 
 namespace tench {
 
+// Of one trial.
+inline constexpr int64_t kTrialTimeoutNs = int64_t{1800} * 1'000'000'000;
+
 struct Verification {
   std::string worker, version;
   SubjectName subject;
@@ -37,7 +40,7 @@ class Verifier {
 
   // An error is this machine's, the reference's or an unknown name; a stop gives kInterrupted.
   Result<Verification> Verify(const std::string& worker, const SubjectName& name, const Subject& subject,
-                              const Progress& progress);
+                              const Progress& progress, int64_t timeout_ns = kTrialTimeoutNs);
 
  private:
   WorkerCatalog& workers_;

@@ -32,6 +32,18 @@ struct StudyRecord {
   int64_t cells = 0;                 // planned
 };
 
+// Whether a version of a worker computes a network rightly, as it was found once.
+struct ParityRecord {
+  std::string worker, worker_version;
+  std::string fingerprint;           // of the network
+  std::string setting;               // all else that it depends on: device, precision, options
+  Outcome outcome = Outcome::kOk;    // kOk = verified; kWrong; any other: it could not be found out
+  std::string reason;                // of what is not kOk
+  double worst = 0;                  // the largest difference over its allowance
+  std::string worst_tensor;
+  std::string checked_utc;
+};
+
 // The few numbers that tables need.
 struct RunSummary {
   int64_t steps = 0, warmup_steps = 0;

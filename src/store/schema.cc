@@ -64,6 +64,21 @@ constexpr char kVersion1[] = R"sql(
   );
 )sql";
 
+constexpr char kVersion2[] = R"sql(
+  CREATE TABLE parity (
+    worker TEXT NOT NULL,
+    worker_version TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    setting TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    worst REAL NOT NULL,
+    worst_tensor TEXT NOT NULL,
+    checked_utc TEXT NOT NULL,
+    PRIMARY KEY (worker, worker_version, fingerprint, setting)
+  );
+)sql";
+
 Status AddMissingColumns(const Database& database) {
   const std::set<std::string> present = TENCH_TRY(ColumnNames(database, "run"));
   for (const RunColumn& column : RunColumns()) {
@@ -92,6 +107,7 @@ Error TooNew(const Database& database, int64_t version, int64_t newest) {
 std::span<const Migration> Migrations() {
   static const std::vector<Migration> migrations = {
       {1, [](const Database& database) { return database.Execute(kVersion1); }},
+      {2, [](const Database& database) { return database.Execute(kVersion2); }},
   };
   return migrations;
 }

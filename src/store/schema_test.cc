@@ -58,7 +58,7 @@ TEST_F(SchemaTest, RefusesANewerFileAndNamesBothVersionsAndTheWayOut) {
   for (const auto mode : {Store::Mode::kReadOnly, Store::Mode::kReadWrite}) {
     const Result<Store> store = Store::Open(path_, mode);
     ASSERT_FALSE(store.ok());
-    EXPECT_THAT(store.error().message, AllOf(HasSubstr(path_.string()), HasSubstr("layout 42"), HasSubstr("up to 1"),
+    EXPECT_THAT(store.error().message, AllOf(HasSubstr(path_.string()), HasSubstr("layout 42"), HasSubstr("up to 2"),
                                              HasSubstr("update tench")));
   }
 }

@@ -2,6 +2,8 @@
 #include "store/store.h"
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "base/clock.h"
@@ -342,6 +344,38 @@ Result<RunSeries> Store::Series(int64_t run) {
   series.samples = select.Blob(4);
   series.log = select.Blob(5);
   return series;
+}
+
+Status Store::SetParity(const ParityRecord& parity) {
+  Statement statement = TENCH_TRY(
+      impl_->database.Prepare("INSERT OR REPLACE INTO parity (worker, worker_version, fingerprint, setting, outcome, reason, worst, "
+                              "worst_tensor, checked_utc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
+  int parameter = 1;
+  for (const std::string* text : {&parity.worker, &parity.worker_version, &parity.fingerprint, &parity.setting,
+                                  &Name(parity.outcome), &parity.reason})
+    statement.Bind(parameter++, *text);
+  // SQLite has no infinity that every tool reads, and NaN would become NULL.
+  statement.Bind(parameter++, std::isfinite(parity.worst) ? parity.worst : std::numeric_limits<double>::max());
+  statement.Bind(parameter++, parity.worst_tensor);
+  statement.Bind(parameter++, parity.checked_utc);
+  return statement.Run();
+}
+
+Result<std::optional<ParityRecord>> Store::FindParity(const std::string& worker, const std::string& worker_version,
+                                                      const std::string& fingerprint, const std::string& setting) {
+  Statement statement = TENCH_TRY(impl_->database.Prepare(
+      "SELECT outcome, reason, worst, worst_tensor, checked_utc FROM parity "
+      "WHERE worker = ?1 AND worker_version = ?2 AND fingerprint = ?3 AND setting = ?4"));
+  int parameter = 1;
+  for (const std::string* text : {&worker, &worker_version, &fingerprint, &setting}) statement.Bind(parameter++, *text);
+  if (!TENCH_TRY(statement.Step())) return std::optional<ParityRecord>();
+  ParityRecord parity{worker, worker_version, fingerprint, setting, Outcome::kOk, "", 0, "", ""};
+  parity.outcome = TENCH_TRY(ParseOutcome(statement.Text(0)));
+  parity.reason = statement.Text(1);
+  parity.worst = statement.Real(2);
+  parity.worst_tensor = statement.Text(3);
+  parity.checked_utc = statement.Text(4);
+  return std::optional<ParityRecord>(std::move(parity));
 }
 
 }  // namespace tench

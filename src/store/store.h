@@ -59,6 +59,11 @@ class Store {
   // (round, cell id) of every run that need not be repeated: all outcomes but `interrupted`.
   Result<std::set<std::pair<int64_t, std::string>>> FinishedRuns(int64_t study);
 
+  // Parity is kept once per worker, version, network and setting; a later finding replaces an earlier one.
+  Status SetParity(const ParityRecord& parity);
+  Result<std::optional<ParityRecord>> FindParity(const std::string& worker, const std::string& worker_version,
+                                                 const std::string& fingerprint, const std::string& setting);
+
   // Without series; oldest first. `each` returning false ends the walk.
   Status ForEachRun(const RunFilter& filter, const std::function<bool(const RunRecord&)>& each);
   Result<RunSeries> Series(int64_t run);

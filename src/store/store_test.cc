@@ -274,5 +274,20 @@ TEST_F(StoreTest, SeriesOfAnUnknownRunIsAnError) {
   EXPECT_THAT(store_.Series(5).error().message, HasSubstr("there is no run 5"));
 }
 
+TEST_F(StoreTest, KeepsParityOncePerWorkerVersionNetworkAndSetting) {
+  ParityRecord parity{"native", "1.0", "f00d", "device=cpu", Outcome::kWrong, "conv1 differs", 12.5, "gradients of conv1", "now"};
+  ASSERT_TRUE(store_.SetParity(parity).ok());
+  EXPECT_FALSE(store_.FindParity("native", "1.1", "f00d", "device=cpu")->has_value());
+  EXPECT_FALSE(store_.FindParity("native", "1.0", "f00d", "device=gpu")->has_value());
+  auto found = *store_.FindParity("native", "1.0", "f00d", "device=cpu");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->outcome, Outcome::kWrong);
+  EXPECT_EQ(found->reason, "conv1 differs");
+  EXPECT_EQ(found->worst, 12.5);
+  parity.outcome = Outcome::kOk;
+  ASSERT_TRUE(store_.SetParity(parity).ok());
+  EXPECT_EQ((*store_.FindParity("native", "1.0", "f00d", "device=cpu"))->outcome, Outcome::kOk);
+}
+
 }  // namespace
 }  // namespace tench

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/parity_gate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace tench {
+namespace {
+
+class ParityGateTest : public testing::Test {
+ protected:
+  static PlannedCell CellOf(const std::string& worker, const std::string& fault) {
+    PlannedCell planned;
+    EXPECT_TRUE(planned.cell.Set("worker", worker).ok() && planned.cell.Set("network", "lenet").ok());
+    if (!fault.empty()) planned.cell.options["fault"] = fault;
+    planned.id = planned.cell.Id();
+    return planned;
+  }
+  ParityGate::Finding Check(const PlannedCell& cell) {
+    trials_ = 0;
+    return ParityGate(store_, catalog_, {}, stop_).Check(cell, [this](const std::string&) { ++trials_; });
+  }
+
+  const volatile int stop_ = 0;
+  int trials_ = 0;
+  TemporaryFolder folder_ = *TemporaryFolder::Make("tench-gate-");
+  Store store_ = *Store::Open(folder_.path() / "results.db", Store::Mode::kReadWrite);
+  WorkerCatalog catalog_ = WorkerCatalog::Discover({TENCH_WRONG_DIR, TENCH_BIN_DIR});
+};
+
+TEST_F(ParityGateTest, StopsAWrongWorkerAndNamesTheLayer) {
+  const ParityGate::Finding finding = Check(CellOf("wrong", "flipped_filter"));
+  EXPECT_EQ(finding.state, ParityGate::State::kWrong);
+  EXPECT_THAT(finding.reason, testing::HasSubstr("conv1"));
+}
+
+TEST_F(ParityGateTest, FindsOutOncePerStore) {
+  EXPECT_EQ(Check(CellOf("wrong", "none")).state, ParityGate::State::kVerified);
+  EXPECT_GT(trials_, 0);
+  EXPECT_EQ(Check(CellOf("wrong", "none")).state, ParityGate::State::kVerified);
+  EXPECT_EQ(trials_, 0);
+}
+
+TEST_F(ParityGateTest, TakesTheReferenceForGranted) {
+  EXPECT_EQ(Check(CellOf("reference", "")).state, ParityGate::State::kVerified);
+  EXPECT_EQ(trials_, 0);
+}
+
+TEST_F(ParityGateTest, CannotTellOfAnotherPrecision) {
+  PlannedCell cell = CellOf("wrong", "none");
+  ASSERT_TRUE(cell.cell.Set("precision", "bf16").ok());
+  EXPECT_EQ(Check(cell).state, ParityGate::State::kUnknown);
+}
+
+}  // namespace
+}  // namespace tench
