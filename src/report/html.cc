@@ -25,7 +25,7 @@ constexpr std::string_view kStyle = R"css(
 }
 * { box-sizing: border-box; }
 body {
-  margin: 0 auto; max-width: 72rem; padding: 1.5rem 1rem 4rem;
+  margin: 0 auto; max-width: 82rem; padding: 1.5rem 1rem 4rem;
   background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif;
 }
 h1 { font-size: 1.6rem; margin: 0; }
@@ -35,11 +35,11 @@ p { margin: .2rem 0; }
 .wide {
   overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; margin-top: .6rem;
 }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { padding: .4rem .7rem; text-align: right; white-space: nowrap; border-top: 1px solid var(--line); }
+table { border-collapse: collapse; width: 100%; font-size: .95rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .4rem .55rem; text-align: right; white-space: nowrap; border-top: 1px solid var(--line); }
 thead th { border-top: 0; color: var(--soft); font-weight: 600; font-size: .85rem; }
 .left { text-align: left; }
-.bar { min-width: 9rem; width: 30%; }
+.bar { min-width: 5rem; width: 30%; }
 .bar div { height: .8rem; min-width: 2px; border-radius: .2rem; background: var(--bar); }
 .best .bar div { background: var(--best); }
 .flag { color: var(--soft); font-size: .85rem; }
