@@ -22,7 +22,10 @@ Result<TuneMode> TuneModeOf(const BuildOptions& options) {
 class NativeAdapter final : public Adapter {
  public:
   explicit NativeAdapter(const NativeSettings& settings)
-      : settings_(settings), engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {}
+      : settings_(settings), engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
+    // oneDNN 3.2's cache hands out the first implementation of a convolution where next_impl has gone on to another.
+    dnnl::set_primitive_cache_capacity(0);
+  }
 
   Description Describe() override {
     const dnnl_version_t* version = dnnl_version();

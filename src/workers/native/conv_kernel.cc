@@ -36,22 +36,25 @@ dnnl::convolution_forward::primitive_desc ForwardPd(const ConvShape& shape, cons
           attributes};
 }
 
-// Copies of a primitive_desc share one handle, which next_impl changes.
-template <class Pd>
-Pd Clone(const Pd& pd) {
-  dnnl_primitive_desc_t copy = nullptr;
-  dnnl::error::wrap_c_api(dnnl_primitive_desc_clone(&copy, pd.get()), "a primitive descriptor could not be copied");
-  return Pd(copy);
-}
+// Plain loops, hundreds of times slower.
+bool IsPortable(const std::string& implementation) { return implementation.find("ref") != std::string::npos; }
 
-// Calls visit(pd) for each implementation worth trying; the portable reference only where there is nothing else.
-template <class Pd, class Visit>
-void ForEachImplementation(Pd pd, const Visit& visit) {
+// Calls visit(pd, i, make) for each implementation worth trying, where make() generates its code. `describe` makes the descriptor anew each
+// time, because copies of one share a handle, which next_impl changes.
+template <class Primitive, class Describe, class Visit>
+void ForEachImplementation(const Describe& describe, const Visit& visit) {
+  auto pd = describe();
   for (int i = 0; i < kMaxImplementations; ++i) {
+    // Narrower vectors than this CPU's, and no generated code at all, only matter where nothing else exists.
     const std::string name = pd.impl_info_str();
-    // What generates no code for this CPU's widest vectors only wins where nothing else exists.
-    const bool slow = name.find("ref") != std::string::npos || name.find("sse41") != std::string::npos;
-    if (!slow || i == 0) visit(Clone(pd), i);
+    const bool slow = IsPortable(name) || name.find("sse41") != std::string::npos;
+    if (!slow || i == 0) {
+      visit(pd, i, [describe, i]() -> dnnl::primitive {
+        auto own = describe();
+        for (int skip = 0; skip < i; ++skip) own.next_impl();
+        return Primitive(own);
+      });
+    }
     if (!pd.next_impl()) return;
   }
 }
@@ -64,15 +67,18 @@ struct Family {
 std::vector<Family> Families(const ConvShape& shape) {
   std::vector<Family> families = {{"blocked", HomeMd(shape.in), HomeMd(shape.out)}};
   families.push_back({"channels_last", ChannelsLastMd(shape.in), ChannelsLastMd(shape.out)});
-  if (shape.in[1] < 8) families.push_back({"plain_in", PlainMd(shape.in), ChannelsLastMd(shape.out)});
+  // One channel is first and last at once.
+  if (shape.in[1] > 1 && shape.in[1] < 8) families.push_back({"plain_in", PlainMd(shape.in), ChannelsLastMd(shape.out)});
   return families;
 }
 
 void AddForward(const ConvShape& shape, const Family& family, const dnnl::engine& engine, std::vector<ConvKernel>& kernels) {
-  const auto pd = ForwardPd(shape, family.in, AnyLike(shape.PlainWeights()), family.out, WithActivation(shape.activation), engine);
-  ForEachImplementation(pd, [&](const auto& found, int i) {
-    kernels.push_back({fmt::format("{}/{}", family.name, i), found.impl_info_str(), [found] { return dnnl::convolution_forward(found); }, found.src_desc(),
-                       found.weights_desc(), BiasMd(shape), found.dst_desc(), found.scratchpad_desc(), false});
+  const auto describe = [=, &engine] {
+    return ForwardPd(shape, family.in, AnyLike(shape.PlainWeights()), family.out, WithActivation(shape.activation), engine);
+  };
+  ForEachImplementation<dnnl::convolution_forward>(describe, [&](const auto& found, int i, const auto& make) {
+    kernels.push_back({fmt::format("{}/{}", family.name, i), found.impl_info_str(), make, found.src_desc(), found.weights_desc(),
+                       BiasMd(shape), found.dst_desc(), found.scratchpad_desc(), false});
   });
 }
 
@@ -100,25 +106,26 @@ void ForEachBackwardData(const ConvShape& shape, const Family& family, const dnn
   const Md weights = AnyLike(shape.PlainWeights());
   ConvShape bare = shape;
   bare.training = true;
-  const auto hint = ForwardPd(bare, family.in, weights, family.out, PlainAttributes(), engine);
-  const dnnl::convolution_backward_data::primitive_desc pd(engine, algorithm::convolution_direct, family.in, weights, family.out, g.strides,
+  const auto hint = ForwardPd(bare, family.in, weights, family.out, PlainAttributes(), engine);   // next_impl looks at it again
+  const auto describe = [=, &engine] {
+    return dnnl::convolution_backward_data::primitive_desc(engine, algorithm::convolution_direct, family.in, weights, family.out, g.strides,
                                                            g.dilates, g.pad_left, g.pad_right, hint, PlainAttributes());
-  ForEachImplementation(pd, visit);
+  };
+  ForEachImplementation<dnnl::convolution_backward_data>(describe, visit);
 }
 
 void AddFlipped(const ConvShape& shape, const Md& home_weights, const dnnl::engine& engine, std::vector<ConvKernel>& kernels) {
   const ConvShape mirror = Mirror(shape);
-  ForEachBackwardData(mirror, Families(mirror)[0], engine, [&](const auto& found, int i) {
+  ForEachBackwardData(mirror, Families(mirror)[0], engine, [&](const auto& found, int i, const auto& make) {
     if (!CanFlip(home_weights, found.weights_desc())) return;
     kernels.push_back({fmt::format("flipped/{}", i), std::string("flipped ") + found.impl_info_str(),
-                       [found] { return dnnl::convolution_backward_data(found); }, found.diff_dst_desc(), found.weights_desc(), Md(), found.diff_src_desc(),
-                       found.scratchpad_desc(), true});
+                       make, found.diff_dst_desc(), found.weights_desc(), Md(), found.diff_src_desc(), found.scratchpad_desc(), true});
   });
 }
 
 void AddBackwardData(const ConvShape& shape, const Family& family, const dnnl::engine& engine, std::vector<ConvKernel>& kernels) {
-  ForEachBackwardData(shape, family, engine, [&](const auto& found, int i) {
-    kernels.push_back({fmt::format("{}/{}", family.name, i), found.impl_info_str(), [found] { return dnnl::convolution_backward_data(found); },
+  ForEachBackwardData(shape, family, engine, [&](const auto& found, int i, const auto& make) {
+    kernels.push_back({fmt::format("{}/{}", family.name, i), found.impl_info_str(), make,
                        found.diff_src_desc(), found.weights_desc(), Md(), found.diff_dst_desc(), found.scratchpad_desc(), false});
   });
 }
@@ -126,13 +133,15 @@ void AddBackwardData(const ConvShape& shape, const Family& family, const dnnl::e
 void AddBackwardWeights(const ConvShape& shape, const Family& family, const dnnl::engine& engine, std::vector<ConvKernel>& kernels) {
   const Geometry g = GeometryOf(shape.op);
   const Md weights = AnyLike(shape.PlainWeights());
-  const auto hint = ForwardPd(shape, family.in, weights, family.out, PlainAttributes(), engine);
-  const dnnl::convolution_backward_weights::primitive_desc pd(engine, algorithm::convolution_direct, family.in, weights, BiasMd(shape),
+  const auto hint = ForwardPd(shape, family.in, weights, family.out, PlainAttributes(), engine);   // next_impl looks at it again
+  const auto describe = [=, &engine] {
+    return dnnl::convolution_backward_weights::primitive_desc(engine, algorithm::convolution_direct, family.in, weights, BiasMd(shape),
                                                               family.out, g.strides, g.dilates, g.pad_left, g.pad_right, hint,
                                                               PlainAttributes());
-  ForEachImplementation(pd, [&](const auto& found, int i) {
-    kernels.push_back({fmt::format("{}/{}", family.name, i), found.impl_info_str(), [found] { return dnnl::convolution_backward_weights(found); },
-                       found.src_desc(), found.diff_weights_desc(), BiasMd(shape), found.diff_dst_desc(), found.scratchpad_desc(), false});
+  };
+  ForEachImplementation<dnnl::convolution_backward_weights>(describe, [&](const auto& found, int i, const auto& make) {
+    kernels.push_back({fmt::format("{}/{}", family.name, i), found.impl_info_str(), make, found.src_desc(), found.diff_weights_desc(),
+                       BiasMd(shape), found.diff_dst_desc(), found.scratchpad_desc(), false});
   });
 }
 
@@ -170,10 +179,11 @@ std::vector<ConvKernel> EnumerateConv(const ConvShape& shape, ConvDirection dire
       if (direction == ConvDirection::kBackwardWeights) AddBackwardWeights(shape, family, engine, kernels);
     });
   }
-  if (direction == ConvDirection::kForward && home_weights && HasMirror(shape)) {
+  if (direction == ConvDirection::kForward && !home_weights.is_zero() && HasMirror(shape)) {
     attempt("flipped", [&] { AddFlipped(shape, home_weights, engine, kernels); });
   }
   if (!only.empty()) std::erase_if(kernels, [&](const ConvKernel& kernel) { return kernel.id != only; });
+  std::stable_partition(kernels.begin(), kernels.end(), [](const ConvKernel& kernel) { return !IsPortable(kernel.implementation); });
   if (kernels.empty() && only.empty()) throw dnnl::error(dnnl_unimplemented, "convolution");
   return kernels;
 }

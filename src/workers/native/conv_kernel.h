@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One way to compute one direction of one convolution: a oneDNN primitive with the layouts that it wants. EnumerateConv lists the ways that
-// are legal here, oneDNN's own preference first: its implementations for blocked and channels-last images, and for a forward convolution of
+// are legal here, oneDNN's own preference first and portable loops last: its implementations for blocked and channels-last images, and for a forward convolution of
 // stride 1 its backward-data kernel on weights that are transposed and turned by 180 degrees ("flipped"), which is the same sum.
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Chooses the kernel of each convolution and direction by measurement on this machine: every candidate is run on memory of its own, and
-// the reorders that it would cause (images, weights, bias as a pass of its own) are timed and added. The shortest sum wins and is remembered.
+// the reorders that it would cause (images, weights, bias as a pass of its own) are timed and added. The shortest sum wins and is
+// remembered, unless other work kept taking the CPU away meanwhile.
 
 #include <map>
 #include <string>
@@ -40,6 +41,7 @@ class ConvTuner {
   std::map<std::string, std::string> fresh_;   // measured by this object
   int64_t forced_ = -1;
   int64_t measured_ = 0;
+  int disturbed_ = 0;   // choices that other work on the machine got in the way of
 };
 
 }  // namespace tench::native

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/native/lowering.h"
+#include "workers/native/lrn_kernel.h"
 
 namespace tench::native {
 
@@ -8,32 +9,20 @@ using dnnl::prop_kind;
 
 void LowerLrn(Lowering& low, size_t layer, const Lrn& op) {
   const Tensor in = low.InputAs(layer, 0, DenseLike(low.InputOf(layer).md));
-  const auto kind = dnnl::algorithm::lrn_across_channels;
-  const auto alpha = static_cast<float>(op.alpha), beta = static_cast<float>(op.beta), k = static_cast<float>(op.k);
-  const bool backward = low.WantsInputGradient(layer);
-  const dnnl::lrn_forward::primitive_desc pd(low.engine, backward ? prop_kind::forward_training : prop_kind::forward_inference, kind, in.md,
-                                             in.md, op.size, alpha, beta, k, PlainAttributes());
-  const Tensor out = low.NewOutput(pd.dst_desc());
-  std::vector<Argument> arguments = {{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}};
-  Tensor workspace;
-  if (backward && pd.workspace_desc().get_size() > 0) {
-    workspace = low.NewTensor(pd.workspace_desc());
-    arguments.push_back({DNNL_ARG_WORKSPACE, workspace});
-  }
-  const int64_t flops = ElementCount(low.OutputShape(layer)) * (2 * op.size + 2);
-  low.AddPrimitive(layer, Direction::kForward, pd, dnnl::lrn_forward(pd), std::move(arguments), flops);
+  const Tensor out = low.NewOutput(in.md);
+  const LrnShape shape = LrnShapeOf(in.md);
+  const int64_t flops = ElementCount(low.OutputShape(layer)) * (op.size + 6);
+  low.AddKernel(layer, Direction::kForward, "lrn", {in, out},
+                [shape, op](std::span<float* const> p, RunState&) { LrnForward(shape, op, p[0], p[1]); }, flops);
   low.SetOutput(layer, out);
-  if (!backward) return;
-  low.OnBackward([&low, layer, op, kind, alpha, beta, k, pd, in, workspace, flops] {
+  if (!low.WantsInputGradient(layer)) return;
+  low.OnBackward([&low, layer, op, shape, in, flops] {
     const Lowering::Gradient gradient = low.TakeGradient(layer);
     if (!gradient) return;
-    const dnnl::lrn_backward::primitive_desc back(low.engine, kind, in.md, in.md, in.md, op.size, alpha, beta, k, pd, PlainAttributes());
-    const Tensor dx = low.NewTensor(in.md);
-    std::vector<Argument> arguments_back = {{DNNL_ARG_SRC, in},
-                                            {DNNL_ARG_DIFF_DST, low.InLayout(layer, Direction::kBackwardData, gradient.tensor, in.md)},
-                                            {DNNL_ARG_DIFF_SRC, dx}};
-    if (workspace) arguments_back.push_back({DNNL_ARG_WORKSPACE, workspace});
-    low.AddPrimitive(layer, Direction::kBackwardData, back, dnnl::lrn_backward(back), std::move(arguments_back), 2 * flops);
+    const Tensor dy = low.InLayout(layer, Direction::kBackwardData, gradient.tensor, in.md);
+    const Tensor dx = low.Reuse(gradient, in.md);
+    low.AddKernel(layer, Direction::kBackwardData, "lrn", {in, dy, dx},
+                  [shape, op](std::span<float* const> p, RunState&) { LrnBackward(shape, op, p[0], p[1], p[2]); }, 2 * flops);
     low.ContributeToInput(layer, 0, {dx, true});
   });
 }

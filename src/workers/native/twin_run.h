@@ -2,6 +2,7 @@
 #pragma once
 // For tests: one network run by the reference and by the native adapter from the same bits, and how far the two are apart.
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>

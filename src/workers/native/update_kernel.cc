@@ -5,6 +5,10 @@
 // chunk stay in the second-level cache while all rows pass by.
 #include "workers/native/update_kernel.h"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 
 #include "workers/native/parallel.h"
@@ -16,9 +20,6 @@ constexpr int64_t kRows = 6;
 constexpr int64_t kColumns = 16;
 constexpr int64_t kPanelBytes = 128 * 1024;
 constexpr int64_t kGrain = 16 * 1024;
-
-typedef float Vector __attribute__((vector_size(32), aligned(4)));
-static_assert(kColumns * sizeof(float) == 2 * sizeof(Vector));
 
 struct Rates {
   float momentum, rate, decay;
@@ -44,53 +45,99 @@ struct Tiles {
   Rates rates;
 };
 
-[[gnu::target_clones("default", "arch=haswell", "arch=skylake-avx512")]]
+// What to do with one tile of gradients, row by row; the whole width is the usual case.
+void ApplyTile(const Tiles& tiles, const float (&tile)[kRows][kColumns], int64_t row, int64_t column) {
+  const DenseShape& shape = tiles.shape;
+  const int64_t rows = std::min(kRows, shape.out - row), columns = std::min(kColumns, shape.in - column);
+  for (int64_t r = 0; r < rows; ++r) {
+    const int64_t at = (row + r) * shape.in + column;
+    if (tiles.weights == nullptr) {
+      std::copy_n(tile[r], columns, tiles.gradients + at);
+      continue;
+    }
+    for (int64_t c = 0; c < columns; ++c) {
+      const float v = tiles.rates.momentum * tiles.momenta[at + c] + tiles.rates.rate * (tile[r][c] + tiles.rates.decay * tiles.weights[at + c]);
+      tiles.momenta[at + c] = v;
+      tiles.weights[at + c] -= v;
+    }
+  }
+}
+
+void PortableTile(const Tiles& tiles, const float* x, const float* dy, int64_t row, int64_t column) {
+  float tile[kRows][kColumns] = {};
+  for (int64_t n = 0; n < tiles.shape.batch; ++n) {
+    for (int64_t r = 0; r < kRows; ++r) {
+      for (int64_t c = 0; c < kColumns; ++c) tile[r][c] += dy[n * kRows + r] * x[n * kColumns + c];
+    }
+  }
+  ApplyTile(tiles, tile, row, column);
+}
+
+#ifdef __x86_64__
+// Twelve sums in registers; the compiler, left alone, keeps them in memory.
+[[gnu::target("avx2,fma")]]
+void WideTile(const Tiles& tiles, const float* x, const float* dy, int64_t row, int64_t column) {
+  __m256 sum[kRows][2];
+#pragma GCC unroll 6
+  for (int64_t r = 0; r < kRows; ++r) sum[r][0] = sum[r][1] = _mm256_setzero_ps();
+  for (int64_t n = 0; n < tiles.shape.batch; ++n, x += kColumns, dy += kRows) {
+    const __m256 left = _mm256_loadu_ps(x), right = _mm256_loadu_ps(x + 8);
+#pragma GCC unroll 6
+    for (int64_t r = 0; r < kRows; ++r) {
+      const __m256 factor = _mm256_broadcast_ss(dy + r);
+      sum[r][0] = _mm256_fmadd_ps(left, factor, sum[r][0]);
+      sum[r][1] = _mm256_fmadd_ps(right, factor, sum[r][1]);
+    }
+  }
+  const DenseShape& shape = tiles.shape;
+  if (tiles.weights == nullptr || row + kRows > shape.out || column + kColumns > shape.in) {
+    float tile[kRows][kColumns];
+#pragma GCC unroll 6
+    for (int64_t r = 0; r < kRows; ++r) {
+      _mm256_storeu_ps(tile[r], sum[r][0]);
+      _mm256_storeu_ps(tile[r] + 8, sum[r][1]);
+    }
+    ApplyTile(tiles, tile, row, column);
+    return;
+  }
+  const __m256 momentum = _mm256_set1_ps(tiles.rates.momentum), rate = _mm256_set1_ps(tiles.rates.rate),
+               decay = _mm256_set1_ps(tiles.rates.decay);
+#pragma GCC unroll 6
+  for (int64_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int64_t half = 0; half < 2; ++half) {
+      float* w = tiles.weights + (row + r) * shape.in + column + 8 * half;
+      float* m = tiles.momenta + (row + r) * shape.in + column + 8 * half;
+      const __m256 weight = _mm256_loadu_ps(w);
+      const __m256 gradient = _mm256_fmadd_ps(decay, weight, sum[r][half]);
+      const __m256 v = _mm256_fmadd_ps(momentum, _mm256_loadu_ps(m), _mm256_mul_ps(rate, gradient));
+      _mm256_storeu_ps(m, v);
+      _mm256_storeu_ps(w, _mm256_sub_ps(weight, v));
+    }
+  }
+}
+#endif
+
+using TileKernel = void (*)(const Tiles&, const float* x, const float* dy, int64_t row, int64_t column);
+
+TileKernel ChooseTileKernel() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return WideTile;
+#endif
+  return PortableTile;
+}
+
 void RunTiles(const Tiles& tiles, int64_t first_row_panel, int64_t last_row_panel) {
-  const DenseShape shape = tiles.shape;
+  static const TileKernel kernel = ChooseTileKernel();
+  const DenseShape& shape = tiles.shape;
   const int64_t column_panels = (shape.in + kColumns - 1) / kColumns;
   const int64_t chunk = std::max<int64_t>(4, kPanelBytes / (shape.batch * kColumns * static_cast<int64_t>(sizeof(float))));
   for (int64_t chunk_begin = 0; chunk_begin < column_panels; chunk_begin += chunk) {
     const int64_t chunk_end = std::min(column_panels, chunk_begin + chunk);
     for (int64_t row_panel = first_row_panel; row_panel < last_row_panel; ++row_panel) {
-      const float* dy_panel = tiles.dy_panels + row_panel * shape.batch * kRows;
-      const int64_t rows = std::min(kRows, shape.out - row_panel * kRows);
+      const float* dy = tiles.dy_panels + row_panel * shape.batch * kRows;
       for (int64_t panel = chunk_begin; panel < chunk_end; ++panel) {
-        const float* x = tiles.x_panels + panel * shape.batch * kColumns;
-        const float* dy = dy_panel;
-        Vector sum[kRows][2] = {};
-        for (int64_t n = 0; n < shape.batch; ++n) {
-          const Vector left = *reinterpret_cast<const Vector*>(x), right = *reinterpret_cast<const Vector*>(x + 8);
-          for (int64_t r = 0; r < kRows; ++r) {
-            sum[r][0] += left * dy[r];
-            sum[r][1] += right * dy[r];
-          }
-          x += kColumns;
-          dy += kRows;
-        }
-        const int64_t columns = std::min(kColumns, shape.in - panel * kColumns);
-        for (int64_t r = 0; r < rows; ++r) {
-          const int64_t at = (row_panel * kRows + r) * shape.in + panel * kColumns;
-          if (columns == kColumns && tiles.weights != nullptr) {
-            for (int64_t half = 0; half < 2; ++half) {
-              Vector* w = reinterpret_cast<Vector*>(tiles.weights + at) + half;
-              Vector* m = reinterpret_cast<Vector*>(tiles.momenta + at) + half;
-              const Vector v = tiles.rates.momentum * *m + tiles.rates.rate * (sum[r][half] + tiles.rates.decay * *w);
-              *m = v;
-              *w -= v;
-            }
-            continue;
-          }
-          const float* g = reinterpret_cast<const float*>(sum[r]);
-          for (int64_t c = 0; c < columns; ++c) {
-            if (tiles.weights == nullptr) {
-              tiles.gradients[at + c] = g[c];
-              continue;
-            }
-            const float v = tiles.rates.momentum * tiles.momenta[at + c] + tiles.rates.rate * (g[c] + tiles.rates.decay * tiles.weights[at + c]);
-            tiles.momenta[at + c] = v;
-            tiles.weights[at + c] -= v;
-          }
-        }
+        kernel(tiles, tiles.x_panels + panel * shape.batch * kColumns, dy, row_panel * kRows, panel * kColumns);
       }
     }
   }
