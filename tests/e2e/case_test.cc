@@ -87,6 +87,7 @@ TEST_P(CaseTest, BehavesAsWritten) {
   setenv("TENCH_CASES", kCases.c_str(), 1);
   setenv("TENCH_SOURCE", TENCH_SOURCE_DIR, 1);
   setenv("TENCH_MACHINE", "testbed", 1);
+  unsetenv("TENCH_WORKER_PATH");
   EXPECT_TRUE(MatchesGoldenFile(path, Replay(transcript, folder.path())));
 }
 
