@@ -144,7 +144,9 @@ TEST(SubprocessTest, IgnoredSignalsAreNotInherited) {
   signal(SIGPIPE, SIG_IGN);
   const std::string text = OutputOf("grep SigIgn /proc/self/status");
   signal(SIGPIPE, SIG_DFL);
-  EXPECT_EQ(text, "SigIgn:\t0000000000000000\n");
+  ASSERT_TRUE(text.starts_with("SigIgn:\t")) << text;
+  // Only of SIGPIPE: who started this test may ignore what no program can reset (the C library's own 32 and 33).
+  EXPECT_EQ(std::stoull(text.substr(8), nullptr, 16) & (1ull << (SIGPIPE - 1)), 0u) << text;
 }
 
 TEST(SubprocessTest, WaitReturnsAtItsDeadlineAndTheDescriptorTellsTheEnd) {

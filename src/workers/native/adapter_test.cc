@@ -178,7 +178,8 @@ TEST(NativeAdapterTest, ProfilesEveryKernelWhenAsked) {
   ASSERT_TRUE(adapter->SetBatch(batch).ok());
   for (int step = 0; step < 3; ++step) ASSERT_TRUE(adapter->Step(Phase::kTrain).ok());
   bool convolution = false;
-  for (const ProfileRow& row : *adapter->Profile()) {
+  const std::vector<ProfileRow> rows = *adapter->Profile();
+  for (const ProfileRow& row : rows) {
     EXPECT_EQ(row.calls, 3);
     EXPECT_GT(row.bytes, 0);
     EXPECT_FALSE(row.kernel.empty());
