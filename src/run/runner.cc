@@ -61,12 +61,16 @@ Result<StudyRecord> BeginStudy(Store& store, const StudyRequest& request, const 
 }
 
 Result<StudyRecord> FindOrBeginStudy(Store& store, const StudyRequest& request, const HostFacts& host) {
-  if (!request.fresh) {
+  if (request.fresh) return BeginStudy(store, request, host);
+  // Looking and beginning are one transaction: two sweeps started at once must meet in one study, not begin two.
+  StudyRecord study;
+  TENCH_TRY(store.InOneTransaction([&]() -> Status {
     const auto found =
         TENCH_TRY(store.FindStudy(request.suite, request.suite_fingerprint, host.machine_id, request.filter));
-    if (found) return *found;
-  }
-  return BeginStudy(store, request, host);
+    study = found ? *found : TENCH_TRY(BeginStudy(store, request, host));
+    return Ok();
+  }));
+  return study;
 }
 
 // One call of RunStudy: what is done, what is left, and what the earlier runs taught.

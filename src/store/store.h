@@ -53,8 +53,8 @@ class Store {
   // A study has each (round, cell, attempt) once. Where that attempt is there already as `interrupted`, the run becomes
   // the next attempt.
   Result<int64_t> AddRun(const RunRecord& run, const RunSeries& series);
-  // All that `work` adds through this store becomes durable together, or nothing of it does: for importing many runs at
-  // once.
+  // All that `work` adds through this store becomes durable together, or nothing of it does, and no other process writes
+  // in between: for importing many runs at once, or for a look and a write that belong together.
   Status InOneTransaction(const std::function<Status()>& work);
   // (round, cell id) of every run that need not be repeated: all outcomes but `interrupted`.
   Result<std::set<std::pair<int64_t, std::string>>> FinishedRuns(int64_t study);
