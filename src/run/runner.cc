@@ -64,12 +64,17 @@ Result<StudyRecord> FindOrBeginStudy(Store& store, const StudyRequest& request, 
   if (request.fresh) return BeginStudy(store, request, host);
   // Looking and beginning are one transaction: two sweeps started at once must meet in one study, not begin two.
   StudyRecord study;
-  TENCH_TRY(store.InOneTransaction([&]() -> Status {
+  const Status begun = store.InOneTransaction([&]() -> Status {
     const auto found =
         TENCH_TRY(store.FindStudy(request.suite, request.suite_fingerprint, host.machine_id, request.filter));
-    study = found ? *found : TENCH_TRY(BeginStudy(store, request, host));
+    if (found) {
+      study = *found;
+    } else {
+      study = TENCH_TRY(BeginStudy(store, request, host));
+    }
     return Ok();
-  }));
+  });
+  if (!begun.ok()) return begun.error();
   return study;
 }
 
