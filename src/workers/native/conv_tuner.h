@@ -41,6 +41,7 @@ class ConvTuner {
   std::map<std::string, std::string> fresh_;   // measured by this object
   int64_t forced_ = -1;
   int64_t measured_ = 0;
+  int64_t spent_ns_ = 0;
   int disturbed_ = 0;   // choices that other work on the machine got in the way of
 };
 
