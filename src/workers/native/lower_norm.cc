@@ -72,6 +72,35 @@ void AddNormBackward(Lowering& low, size_t layer, const Norm& norm, const dnnl::
   low.Update(layer, 1, d_shift);
 }
 
+// Only convolutions read it: they do so in the backward pass too, where one more pass over the image is cheaper than the memory.
+bool WorthRemaking(const Lowering& low, size_t layer) {
+  if (!low.training || low.options.observe || low.fusion.activation[layer] != Activation::kRelu) return false;
+  // The rectifier was absorbed: its readers are the readers.
+  for (size_t i = layer + 1; i < low.graph.layers.size(); ++i) {
+    for (size_t input : low.graph.layers[i].inputs) {
+      const bool reads = input == layer ? !low.fusion.absorbed[i] : low.fusion.absorbed[input] && low.graph.layers[input].inputs[0] == layer;
+      if (reads && !std::holds_alternative<Convolution>(low.graph.layers[i].layer.op)) return false;
+    }
+  }
+  return true;
+}
+
+Tensor Remake(Lowering& low, size_t layer, const Norm& norm) {
+  const dnnl::batch_normalization_forward::primitive_desc pd(low.engine, prop_kind::forward_inference, norm.in.md, norm.in.md, norm.eps,
+                                                             norm.flags | normalization_flags::use_global_stats, PlainAttributes());
+  const Tensor out = low.NewTensor(norm.in.md);
+  low.AddPrimitive(layer, Direction::kBackwardData, std::string("again ") + pd.impl_info_str(), pd.scratchpad_desc(),
+                   dnnl::batch_normalization_forward(pd),
+                   {{DNNL_ARG_SRC, norm.in},
+                    {DNNL_ARG_DST, out},
+                    {DNNL_ARG_MEAN, norm.mean},
+                    {DNNL_ARG_VARIANCE, norm.variance},
+                    {DNNL_ARG_SCALE, norm.scale},
+                    {DNNL_ARG_SHIFT, norm.shift}},
+                   ElementCount(norm.in.md.get_dims()) * 4);
+  return out;
+}
+
 }  // namespace
 
 void LowerBatchNorm(Lowering& low, size_t layer, const BatchNorm& op) {
@@ -103,6 +132,7 @@ void LowerBatchNorm(Lowering& low, size_t layer, const BatchNorm& op) {
                    ElementCount(low.OutputShape(layer)) * 7);
   if (low.training) AddRunningStatistics(low, layer, op, norm, running_mean, running_variance);
   low.SetOutput(layer, out);
+  if (WorthRemaking(low, layer)) low.OnRemake(layer, [&low, layer, norm] { return Remake(low, layer, norm); });
   low.OnBackward([&low, layer, norm, pd] { AddNormBackward(low, layer, norm, pd); });
 }
 

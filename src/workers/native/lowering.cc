@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "workers/native/pointwise_kernel.h"
 #include "workers/native/update_kernel.h"
@@ -34,6 +35,7 @@ Status Lowering::Run() {
     TENCH_TRY(LowerLayer(i).In(fmt::format("layer '{}'", graph.layers[i].layer.name)));
   }
   if (!training) return Ok();
+  in_backward_ = true;
   for (auto lower = backward_.rbegin(); lower != backward_.rend(); ++lower) (*lower)();
   return Ok();
 }
@@ -97,9 +99,13 @@ Tensor Lowering::InLayout(size_t layer, Direction direction, const Tensor& tenso
 
 Tensor Lowering::InputAs(size_t layer, size_t input, const Md& md) {
   Value& value = values_[slot_[graph.layers[layer].inputs[input]]];
-  if (value.tensor.md == md) return value.tensor;
+  if (value.tensor.md == md && !(in_backward_ && value.remake)) return value.tensor;
   for (const Tensor& copy : value.copies) {
     if (copy.md == md) return copy;
+  }
+  if (in_backward_ && value.remake) {
+    value.tensor = std::exchange(value.remake, nullptr)();
+    if (value.tensor.md == md) return value.tensor;
   }
   value.copies.push_back(InLayout(layer, Direction::kForward, value.tensor, md));
   return value.copies.back();
@@ -136,7 +142,11 @@ Lowering::Gradient Lowering::TakeGradient(size_t layer, bool derive) {
   });
   if (!regular || !RowsOf(like.md)) {
     const Md dense = DenseLike(like.md);
-    like = InLayout(layer, Direction::kBackwardData, like, dense);
+    if (activation == Activation::kNone) {
+      like.md = dense;   // only its layout is looked at
+    } else {
+      like = InLayout(layer, Direction::kBackwardData, like, dense);
+    }
     for (Gradient& gradient : gradients) {
       if (gradient.tensor.md == dense) continue;
       gradient = {InLayout(layer, Direction::kBackwardData, gradient.tensor, dense), true};

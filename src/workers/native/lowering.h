@@ -65,6 +65,8 @@ class Lowering {
   void ShareOutput(size_t layer, size_t producer) { slot_[layer] = slot_[producer]; }
   // The input in the wanted layout; copies are made once and shared by all who want them, forward and backward.
   Tensor InputAs(size_t layer, size_t input, const Md& md);
+  // The layer's output need not be kept for the backward pass: `remake` adds the steps that compute it again, when someone there reads it.
+  void OnRemake(size_t layer, std::function<Tensor()> remake) { values_[slot_[layer]].remake = std::move(remake); }
   // Whether the layer may write its result over this input: nobody else reads it, now or in the backward pass.
   bool MayOverwrite(size_t layer, size_t input) const;
 
@@ -105,6 +107,7 @@ class Lowering {
     Tensor tensor;
     std::vector<Tensor> copies;
     std::vector<Gradient> gradients;
+    std::function<Tensor()> remake;   // taken when used
   };
   Status LowerLayer(size_t layer);
   Gradient Sum(size_t layer, std::vector<Gradient> gradients, const Tensor& like, Activation activation);
@@ -117,6 +120,7 @@ class Lowering {
   std::vector<std::function<void()>> backward_;
   std::map<std::string, std::string> choices_;
   size_t losses_ = 0;
+  bool in_backward_ = false;
 };
 
 // One per op family.
