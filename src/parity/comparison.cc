@@ -15,6 +15,8 @@ constexpr double kTimesJitter = 10;
 constexpr double kSumUlps = 4 * 0x1p-24;   // of a sum of n terms, times the root of n
 constexpr double kFloorShare = 0.1;        // of that, of the group's typical element: what a tensor next to nothing is allowed
 constexpr double kUlps = 4 * 0x1p-24;      // what five rounded updates do to a weight, in units of it
+// A loss near zero is the logarithm of a softmax near one, which f32 holds in steps of 2^-24.
+constexpr double kLossFloor = 4 * 0x1p-24;
 constexpr double kSurvivorTolerance = 1e-5;
 
 struct Group {
@@ -75,7 +77,7 @@ std::vector<Deviation> Compare(TrialKind kind, const Answer& reference, const An
       reference.loss_changes.empty() ? 0 : *std::max_element(reference.loss_changes.begin(), reference.loss_changes.end());
   // An op's probe has one loss over all branches: which branch differs, only the tensors can say.
   for (size_t i = 0; kind != TrialKind::kOps && i < reference.losses.size(); ++i) {
-    const double allowance = std::max(kRelative * std::abs(reference.losses[i]), kTimesJitter * loss_change);
+    const double allowance = std::max({kRelative * std::abs(reference.losses[i]), kTimesJitter * loss_change, kLossFloor});
     const double difference = i < worker.losses.size() ? std::abs(worker.losses[i] - reference.losses[i]) : infinity;
     const std::string what = reference.losses.size() == 1 ? "the loss" : fmt::format("the loss of step {}", i + 1);
     deviations.push_back({what, difference, allowance});

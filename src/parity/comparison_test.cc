@@ -57,6 +57,19 @@ TEST(ComparisonTest, AllowsAWholeNetworkTenTimesWhatJitterDoes) {
   EXPECT_NEAR(ratio(4.2f), 2, 1e-3);
 }
 
+TEST(ComparisonTest, AllowsALossNearZeroWhatF32CanTell) {
+  const auto ratio = [](double expected, double got) {
+    Answer reference, worker;
+    reference.losses = {expected};
+    reference.loss_changes = {0};
+    worker.losses = {got};
+    return Compare(TrialKind::kTrain, reference, worker).front().ratio();
+  };
+  EXPECT_LT(ratio(5e-8, 0), 1);
+  EXPECT_GT(ratio(1e-6, 0), 1);
+  EXPECT_GT(ratio(2, 2.00003), 1);
+}
+
 TEST(ComparisonTest, JudgesATensorOfNearlyNothingByItsGroup) {
   const auto build = [](float tiny) {
     return Of({{"gradients/big", Tensor("gradients/big", {1, 1, 1, 1})},

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// For tests: one network run by any adapter from the bits that net/fill makes, and what it left behind.
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "data/data_set.h"
+#include "net/fill.h"
+#include "worker/adapter.h"
+
+namespace tench::pytorch {
+
+using Tensors = std::map<std::string, std::vector<float>>;
+
+struct TestRun {
+  std::vector<double> losses;
+  Tensors parameters, state, gradients, outputs;   // after the last step
+};
+
+inline TensorSink Into(Tensors& tensors) {
+  return [&tensors](const std::string& name, std::span<const float> values) -> Status {
+    tensors[name].assign(values.begin(), values.end());
+    return Ok();
+  };
+}
+
+inline BuildOptions Quiet() {
+  BuildOptions options;
+  options.threads = 2;
+  options.dropout = false;
+  return options;
+}
+
+// Parameters, state and the first batch are set; the learning rate falls to a tenth after the second step.
+inline Result<TestRun> RunGraph(Adapter& adapter, const Graph& graph, int64_t batch, const BuildOptions& options, int steps) {
+  const TypedGraph typed = TENCH_TRY(Infer(options.phase == Phase::kForward ? InferenceGraph(graph) : graph, batch));
+  TENCH_TRY(adapter.Build(typed, options));
+  std::map<std::string, Fill> fills;
+  for (const Parameter& parameter : typed.parameters) fills[parameter.name] = parameter.fill;
+  const TensorSource source = [&](const std::string& name, std::span<float> out) -> Status {
+    FillTensor(1, name, fills.contains(name) ? fills[name] : Fill{}, 0, out);
+    return Ok();
+  };
+  TENCH_TRY(adapter.SetParameters(source));
+  TENCH_TRY(adapter.SetState(source));
+  std::vector<HostTensor> inputs;
+  MakeBatch(typed, {1, batch, 0}, 0, inputs);
+  TENCH_TRY(adapter.SetBatch(inputs));
+  TestRun run;
+  for (int step = 0; step < steps; ++step) {
+    if (step == 2) TENCH_TRY(adapter.SetLearningRate(0.1 * options.solver.lr));
+    run.losses.push_back(TENCH_TRY(adapter.Step(options.phase)));
+  }
+  TENCH_TRY(adapter.Parameters(Into(run.parameters)));
+  TENCH_TRY(adapter.State(Into(run.state)));
+  if (!options.observe) return run;
+  if (options.phase != Phase::kForward) TENCH_TRY(adapter.Gradients(Into(run.gradients)));
+  std::vector<std::string> names;
+  for (const TypedLayer& layer : typed.layers)
+    if (layer.output.dtype == DType::kF32) names.push_back(layer.layer.name);
+  TENCH_TRY(adapter.Outputs(names, Into(run.outputs)));
+  return run;
+}
+
+// The norm of the difference over the norm.
+inline double RelativeError(const std::vector<float>& expected, const std::vector<float>& got) {
+  if (expected.size() != got.size()) return 1e9;
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    difference += (double{expected[i]} - got[i]) * (double{expected[i]} - got[i]);
+    norm += double{expected[i]} * expected[i];
+  }
+  return std::isnan(difference) ? 1e9 : std::sqrt(difference) / std::max(std::sqrt(norm), 1e-12);
+}
+
+}  // namespace tench::pytorch

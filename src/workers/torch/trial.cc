@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/torch/trial.h"
+
+#include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/zeros.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "workers/torch/step.h"
+
+namespace tench::pytorch {
+namespace {
+
+constexpr int kTrialSteps = 10;
+constexpr int64_t kTrialNs = 300'000'000;   // of timed steps per candidate; two are made in any case
+
+struct KnobRow {
+  WorkerOption option;
+  bool Knobs::*value;   // the second choice is true
+};
+
+// Memory comes last, so that a trial turns malloc's habits around once.
+const std::vector<KnobRow>& Rows() {
+  static const std::vector<KnobRow> rows = {
+      {{"layout", "how images and filters lie in memory: channels first (PyTorch's default) or last", "default", {"default", "channels_last"}},
+       &Knobs::channels_last},
+      {{"kernels", "of convolutions and LSTMs: oneDNN's (PyTorch's default), or PyTorch's own over its BLAS", "onednn", {"own", "onednn"}},
+       &Knobs::onednn},
+      {{"memory", "what is freed: left to malloc's habits (the default), or kept in the process for the next step", "default",
+        {"default", "kept"}},
+       &Knobs::keep_memory},
+  };
+  return rows;
+}
+
+bool HasImages(const TypedGraph& graph) {
+  return std::ranges::any_of(graph.layers, [](const TypedLayer& layer) { return layer.output.shape.size() == 4; });
+}
+
+bool HasOneDnnLayers(const TypedGraph& graph) {
+  return std::ranges::any_of(graph.layers, [](const TypedLayer& layer) {
+    return std::holds_alternative<Convolution>(layer.layer.op) || std::holds_alternative<Lstm>(layer.layer.op);
+  });
+}
+
+// Small numbers, so that nothing overflows or becomes denormal; integers of zero are valid everywhere but as lengths.
+void MakeUp(Network& network) {
+  const at::NoGradGuard no_grad;
+  for (const at::Tensor& parameter : network.parameters()) at::Tensor(parameter).uniform_(0.001, 0.02);
+  for (size_t i = 0; i < network.graph().layers.size(); ++i) {
+    const TypedLayer& layer = network.graph().layers[i];
+    const Input* input = std::get_if<Input>(&layer.layer.op);
+    if (input == nullptr) continue;
+    if (layer.output.dtype == DType::kF32) {
+      network.SetInput(i, at::rand(layer.output.shape));
+    } else {
+      network.SetInput(i, at::zeros(layer.output.shape, at::kInt).add_(input->role == InputRole::kLengths ? 1 : 0));
+    }
+  }
+}
+
+Result<int64_t> FastestStepNs(const TypedGraph& graph, const BuildOptions& options, const Knobs& knobs, c10::Device device) {
+  Apply(knobs);
+  const bool training = options.phase != Phase::kForward;
+  const std::unique_ptr<Network> network =
+      TENCH_TRY(Network::Make(graph, {device, training, options.dropout, options.observe, knobs.channels_last}));
+  MakeUp(*network);
+  Solver solver = options.solver;
+  solver.lr = 0;
+  Update update(graph, network->parameters(), solver, options.observe);
+  RunStep(*network, &update, options.phase, device, nullptr);
+  // The fastest step: whatever else the machine does can only add.
+  int64_t fastest_ns = std::numeric_limits<int64_t>::max(), spent_ns = 0;
+  for (int step = 0; step < 2 || (step < kTrialSteps && spent_ns < kTrialNs); ++step) {
+    const int64_t start_ns = NowNs();
+    RunStep(*network, &update, options.phase, device, nullptr);
+    const int64_t time_ns = NowNs() - start_ns;
+    fastest_ns = std::min(fastest_ns, time_ns);
+    spent_ns += time_ns;
+  }
+  return fastest_ns;
+}
+
+// After a trial of kept memory that it did not win: the thresholds which malloc's own adjustment comes to with tensors of this size.
+void ReturnMemoryHabits() {
+  mallopt(M_MMAP_MAX, 65536);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
+std::string ShortName(const Knobs& knobs) {
+  std::vector<std::string> values;
+  for (const auto& [option, value] : Names(knobs)) values.push_back(option + "=" + value);
+  return Join(values, ",");
+}
+
+}  // namespace
+
+std::vector<WorkerOption> KnobOptions() {
+  std::vector<WorkerOption> options;
+  for (const KnobRow& row : Rows()) options.push_back(row.option);
+  return options;
+}
+
+Result<Knobs> KnobsOf(const std::map<std::string, std::string>& options) {
+  Knobs knobs;
+  for (const KnobRow& row : Rows()) {
+    const auto found = options.find(row.option.name);
+    if (found == options.end()) continue;
+    const auto& choices = row.option.choices;
+    if (std::ranges::count(choices, found->second) == 0)
+      return Unsupported("option {} is '{}'; it must be {}", row.option.name, found->second, Join(choices, " or "));
+    knobs.*row.value = found->second == choices[1];
+  }
+  return knobs;
+}
+
+std::map<std::string, std::string> Names(const Knobs& knobs) {
+  std::map<std::string, std::string> names;
+  for (const KnobRow& row : Rows()) names[row.option.name] = row.option.choices[knobs.*row.value ? 1 : 0];
+  return names;
+}
+
+void Apply(const Knobs& knobs) {
+  at::globalContext().setUserEnabledMkldnn(knobs.onednn);
+  // malloc's habits are left alone unless they are to change: any call here ends its adjustment of thresholds for good.
+  if (!knobs.keep_memory) return;
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+std::vector<Knobs> Candidates(const TypedGraph& graph, const BuildOptions& options, const Knobs& base) {
+  std::vector<Knobs> candidates = {base};
+  for (const KnobRow& row : Rows()) {
+    const bool useful = row.value == &Knobs::channels_last ? HasImages(graph) : row.value == &Knobs::onednn ? HasOneDnnLayers(graph) : true;
+    if (!useful || options.options.contains(row.option.name)) continue;
+    for (size_t i = 0, count = candidates.size(); i < count; ++i) {
+      Knobs other = candidates[i];
+      other.*row.value = !(other.*row.value);
+      candidates.push_back(other);
+    }
+  }
+  return candidates;
+}
+
+Result<TrialResult> RunTrial(const TypedGraph& graph, const BuildOptions& options, const Knobs& base, c10::Device device) {
+  TrialResult result{base, {}};
+  bool kept = false;
+  int64_t best_ns = std::numeric_limits<int64_t>::max();
+  for (const Knobs& knobs : Candidates(graph, options, base)) {
+    kept = kept || knobs.keep_memory;
+    const int64_t time_ns = TENCH_TRY(FastestStepNs(graph, options, knobs, device));
+    result.choices["trial " + ShortName(knobs)] = HumanNs(static_cast<double>(time_ns));
+    if (time_ns >= best_ns) continue;
+    best_ns = time_ns;
+    result.best = knobs;
+  }
+  for (const auto& [option, value] : Names(result.best)) result.choices[option] = value;
+  if (kept && !result.best.keep_memory) ReturnMemoryHabits();
+  malloc_trim(0);
+  return result;
+}
+
+}  // namespace tench::pytorch
