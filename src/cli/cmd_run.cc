@@ -11,6 +11,7 @@
 #include "cli/measure_flags.h"
 #include "cli/names.h"
 #include "measure/host.h"
+#include "report/profile_text.h"
 #include "report/record_json.h"
 #include "report/run_text.h"
 #include "run/worker_process.h"
@@ -23,7 +24,7 @@ struct RunFlags {
   AxisFlags axes;
   MeasureFlags measure;
   std::string database;
-  bool json = false, loss_curve = false, verbose = false;
+  bool json = false, loss_curve = false, verbose = false, profile = false;
 };
 
 Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names) {
@@ -48,7 +49,7 @@ Result<int> Run(const RunFlags& flags) {
   if (!flags.database.empty()) store.emplace(TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite)));
 
   const HostFacts host = ReadHost();
-  const RunRequest request{planned, 0, 0, 0, host.machine, host.machine_id};
+  const RunRequest request{planned, 0, 0, 0, host.machine, host.machine_id, flags.profile};
   RunResult result;
   Interrupt interrupt;
   {
@@ -65,6 +66,7 @@ Result<int> Run(const RunFlags& flags) {
     fmt::print("{}\n", RecordToJson(result.record, &result.series).dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
     fmt::print("{}", RunText(result.record, flags.verbose));
+    if (!result.profile.empty()) fmt::print("\n{}", ProfileText(result.profile));
     if (flags.loss_curve) fmt::print("{}", LossCurveText(result.series));
     if (flags.verbose && !result.series.log.empty()) fmt::print("\nThe worker's own output:\n{}\n", result.series.log);
   }
@@ -82,6 +84,8 @@ Command AddRunCommand(CLI::App& root) {
   app->add_flag("--loss-curve", flags->loss_curve, "print the loss of every step")->group("Output");
   app->add_flag("--json", flags->json, "print the whole record, every step included, as JSON")->group("Output");
   app->add_flag("--verbose", flags->verbose, "also print libraries, environment, the worker's choices and its log")
+      ->group("Output");
+  app->add_flag("--profile", flags->profile, "print what each kernel of each layer costs (workers that can tell)")
       ->group("Output");
   app->add_option("--db", flags->database, "also store the run in this file")->group("Output")->type_name("");
   app->footer("Exit code: 0 the run was ok, 1 it had another outcome, 2 bad input, 130 interrupted.");

@@ -118,6 +118,7 @@ void ReadPlainFields(Fields& fields, Job& job) {
       fields.Fail("lr_schedule", fmt::format("must hold finite numbers from 0 on, not {}", lr));
   job.dropout = fields.Bool("dropout", job.dropout);
   job.tuned = fields.Bool("tuned", job.tuned);
+  job.profile = fields.Bool("profile", job.profile);
   job.options = fields.StringMap("options", {});
 }
 
@@ -167,6 +168,8 @@ Json ToJson(const Job& job) {
   json["tuned"] = job.tuned;
   json["options"] = job.options;
   json["tensors"] = TensorsToJson(job.tensors);
+  // Only where it is asked for: a worker without a profile need not know the key.
+  if (job.profile) json["profile"] = true;
   return json;
 }
 

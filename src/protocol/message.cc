@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/text.h"
 #include "protocol/version.h"
@@ -43,11 +44,21 @@ Json ToJson(const Steps& steps) {
 }
 
 Json ToJson(const Done& done) {
-  return {{"type", "result"},
-          {"converged", done.converged},
-          {"peak_rss_bytes", done.peak_rss_bytes},
-          {"cpu_ns", done.cpu_ns},
-          {"wall_ns", done.wall_ns}};
+  Json json = {{"type", "result"},
+               {"converged", done.converged},
+               {"peak_rss_bytes", done.peak_rss_bytes},
+               {"cpu_ns", done.cpu_ns},
+               {"wall_ns", done.wall_ns}};
+  for (const ProfileRow& row : done.profile) {
+    json["profile"].push_back({{"layer", row.layer},
+                               {"direction", row.direction},
+                               {"kernel", row.kernel},
+                               {"calls", row.calls},
+                               {"time_ns", row.time_ns},
+                               {"flops", row.flops},
+                               {"bytes", row.bytes}});
+  }
+  return json;
 }
 
 Json ToJson(const Failure& failure) {
@@ -134,6 +145,21 @@ Result<Message> StepsFromJson(const Json& json) {
   return Message(std::move(steps));
 }
 
+Result<ProfileRow> ProfileRowFromJson(const Json& json, std::string path) {
+  Fields fields(json, std::move(path));
+  fields.AllowUnknown();
+  ProfileRow row;
+  row.layer = fields.String("layer");
+  row.direction = fields.String("direction");
+  row.kernel = fields.String("kernel", "");
+  row.calls = fields.Integer("calls", 0, kMaxCount);
+  row.time_ns = fields.Integer("time_ns", 0, kMaxCount);
+  row.flops = fields.Integer("flops", 0, std::numeric_limits<int64_t>::max(), 0);
+  row.bytes = fields.Integer("bytes", 0, std::numeric_limits<int64_t>::max(), 0);
+  TENCH_TRY(fields.Finish());
+  return row;
+}
+
 Result<Message> DoneFromJson(const Json& json) {
   Fields fields(json, "result");
   fields.AllowUnknown();
@@ -142,8 +168,14 @@ Result<Message> DoneFromJson(const Json& json) {
   done.peak_rss_bytes = fields.Integer("peak_rss_bytes", 0, kMaxCount, 0);
   done.cpu_ns = fields.Integer("cpu_ns", 0, kMaxCount, 0);
   done.wall_ns = fields.Integer("wall_ns", 0, kMaxCount, 0);
+  if (fields.Has("profile")) {
+    for (const Json& item : fields.Array("profile")) {
+      const size_t index = done.profile.size();
+      done.profile.push_back(TENCH_TRY(ProfileRowFromJson(item, fmt::format("result.profile[{}]", index))));
+    }
+  }
   TENCH_TRY(fields.Finish());
-  return Message(done);
+  return Message(std::move(done));
 }
 
 Result<Message> FailureFromJson(const Json& json) {

@@ -13,6 +13,7 @@
 
 #include "axis/budget.h"
 #include "axis/phase.h"
+#include "axis/profile_row.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "net/graph.h"
@@ -54,6 +55,7 @@ struct Job {
   bool tuned = false;
   std::map<std::string, std::string> options;
   TensorFiles tensors;
+  bool profile = false;                   // the result says what each kernel cost
 };
 
 // A knob of one framework, declared in --describe.
@@ -100,6 +102,7 @@ struct Done {
   bool converged = false;                 // false under a stop rule: the time limit came first
   int64_t peak_rss_bytes = 0;             // high-water mark of the steps alone
   int64_t cpu_ns = 0, wall_ns = 0;        // over the timed steps
+  std::vector<ProfileRow> profile = {};   // if the job asked for it; over all steps, warm-up too
 };
 
 struct Failure {

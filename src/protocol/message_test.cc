@@ -84,6 +84,11 @@ TEST(MessageTest, ResultComesBackWhole) {
   EXPECT_EQ(done.wall_ns, 3);
 }
 
+TEST(MessageTest, AProfileComesBackWhole) {
+  const std::vector<ProfileRow> rows = {{"conv1", "forward", "jit:avx2", 3, 100, 200, 300}, {"fc", "update", "", 3, 1, 0, 0}};
+  EXPECT_EQ(Back(Done{true, 1, 2, 3, rows}).profile, rows);
+}
+
 TEST(MessageTest, ErrorComesBackWithItsKind) {
   for (const ErrorKind kind : {ErrorKind::kFailed, ErrorKind::kUnsupported, ErrorKind::kOutOfMemory}) {
     const Failure failure = Back(Failure{kind, "layer 'norm1': no lrn"});

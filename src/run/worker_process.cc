@@ -107,7 +107,8 @@ class Run {
     const std::vector<int> cpus = AllowedCpus();
     const auto [name, version] = SplitWorker(request_.planned.cell.Text(kAxisWorker));
     // Planned even where nothing can run, for the facts about the network.
-    const Result<Job> job = PlanJob(request_.planned, static_cast<int64_t>(cpus.size()), record);
+    Result<Job> job = PlanJob(request_.planned, static_cast<int64_t>(cpus.size()), record);
+    if (job) job->profile = request_.profile;
     const Result<const WorkerEntry*> entry = workers.Find(name);
     if (!entry) return Conclude(Outcome::kUnsupported, entry.error().message);
     if (!(*entry)->installed()) return Conclude(Outcome::kUnsupported, NotInstalled(**entry));
@@ -159,6 +160,7 @@ class Run {
       record.worker_json = ToLine(*hello);
     }
     if (const auto& built = conversation.built()) record.choices_json = PrintJson(Json(built->choices));
+    if (const auto& done = conversation.done()) result_.profile = done->profile;
     result_.series = conversation.series();
     result_.series.samples = supervision.seen().samples.Encode();
     result_.series.log = supervision.log().Text();

@@ -6,7 +6,9 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "axis/profile_row.h"
 #include "base/error.h"
 #include "plan/matrix.h"
 #include "run/worker_catalog.h"
@@ -18,6 +20,7 @@ struct RunRequest {
   PlannedCell planned;
   int64_t study = 0, round = 0, attempt = 0;
   std::string machine, machine_id;
+  bool profile = false;         // ask the worker what each kernel cost; timing them makes steps a little slower
 };
 
 // For a live line: what the run is doing now.
@@ -33,6 +36,7 @@ struct RunProgress {
 struct RunResult {
   RunRecord record;
   RunSeries series;
+  std::vector<ProfileRow> profile = {};   // if it was asked for
 };
 
 // Never fails: what goes wrong is the record's outcome and reason. `progress` is called about ten times a second. When

@@ -43,11 +43,6 @@ struct BuildFacts {
 using TensorSource = std::function<Status(const std::string& name, std::span<float> out)>;
 using TensorSink = std::function<Status(const std::string& name, std::span<const float> values)>;
 
-struct ProfileRow {
-  std::string layer, direction, kernel;   // "conv2", "forward" | "backward_data" | "backward_weights" | "update", implementation
-  int64_t calls = 0, time_ns = 0, flops = 0, bytes = 0;
-};
-
 class Adapter {
  public:
   virtual ~Adapter() = default;

@@ -30,6 +30,7 @@ BuildOptions OptionsOf(const Job& job) {
   options.observe = job.tensors.any();
   options.tuned = job.tuned;
   options.options = job.options;
+  options.profile = job.profile;
   return options;
 }
 
@@ -91,7 +92,9 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
   if (loop.stopped) return JobEnd::kStopped;
   const int64_t peak_rss_bytes = PeakResidentBytes();  // before tensors are gathered, which is no part of a step
   TENCH_TRY(WriteTensors(adapter, graph, job.tensors));
-  TENCH_TRY(answers.Write(Done{loop.converged, peak_rss_bytes, loop.cpu_ns, loop.wall_ns}));
+  Done done{loop.converged, peak_rss_bytes, loop.cpu_ns, loop.wall_ns, {}};
+  if (job.profile) done.profile = TENCH_TRY(adapter.Profile());
+  TENCH_TRY(answers.Write(done));
   return JobEnd::kComplete;
 }
 

@@ -36,8 +36,7 @@ dnnl::convolution_forward::primitive_desc ForwardPd(const ConvShape& shape, cons
           attributes};
 }
 
-// Plain loops, hundreds of times slower.
-bool IsPortable(const std::string& implementation) { return implementation.find("ref") != std::string::npos; }
+bool NamesPortable(const std::string& implementation) { return implementation.find("ref") != std::string::npos; }
 
 // Calls visit(pd, i, make) for each implementation worth trying, where make() generates its code. `describe` makes the descriptor anew each
 // time, because copies of one share a handle, which next_impl changes.
@@ -47,7 +46,7 @@ void ForEachImplementation(const Describe& describe, const Visit& visit) {
   for (int i = 0; i < kMaxImplementations; ++i) {
     // Narrower vectors than this CPU's, and no generated code at all, only matter where nothing else exists.
     const std::string name = pd.impl_info_str();
-    const bool slow = IsPortable(name) || name.find("sse41") != std::string::npos;
+    const bool slow = NamesPortable(name) || name.find("sse41") != std::string::npos;
     if (!slow || i == 0) {
       visit(pd, i, [describe, i]() -> dnnl::primitive {
         auto own = describe();
@@ -183,10 +182,12 @@ std::vector<ConvKernel> EnumerateConv(const ConvShape& shape, ConvDirection dire
     attempt("flipped", [&] { AddFlipped(shape, home_weights, engine, kernels); });
   }
   if (!only.empty()) std::erase_if(kernels, [&](const ConvKernel& kernel) { return kernel.id != only; });
-  std::stable_partition(kernels.begin(), kernels.end(), [](const ConvKernel& kernel) { return !IsPortable(kernel.implementation); });
+  std::stable_partition(kernels.begin(), kernels.end(), [](const ConvKernel& kernel) { return !IsPortable(kernel); });
   if (kernels.empty() && only.empty()) throw dnnl::error(dnnl_unimplemented, "convolution");
   return kernels;
 }
+
+bool IsPortable(const ConvKernel& kernel) { return NamesPortable(kernel.implementation); }
 
 bool CanFlip(const Md& home, const Md& flipped) {
   const int groups = home.get_ndims() - 4;

@@ -41,6 +41,9 @@ struct ConvKernel {
 std::vector<ConvKernel> EnumerateConv(const ConvShape& shape, ConvDirection direction, const Md& home_weights, const dnnl::engine& engine,
                                       const std::string& only = "");
 
+// Plain loops without generated code, hundreds of times slower.
+bool IsPortable(const ConvKernel& kernel);
+
 // Whether FlipWeights can turn `home` into `flipped`: both in square channel blocks of the same inner order.
 bool CanFlip(const Md& home, const Md& flipped);
 // weights[o][i][h][w] to flipped[i][o][H-1-h][W-1-w], block by block.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Chooses the kernel of each convolution and direction by measurement on this machine: every candidate is run on memory of its own, and
-// the reorders that it would cause (images, weights, bias as a pass of its own) are timed and added. The shortest sum wins and is
-// remembered, unless other work kept taking the CPU away meanwhile.
+// Chooses the kernel of each convolution and direction by measurement on this machine, with everything that the kernel makes necessary
+// (conv_trial.h). The fastest is remembered in a file, unless other work kept taking the CPU away meanwhile.
 
 #include <map>
 #include <string>
@@ -31,7 +30,8 @@ class ConvTuner {
   int64_t measured() const { return measured_; }   // candidates that were run
 
  private:
-  int64_t Measure(const ConvShape& shape, ConvDirection direction, const ConvKernel& kernel, const Md& home_weights, int64_t best_ns);
+  // The winner's id among the kernels for `shape`, which may be a part of the batch.
+  std::string Measure(const ConvShape& shape, ConvDirection direction, const Md& home_weights, const std::string& key);
 
   const dnnl::engine& engine_;
   dnnl::stream stream_;
@@ -41,6 +41,7 @@ class ConvTuner {
   std::map<std::string, std::string> fresh_;   // measured by this object
   int64_t forced_ = -1;
   int64_t measured_ = 0;
+  int64_t spent_ns_ = 0;
   int disturbed_ = 0;   // choices that other work on the machine got in the way of
 };
 

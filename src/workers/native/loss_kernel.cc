@@ -31,7 +31,7 @@ class Sums {
   Slot slots_[kSlots];
 };
 
-[[gnu::target_clones("default", "arch=haswell", "arch=skylake-avx512")]]
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
 double SoftmaxRow(const float* scores, int32_t label, float* gradient, int64_t classes, float scale) {
   float largest = scores[0];
   for (int64_t i = 1; i < classes; ++i) largest = scores[i] > largest ? scores[i] : largest;
@@ -54,7 +54,7 @@ double SoftmaxRow(const float* scores, int32_t label, float* gradient, int64_t c
 }
 
 // log(1 + e^-|x|) summed as the logarithm of a product.
-[[gnu::target_clones("default", "arch=haswell", "arch=skylake-avx512")]]
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
 double SigmoidSegment(const float* x, const float* t, float* gradient, int64_t count, float scale) {
   float factor[kSegment];
   double sum = 0;

@@ -13,13 +13,13 @@ namespace {
 constexpr int64_t kSegment = 2048;           // elements whose sum stays in the first-level cache
 constexpr int64_t kGrain = 16 * 1024;        // elements per thread below which waking one costs more
 
-[[gnu::target_clones("default", "arch=haswell", "arch=skylake-avx512")]]
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
 void AddSegments(float* target, const float* a, const float* b, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) target[i] = a[i] + b[i];
 }
 
-[[gnu::target_clones("default", "arch=haswell", "arch=skylake-avx512")]]
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
 void Derive(float* target, const float* gradient, const float* y, int64_t count, Activation activation) {
   if (activation == Activation::kRelu) {
 #pragma GCC ivdep
@@ -33,7 +33,7 @@ void Derive(float* target, const float* gradient, const float* y, int64_t count,
   }
 }
 
-[[gnu::target_clones("default", "arch=haswell", "arch=skylake-avx512")]]
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
 void Activate(float* y, int64_t count, Activation activation) {
   if (activation == Activation::kRelu) {
     for (int64_t i = 0; i < count; ++i) y[i] = y[i] > 0 ? y[i] : 0.0f;
@@ -93,7 +93,7 @@ void SumActivate(float* target, const Rows& rows, std::span<const RowPointer> so
 
 namespace {
 
-[[gnu::target_clones("default", "arch=haswell", "arch=skylake-avx512")]]
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
 void AddBiasBlock(float* y, const float* bias, int64_t inner, int64_t block, bool relu) {
   if (block == 8) {
     for (int64_t i = 0; i < inner; ++i) {

@@ -12,19 +12,19 @@ constexpr int64_t kGrain = 16 * 1024;
 
 int64_t RowGrain(int64_t features) { return std::max<int64_t>(1, kGrain / features); }
 
-[[gnu::target_clones("default", "arch=haswell", "arch=skylake-avx512")]]
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
 void AddRow(float* sum, const float* row, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) sum[i] += row[i];
 }
 
-[[gnu::target_clones("default", "arch=haswell", "arch=skylake-avx512")]]
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
 void ScaleRow(float* to, const float* from, float scale, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) to[i] = from[i] * scale;
 }
 
-[[gnu::target_clones("default", "arch=haswell", "arch=skylake-avx512")]]
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
 void DecayRows(float* w, float* m, int64_t count, float momentum, float rate_decay) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) {
@@ -35,7 +35,7 @@ void DecayRows(float* w, float* m, int64_t count, float momentum, float rate_dec
 }
 
 // After the decay v already holds all but the gradient's share.
-[[gnu::target_clones("default", "arch=haswell", "arch=skylake-avx512")]]
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
 void AddGradient(float* w, float* m, const float* dy, int64_t count, float rate) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) {

@@ -25,7 +25,7 @@ struct Rates {
   float momentum, rate, decay;
 };
 
-[[gnu::target_clones("default", "arch=haswell", "arch=skylake-avx512")]]
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
 void UpdateRange(float* w, float* m, const float* g, int64_t count, Rates rates) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What one kernel of one layer cost over all steps of a profiled run. A passive struct: a worker fills it, the result line carries it, a
+// report prints it.
+
+#include <cstdint>
+#include <string>
+
+namespace tench {
+
+struct ProfileRow {
+  std::string layer, direction, kernel;   // "conv2", "forward" | "backward_data" | "backward_weights" | "update", implementation
+  int64_t calls = 0, time_ns = 0, flops = 0, bytes = 0;
+  bool operator==(const ProfileRow&) const = default;
+};
+
+}  // namespace tench
