@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "workers/mxnet/network.h"
+#include "workers/mxnet/profiler.h"
 #include "workers/mxnet/tuner.h"
 
 namespace tench::mxnet {
@@ -38,17 +39,26 @@ class MxnetAdapter final : public Adapter {
     graph_ = graph;
     options_ = options;
     network_.reset();
+    profiler_.reset();
     EngineSettings settings = TENCH_TRY(SettingsOf(options.options));
+    std::map<std::string, std::string> choices;
+    if (options.profile) {
+      // Op by op and in order, or no event could be told to be a layer's.
+      settings.engine = "NaiveEngine";
+      settings.bulk = 0;
+      settings.aggregate = 0;
+      choices["profile"] = "on NaiveEngine with bulk 0 and aggregate 0";
+    }
     ApplySettings(settings);
     TENCH_TRY(SetThreads(*library_, options.threads));
-    std::map<std::string, std::string> choices;
-    if (options.tuned) {
+    if (options.tuned && !options.profile) {
       const Tuning tuning = TENCH_TRY(Tune(*library_, graph_, options_, settings));
       settings = tuning.settings;
       choices = tuning.choices;
     }
     network_ = TENCH_TRY(Network::Make(*library_, graph_, options_, settings));
     TENCH_TRY(library_->Ask((*library_)->MXRandomSeed(static_cast<int>(options.seed & 0x7fffffff)), "seed"));
+    if (options.profile) profiler_ = TENCH_TRY(Profiler::Make(*library_));
     return BuildFacts{TENCH_TRY(network_->Bytes()), std::move(choices)};
   }
 
@@ -97,8 +107,10 @@ class MxnetAdapter final : public Adapter {
   // The loss is there as soon as the forward pass is; backward and update are waited for as well.
   Result<double> Step(Phase phase) override {
     Check(phase == options_.phase, "a step of a phase that was not built");
+    if (profiler_) TENCH_TRY(profiler_->BeginStep());
     TENCH_TRY(network_->Queue());
     TENCH_TRY(Wait(*library_));
+    if (profiler_) TENCH_TRY(profiler_->EndStep());
     return network_->Loss();
   }
 
@@ -113,6 +125,17 @@ class MxnetAdapter final : public Adapter {
     if (!options_.observe) return Failed("outputs were not kept: this is no observing build");
     for (const std::string& layer : layers) TENCH_TRY(network_->ReadOutput(layer, sink));
     return Ok();
+  }
+
+  Result<std::vector<ProfileRow>> Profile() override {
+    if (!profiler_) return Failed("this build was not profiled");
+    const std::vector<OpEvent> events = TENCH_TRY(profiler_->Finish());
+    const std::vector<ListedNode> nodes = ParseListing(TENCH_TRY(network_->executor().Listing()));
+    std::vector<std::string> updated;
+    for (const Parameter& parameter : graph_.parameters) {
+      if (parameter.trained) updated.push_back(graph_.layers[parameter.layer].layer.name);
+    }
+    return AttributeEvents(events, nodes, graph_, updated);
   }
 
  private:
@@ -140,6 +163,7 @@ class MxnetAdapter final : public Adapter {
   TypedGraph graph_;
   BuildOptions options_;
   std::unique_ptr<Network> network_;
+  std::unique_ptr<Profiler> profiler_;
 };
 
 }  // namespace

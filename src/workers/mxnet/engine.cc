@@ -46,7 +46,12 @@ Result<EngineSettings> SettingsOf(const std::map<std::string, std::string>& opti
 }
 
 void ApplySettings(const EngineSettings& settings) {
-  Set("MXNET_ENGINE_TYPE", settings.engine);
+  // The default is not named: MXNet would print a line about it.
+  if (settings.engine == EngineSettings().engine) {
+    unsetenv("MXNET_ENGINE_TYPE");
+  } else {
+    Set("MXNET_ENGINE_TYPE", settings.engine);
+  }
   // One queue for one stream of work; the threads are OpenMP's.
   Set("MXNET_CPU_WORKER_NTHREADS", "1");
   Set("MXNET_CPU_PRIORITY_NTHREADS", "1");

@@ -45,6 +45,7 @@ Status FindArrayFunctions(const SymbolTable& table, Functions& f) {
   TENCH_TRY(table.Find("MXNDArraySyncCopyToCPU", f.MXNDArraySyncCopyToCPU));
   TENCH_TRY(table.Find("MXNDArrayWaitAll", f.MXNDArrayWaitAll));
   TENCH_TRY(table.Find("omp_set_num_threads", f.omp_set_num_threads));
+  TENCH_TRY(table.Find("omp_get_max_threads", f.omp_get_max_threads));
   return table.Find("MXImperativeInvoke", f.MXImperativeInvoke);
 }
 

@@ -51,6 +51,7 @@ struct Functions {
   decltype(&::MXDumpProcessProfile) MXDumpProcessProfile;
   // Of OpenMP's runtime, as the library itself sees it.
   void (*omp_set_num_threads)(int);
+  int (*omp_get_max_threads)();
 };
 
 // Whatever the C API hands out: an array, a symbol, an executor.

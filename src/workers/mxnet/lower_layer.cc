@@ -35,8 +35,10 @@ Result<Symbol> Lowering::Lower(size_t i, const Convolution& op) {
 
 // MXNet rounds both sides down ("valid", which oneDNN computes) or both up ("full"); it knows no window that is dropped. Only when one
 // side needs the one and the other side the other is there a row or column too many, which is cut off.
+// Averages that round up are padded before and count what is really there: MXNet decides by the shape of the output's gradient whether
+// oneDNN computes the backward pass, and where it so decides wrongly oneDNN would divide by the whole kernel in the windows at the edge.
 Result<Symbol> Lowering::Lower(size_t i, const Pooling& op) {
-  const Symbol in = TENCH_TRY(In(i));
+  Symbol in = TENCH_TRY(In(i));
   const char* const kind = op.mode == PoolMode::kMax ? "max" : "avg";
   if (op.global) return Apply(i, "Pooling", {{"kernel", "(1, 1)"}, {"global_pool", "True"}, {"pool_type", kind}}, {in});
   const Shape& from = graph_.InputType(i, 0).shape;
@@ -44,9 +46,16 @@ Result<Symbol> Lowering::Lower(size_t i, const Pooling& op) {
   const PoolExtent h = ExtentOf(from[2], op.kernel.h, op.stride.h, op.pad.h, to[2]);
   const PoolExtent w = ExtentOf(from[3], op.kernel.w, op.stride.w, op.pad.w, to[3]);
   const bool valid = h.down == h.wanted && w.down == w.wanted;
+  Hw pad = op.pad;
+  const bool average_up = !valid && op.mode == PoolMode::kAvg;
+  if (average_up && pad != Hw{0, 0}) {
+    const std::string widths = fmt::format("(0, 0, 0, 0, {0}, {0}, {1}, {1})", pad.h, pad.w);
+    in = TENCH_TRY(Apply(i, "Pad", {{"mode", "constant"}, {"constant_value", "0"}, {"pad_width", widths}}, {in}, ".padded"));
+    pad = {0, 0};
+  }
   Symbol pool = TENCH_TRY(Apply(i, "Pooling",
-                                {{"kernel", Pair({h.kernel, w.kernel})}, {"stride", Pair(op.stride)}, {"pad", Pair(op.pad)},
-                                 {"pool_type", kind}, {"pooling_convention", valid ? "valid" : "full"}, {"count_include_pad", "True"}},
+                                {{"kernel", Pair({h.kernel, w.kernel})}, {"stride", Pair(op.stride)}, {"pad", Pair(pad)},
+                                 {"pool_type", kind}, {"pooling_convention", valid ? "valid" : "full"}, {"count_include_pad", Flag(!average_up)}},
                                 {in}));
   if (valid || (h.up == h.wanted && w.up == w.wanted)) return pool;
   return Apply(i, "slice", {{"begin", "(None, None, 0, 0)"}, {"end", fmt::format("(None, None, {}, {})", h.wanted, w.wanted)}}, {pool},

@@ -140,10 +140,13 @@ Status Network::ReadMomentum(size_t i, const TensorSink& sink) const {
 }
 
 Status Network::ReadOutput(const std::string& layer, const TensorSink& sink) const {
-  const auto found = lowered_.observed.find(layer);
   const auto typed = std::ranges::find_if(graph_.layers, [&](const TypedLayer& each) { return each.layer.name == layer; });
-  if (found == lowered_.observed.end() || typed == graph_.layers.end()) return Failed("layer '{}' has no observed output", layer);
-  return Give(executor_->output(found->second), layer, static_cast<size_t>(ElementCount(typed->output.shape)), 1, sink);
+  if (typed == graph_.layers.end() || typed->output.dtype != DType::kF32) return Failed("layer '{}' has no output of numbers", layer);
+  const size_t size = static_cast<size_t>(ElementCount(typed->output.shape));
+  if (std::holds_alternative<Input>(typed->layer.op)) return Give(executor_->variable(layer), layer, size, 1, sink);
+  const auto found = lowered_.observed.find(layer);
+  if (found == lowered_.observed.end()) return Failed("layer '{}' was not observed", layer);
+  return Give(executor_->output(found->second), layer, size, 1, sink);
 }
 
 Result<int64_t> Network::Bytes() const {
