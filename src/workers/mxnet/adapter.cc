@@ -29,7 +29,7 @@ class MxnetAdapter final : public Adapter {
         {"aggregate", "parameters that one update op serves (multi_sgd_mom_update), at most 60; 0 = sgd_mom_update for each",
          std::to_string(fallback.aggregate), {}},
         {"engine", "MXNet's scheduler; NaiveEngine computes in the calling thread", fallback.engine,
-         {"ThreadedEnginePerDevice", "ThreadedEnginePooled", "NaiveEngine"}}};
+         {"ThreadedEnginePerDevice", "ThreadedEnginePooled", kSynchronousEngine}}};
     description.facts = Facts();
     return description;
   }
@@ -44,13 +44,13 @@ class MxnetAdapter final : public Adapter {
     std::map<std::string, std::string> choices;
     if (options.profile) {
       // Op by op and in order, or no event could be told to be a layer's.
-      settings.engine = "NaiveEngine";
+      settings.engine = kSynchronousEngine;
       settings.bulk = 0;
       settings.aggregate = 0;
       choices["profile"] = "on NaiveEngine with bulk 0 and aggregate 0";
     }
     ApplySettings(settings);
-    TENCH_TRY(SetThreads(*library_, options.threads));
+    TENCH_TRY(SetThreads(*library_, settings, options.threads));
     if (options.tuned && !options.profile) {
       const Tuning tuning = TENCH_TRY(Tune(*library_, graph_, options_, settings));
       settings = tuning.settings;

@@ -69,7 +69,7 @@ TEST(MxnetAdapterTest, AStepEndsOnlyWhenAllOfItsWorkIsDone) {
   BuildOptions options;
   options.threads = 1;
   ApplySettings({});
-  ASSERT_TRUE(SetThreads(library, 1).ok());
+  ASSERT_TRUE(SetThreads(library, {}, 1).ok());
   const std::unique_ptr<Network> network = *Network::Make(library, graph, options, {});
   int64_t queue_ns = 0, wait_ns = 0;
   for (int i = 0; i < 5; ++i) {
@@ -104,7 +104,7 @@ TEST(MxnetAdapterTest, ComputesWithAsManyThreadsAsItIsTold) {
     int seen = 0;
   };
   for (const int threads : {3, 1, 2}) {
-    ASSERT_TRUE(SetThreads(library, threads).ok());
+    ASSERT_TRUE(SetThreads(library, {}, threads).ok());
     Look look{library->omp_get_max_threads};
     const auto run = [](void*, void* into) { static_cast<Look*>(into)->seen = static_cast<Look*>(into)->count(); };
     const Device cpu;

@@ -66,9 +66,11 @@ void ApplySettings(const EngineSettings& settings) {
 }
 
 // libgomp keeps the count per thread, and a thread that it did not start begins with the environment's: so each of the engine's is told.
-Status SetThreads(const Library& library, int64_t threads) {
+// A second team, of the caller's for its copies, would take the engine's its CPUs away (see OpenInItsOwnThread).
+Status SetThreads(const Library& library, const EngineSettings& settings, int64_t threads) {
   ThreadCount count{library->omp_set_num_threads, static_cast<int>(threads)};
-  SetInThisThread(nullptr, &count);
+  library->omp_set_num_threads(1);
+  if (settings.engine == kSynchronousEngine) SetInThisThread(nullptr, &count);
   const Device cpu;                                  // laid out as MXNet's Context
   const int kNormal = 0, kPrioritized = 3;           // of MXNet's FnProperty
   for (const int* property : {&kNormal, &kPrioritized}) {

@@ -10,6 +10,8 @@
 
 namespace tench::mxnet {
 
+inline constexpr const char* kSynchronousEngine = "NaiveEngine";   // computes in the caller's thread
+
 struct EngineSettings {
   std::string subgraph = "MKLDNN";   // the backend that fuses ops: MKLDNN or NONE
   int64_t bulk = 15;                 // ops that the engine takes as one piece of work; 0 = each alone
@@ -23,8 +25,8 @@ Result<EngineSettings> SettingsOf(const std::map<std::string, std::string>& opti
 // The engine's type counts only before the first array of the process, the others for the executors that are bound later.
 void ApplySettings(const EngineSettings& settings);
 
-// Sets OpenMP's thread count where MXNet's loops run: in the engine's own threads, and in the caller's.
-Status SetThreads(const Library& library, int64_t threads);
+// Sets OpenMP's thread count where MXNet's loops run: in the engine's own threads. The caller's gets one, unless it is itself the engine.
+Status SetThreads(const Library& library, const EngineSettings& settings, int64_t threads);
 
 // Until all work that was ever queued is complete.
 Status Wait(const Library& library);
