@@ -81,6 +81,13 @@ Result<std::vector<std::string>> Workers(const VerifyFlags& flags, const WorkerC
 std::string Verdict(const Verification& one) { return one.outcome == Outcome::kOk ? "verified" : Name(one.outcome); }
 
 Json ToJson(const Verification& one, int64_t batch) {
+  Json furthest = Json::array();
+  for (const auto& [trial, deviation] : one.furthest) {
+    furthest.push_back({{"trial", trial},
+                        {"what", deviation.what},
+                        {"difference", RealToJson(deviation.difference)},
+                        {"allowance", RealToJson(deviation.allowance)}});
+  }
   return {{"worker", one.worker},
           {"version", one.version},
           {"network", one.subject.network},
@@ -92,6 +99,7 @@ Json ToJson(const Verification& one, int64_t batch) {
           {"worst_tensor", one.worst_tensor},
           {"first_layer", one.first_layer},
           {"reason", one.reason},
+          {"furthest", furthest},
           {"wall_ns", one.wall_ns}};
 }
 

@@ -14,6 +14,7 @@ TensorAnswer Summarise(const WantedTensor& wanted, const Trial& trial, std::vect
   TensorAnswer answer;
   answer.group = wanted.group;
   answer.elements = wanted.elements;
+  answer.terms = wanted.terms;
   if (wanted.start == nullptr) {
     answer.sketch = MakeSketch(wanted.key(), values);
     answer.scale = answer.sketch.norm;
@@ -64,13 +65,13 @@ Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder, std::
   return answer;
 }
 
-void NoteChanges(const Answer& nudged, Answer& answer) {
+void NoteChanges(const Answer& jittered, Answer& answer) {
   for (auto& [key, tensor] : answer.tensors) {
-    const auto found = nudged.tensors.find(key);
-    if (found != nudged.tensors.end()) tensor.change = Distance(tensor.sketch, found->second.sketch);
+    const auto found = jittered.tensors.find(key);
+    if (found != jittered.tensors.end()) tensor.change = Distance(tensor.sketch, found->second.sketch);
   }
-  for (size_t i = 0; i < answer.losses.size() && i < nudged.losses.size(); ++i)
-    answer.loss_changes[i] = std::abs(answer.losses[i] - nudged.losses[i]);
+  for (size_t i = 0; i < answer.losses.size() && i < jittered.losses.size(); ++i)
+    answer.loss_changes[i] = std::abs(answer.losses[i] - jittered.losses[i]);
 }
 
 Json ToJson(const Answer& answer) {
@@ -80,6 +81,7 @@ Json ToJson(const Answer& answer) {
     tensors.push_back({{"tensor", key},
                        {"group", tensor.group},
                        {"elements", tensor.elements},
+                       {"terms", tensor.terms},
                        {"norm", RealToJson(tensor.sketch.norm)},
                        {"scale", RealToJson(tensor.scale)},
                        {"change", RealToJson(tensor.change)},
@@ -105,6 +107,7 @@ Result<Answer> AnswerFromJson(const Json& json, const std::string& path) {
     TensorAnswer read;
     read.group = tensor.String("group");
     read.elements = tensor.Integer("elements", 0, kMaxElements);
+    read.terms = tensor.Integer("terms", 1, kMaxElements);
     read.sketch.norm = tensor.Real("norm");
     read.scale = tensor.Real("scale");
     read.change = tensor.Real("change");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What a worker answered to one trial, as sketches: small enough to keep, and all that a comparison needs. The reference's answer also
-// says how far each number moves when the trial's input moves by one unit in the last place: the scale of what rounding may do.
+// says how far each number moves when every op's results move at random by a few units in the last place: what rounding may do.
 // Reads the raw files of a trial; not aware of processes.
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace tench {
 
 struct TensorAnswer {
   std::string group;
-  int64_t elements = 0;
+  int64_t elements = 0, terms = 1;   // as WantedTensor's
   Sketch sketch;           // of the values; of parameters and running statistics, of their movement since the start
   double scale = 0;        // the norm of the values themselves
-  double change = 0;       // by one ulp of the input; known of the reference's answer only
+  double change = 0;       // when all results move a little; known of the reference's answer only
 };
 
 struct Answer {
@@ -39,8 +39,8 @@ std::filesystem::path TensorFile(const std::filesystem::path& folder, const std:
 // A tensor that is not there, or has another size than its shape says, is a finding about the worker and no error here.
 Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder, std::vector<double> losses);
 
-// Fills the changes of `answer` from the answer to the nudged trial.
-void NoteChanges(const Answer& nudged, Answer& answer);
+// Fills the changes of `answer` from the answer to the same trial with jitter.
+void NoteChanges(const Answer& jittered, Answer& answer);
 
 Json ToJson(const Answer& answer);
 Result<Answer> AnswerFromJson(const Json& json, const std::string& path);

@@ -11,7 +11,8 @@ namespace tench {
 namespace {
 
 constexpr double kRelative = 1e-5;         // of an op alone, of a loss, and the least that a whole network is allowed
-constexpr double kTimesOneUlp = 10;
+constexpr double kTimesJitter = 10;
+constexpr double kSumUlps = 4 * 0x1p-24;   // of a sum of n terms, times the root of n
 constexpr double kFloor = 1e-6;            // of the group's typical element, per element
 constexpr double kUlps = 4 * 0x1p-24;      // what five rounded updates do to a weight, in units of it
 constexpr double kSurvivorTolerance = 1e-5;
@@ -43,11 +44,12 @@ std::map<std::string, Group> Groups(TrialKind kind, const Answer& reference) {
 
 double Allowance(TrialKind kind, const TensorAnswer& tensor, const Group& group, bool moved) {
   const double norm = tensor.sketch.norm;
-  double allowance = std::max(kRelative * norm, kFloor * group.rms * std::sqrt(static_cast<double>(tensor.elements)));
+  const double relative = std::max(kRelative, kSumUlps * std::sqrt(static_cast<double>(tensor.terms)));
+  double allowance = std::max(relative * norm, kFloor * group.rms * std::sqrt(static_cast<double>(tensor.elements)));
   if (moved) allowance = std::max(allowance, kUlps * tensor.scale);
   if (kind == TrialKind::kOps) return allowance;
-  // One nudge may by luck leave a small tensor almost still; what its group shows is the surer measure of the two.
-  return std::max({allowance, kTimesOneUlp * tensor.change, kTimesOneUlp * group.relative_change * norm});
+  // One jitter may by luck leave a small tensor almost still; what its group shows is the surer measure of the two.
+  return std::max({allowance, kTimesJitter * tensor.change, kTimesJitter * group.relative_change * norm});
 }
 
 std::string Describe(const std::string& key) {
@@ -66,9 +68,12 @@ double Deviation::ratio() const {
 std::vector<Deviation> Compare(TrialKind kind, const Answer& reference, const Answer& worker) {
   std::vector<Deviation> deviations;
   const double infinity = std::numeric_limits<double>::infinity();
+  // A loss is one number, and one jitter may by luck leave it almost still: the steps lend each other their changes.
+  const double loss_change =
+      reference.loss_changes.empty() ? 0 : *std::max_element(reference.loss_changes.begin(), reference.loss_changes.end());
   // An op's probe has one loss over all branches: which branch differs, only the tensors can say.
   for (size_t i = 0; kind != TrialKind::kOps && i < reference.losses.size(); ++i) {
-    const double allowance = std::max(kRelative * std::abs(reference.losses[i]), kTimesOneUlp * reference.loss_changes[i]);
+    const double allowance = std::max(kRelative * std::abs(reference.losses[i]), kTimesJitter * loss_change);
     const double difference = i < worker.losses.size() ? std::abs(worker.losses[i] - reference.losses[i]) : infinity;
     const std::string what = reference.losses.size() == 1 ? "the loss" : fmt::format("the loss of step {}", i + 1);
     deviations.push_back({what, difference, allowance});

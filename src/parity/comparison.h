@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A worker's answer against the reference's: how far apart, and how far apart they may be. The rules are the design's:
-//   an op alone: the difference's norm within 1e-5 of the reference's;
-//   the whole network: within 10 times what the reference itself changes by when its input moves by one ulp, and never stricter than an
+//   an op alone: the difference's norm within 1e-5 of the reference's, and where a number is a sum of very many terms, within what their
+//   rounding does;
+//   the whole network: within 10 times what the reference itself changes by when all its results are jittered, and never stricter than an
 //   op alone; of parameters after updates, the movement is compared, not the weight, and their own rounding is allowed for;
 //   tensors that are next to nothing beside the others of their group: by an absolute floor.
 // Pure.

@@ -13,7 +13,6 @@ namespace {
 
 constexpr int64_t kUpdates = 5;
 constexpr double kRate = 0.01;
-constexpr uint64_t kNudgeSeed = 0x756c70;
 constexpr int64_t kDropoutSide = 100;      // elements per sample: its square
 
 // One layer per ratio, each over ones, so that a survivor shows its scale directly.
@@ -47,6 +46,12 @@ void AskForUpdates(Job& job) {
   job.budget.fixed_steps = kUpdates;
   job.lr_schedule = {kRate, kRate, kRate / 10};
   job.tensors.parameters = job.tensors.state = true;
+}
+
+// A parameter's gradient and a channel's statistics are sums over the samples and all places of an image.
+int64_t Terms(const Shape& output) {
+  if (output.empty()) return 1;
+  return output.size() == 4 ? output[0] * output[2] * output[3] : output[0];
 }
 
 }  // namespace
@@ -117,28 +122,18 @@ std::vector<WantedTensor> Trial::Wanted() const {
     const TypedLayer& layer = graph.layers[i];
     if (std::holds_alternative<Input>(layer.layer.op)) continue;
     if (!all && std::find(outputs.begin(), outputs.end(), layer.layer.name) == outputs.end()) continue;
-    wanted.push_back({"outputs", layer.layer.name, group(i, layer.layer.name) + " output", ElementCount(layer.output.shape), nullptr});
+    wanted.push_back({"outputs", layer.layer.name, group(i, layer.layer.name) + " output", ElementCount(layer.output.shape), 1, nullptr});
   }
   for (const Parameter& parameter : graph.parameters) {
-    const int64_t elements = ElementCount(parameter.shape);
+    const int64_t elements = ElementCount(parameter.shape), terms = Terms(graph.layers[parameter.layer].output.shape);
     if (parameter.trained && job.tensors.gradients)
-      wanted.push_back({"gradients", parameter.name, group(parameter.layer, "gradients"), elements, nullptr});
+      wanted.push_back({"gradients", parameter.name, group(parameter.layer, "gradients"), elements, terms, nullptr});
     if (parameter.trained && job.tensors.parameters)
-      wanted.push_back({"parameters", parameter.name, "parameters", elements, &parameter});
+      wanted.push_back({"parameters", parameter.name, "parameters", elements, terms, &parameter});
     if (!parameter.trained && job.tensors.state)
-      wanted.push_back({"state", parameter.name, group(parameter.layer, "state") + " state", elements, &parameter});
+      wanted.push_back({"state", parameter.name, group(parameter.layer, "state") + " state", elements, terms, &parameter});
   }
   return wanted;
-}
-
-void NudgeByOneUlp(std::string_view name, std::span<float> values) {
-  const Generator generator(kNudgeSeed, name);
-  constexpr float kLimit = std::numeric_limits<float>::max();
-  for (size_t i = 0; i < values.size(); ++i) {
-    // Zero stays: its neighbours are so small that no sum would notice.
-    if (values[i] == 0 || !std::isfinite(values[i])) continue;
-    values[i] = std::nextafter(values[i], (generator.Bits(i) & 1) != 0 ? kLimit : -kLimit);
-  }
 }
 
 }  // namespace tench

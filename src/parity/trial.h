@@ -40,6 +40,7 @@ struct WantedTensor {
   std::string kind, name;              // "gradients", "conv1.weight": the file is FOLDER/KIND/NAME.bin
   std::string group;                   // tensors of one group are of one scale
   int64_t elements = 0;
+  int64_t terms = 1;                   // how many numbers one of its elements is a sum of, at least
   const Parameter* start = nullptr;    // set: looked at as the movement since this parameter's fill. Points into Trial::graph
   std::string key() const { return kind + "/" + name; }
 };
@@ -58,8 +59,5 @@ struct Trial {
 Result<Trial> MakeTrial(const Subject& subject, TrialKind kind);
 // The distinct ratios of the network's dropout layers; kDropout exists only where there are any.
 std::vector<double> DropoutRatios(const Graph& network);
-
-// Moves each number to a neighbouring float, up or down by a seeded coin: the smallest change that an f32 computation can see.
-void NudgeByOneUlp(std::string_view name, std::span<float> values);
 
 }  // namespace tench

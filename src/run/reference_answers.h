@@ -30,7 +30,7 @@ class ReferenceAnswers {
 
   // Whether Get answers within about half a minute of naive loops, or from sketches.
   bool Affordable(const SubjectName& name, const Subject& subject) const;
-  // With the changes by one ulp, but for kOps, which needs none.
+  // With the changes by jitter, but for kOps, which needs none.
   Result<Answer> Get(const SubjectName& name, const Subject& subject, TrialKind kind, const Progress& progress);
   // Runs every trial and writes the sketch file into `folder`.
   Status WriteSketches(const SubjectName& name, const Subject& subject, const std::filesystem::path& folder,

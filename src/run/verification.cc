@@ -10,6 +10,8 @@
 namespace tench {
 namespace {
 
+constexpr size_t kFurthest = 8;   // of each trial
+
 std::string Times(double ratio) { return std::isfinite(ratio) ? fmt::format("{:.3g} times what is allowed", ratio) : "beyond any bound"; }
 
 class OneVerification {
@@ -55,6 +57,7 @@ class OneVerification {
       return false;
     }
     const std::vector<Deviation> deviations = Compare(kind, reference, answer);
+    NoteFurthest(kind, deviations);
     const auto worst = std::max_element(deviations.begin(), deviations.end(),
                                         [](const Deviation& a, const Deviation& b) { return a.ratio() < b.ratio(); });
     if (worst == deviations.end()) return true;
@@ -68,6 +71,12 @@ class OneVerification {
     if (kind == TrialKind::kOps) NameOp(trial, deviations);
     TENCH_TRY(Locate());
     return kind != TrialKind::kOps && kind != TrialKind::kTrain && TENCH_TRY(NameOps());
+  }
+
+  void NoteFurthest(TrialKind kind, std::vector<Deviation> deviations) {
+    std::stable_sort(deviations.begin(), deviations.end(), [](const Deviation& a, const Deviation& b) { return a.ratio() > b.ratio(); });
+    if (deviations.size() > kFurthest) deviations.resize(kFurthest);
+    for (Deviation& deviation : deviations) result_.furthest.push_back({std::string(Name(kind)), std::move(deviation)});
   }
 
   void Fail(std::string reason) {
@@ -105,7 +114,9 @@ class OneVerification {
       return false;
     }
     const Answer reference = TENCH_TRY(answers_.Get(name_, subject_, TrialKind::kOps, progress_));
-    NameOp(trial, Compare(TrialKind::kOps, reference, ReadAnswer(trial, seen->tensors(), seen->losses)));
+    const std::vector<Deviation> deviations = Compare(TrialKind::kOps, reference, ReadAnswer(trial, seen->tensors(), seen->losses));
+    NoteFurthest(TrialKind::kOps, deviations);
+    NameOp(trial, deviations);
     return false;
   }
 

@@ -27,6 +27,12 @@ struct Verification {
   double worst = 0;              // the largest difference over its allowance; at most 1 when verified
   std::string worst_tensor;      // "train: parameters of conv1.weight"
   std::string first_layer;       // kWrong: the first layer, in forward order, whose output differs; "" = no output does
+  // The tensors furthest from the reference, over their allowance; a few of each trial, the furthest first.
+  struct Far {
+    std::string trial;
+    Deviation deviation;
+  };
+  std::vector<Far> furthest;
   int64_t wall_ns = 0;
 
   std::string Summary() const;   // one line: the reason, or the worst tensor

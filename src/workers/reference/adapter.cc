@@ -4,10 +4,22 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "workers/reference/network.h"
 
 namespace tench {
 namespace {
+
+constexpr double kMaxJitter = 1e6;
+
+Result<double> JitterOf(const BuildOptions& options) {
+  const auto found = options.options.find("jitter");
+  if (found == options.options.end()) return 0.0;
+  const Result<double> jitter = ParseReal(found->second);
+  if (!jitter || !(*jitter >= 0 && *jitter <= kMaxJitter))
+    return Failed("option jitter is '{}'; it must be a number from 0 to {}", found->second, kMaxJitter);
+  return *jitter;
+}
 
 class ReferenceAdapter final : public Adapter {
  public:
@@ -18,14 +30,19 @@ class ReferenceAdapter final : public Adapter {
     description.ops.assign(OpNames().begin(), OpNames().end());
     description.devices = {"cpu"};
     description.precisions = {"f32"};
+    description.options = {{"jitter",
+                            "moves every result of every op at random by up to so many units in the last place: how a network answers to "
+                            "rounding",
+                            "0", {}}};
     description.facts = {{"accumulation", "f64"}};
     return description;
   }
 
   Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
     options_ = options;
+    const double jitter = TENCH_TRY(JitterOf(options));
     network_ = std::make_unique<Network>(
-        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads});
+        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads, jitter});
     momenta_.assign(graph.parameters.size(), {});
     int64_t momentum_bytes = 0;
     if (options.phase == Phase::kTrain) {

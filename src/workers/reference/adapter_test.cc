@@ -199,6 +199,38 @@ TEST(ReferenceAdapterTest, ForwardPhaseUsesNoDropoutAndMovesNoStatistics) {
   EXPECT_EQ(outputs["drop"], outputs["flat"]);
 }
 
+TEST(ReferenceAdapterTest, JitterMovesGradientsALittleAndOnlyWhenAskedFor) {
+  const auto gradients = [](const std::string& jitter) {
+    BuildOptions options = Observing(Phase::kGradient);
+    options.dropout = false;
+    if (!jitter.empty()) options.options["jitter"] = jitter;
+    Trial trial(Branches(), 4, options);
+    EXPECT_TRUE(trial.adapter->Step(Phase::kGradient).ok());
+    Tensors tensors;
+    EXPECT_TRUE(trial.adapter->Gradients(Into(tensors)).ok());
+    return tensors;
+  };
+  const Tensors plain = gradients(""), still = gradients("0"), moved = gradients("16");
+  EXPECT_EQ(plain, still);
+  for (const auto& [name, values] : plain) {
+    double difference = 0, norm = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      difference += std::pow(double{values[i]} - moved.at(name)[i], 2);
+      norm += std::pow(values[i], 2);
+    }
+    EXPECT_GT(difference, 0) << name;
+    EXPECT_LT(std::sqrt(difference / norm), 1e-3) << name;
+  }
+}
+
+TEST(ReferenceAdapterTest, RefusesAJitterThatIsNoNumber) {
+  BuildOptions options;
+  options.options["jitter"] = "much";
+  const auto built = MakeReferenceAdapter()->Build(*Infer(Branches(), 2), options);
+  ASSERT_FALSE(built.ok());
+  EXPECT_THAT(built.error().message, testing::HasSubstr("option jitter is 'much'; it must be a number from 0"));
+}
+
 TEST(ReferenceAdapterTest, TrainsTheNetworkDown) {
   BuildOptions options = Observing(Phase::kTrain, 2);
   options.dropout = false;

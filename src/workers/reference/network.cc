@@ -3,13 +3,24 @@
 
 #include <algorithm>
 
+#include "net/fill.h"
 #include "workers/reference/buffer_plan.h"
 #include "workers/reference/product.h"
 
 namespace tench {
 namespace {
 
+constexpr int64_t kJitterGrain = 16 * 1024;
+
 bool IsInput(const TypedLayer& layer) { return std::holds_alternative<Input>(layer.layer.op); }
+
+// Ops that only choose or move numbers are exact in any arithmetic.
+bool IsExact(const Op& op) {
+  const Pooling* pooling = std::get_if<Pooling>(&op);
+  return std::holds_alternative<Relu>(op) || std::holds_alternative<Flatten>(op) || std::holds_alternative<Concat>(op) ||
+         std::holds_alternative<Dropout>(op) || std::holds_alternative<Embedding>(op) ||
+         (pooling != nullptr && pooling->mode == PoolMode::kMax);
+}
 
 // The last reader of each layer's output; the layer itself if there is none.
 std::vector<size_t> LastReaders(const TypedGraph& graph) {
@@ -25,6 +36,7 @@ std::vector<size_t> LastReaders(const TypedGraph& graph) {
 
 Network::Network(const TypedGraph& graph, const NetworkOptions& options)
     : graph_(graph),
+      jitter_(options.jitter),
       pool_(options.threads),
       tensors_(graph.layers.size()),
       parameters_(graph.parameters.size()),
@@ -113,10 +125,12 @@ void Network::SetInput(size_t layer, const HostTensor& tensor) {
 }
 
 double Network::Forward(const StepContext& step) {
+  step_ = step.step;
   double loss = 0;
   for (size_t i = 0; i < kernels_.size(); ++i) {
     if (kernels_[i] == nullptr) continue;
     kernels_[i]->Forward(tensors_[i], step, pool_);
+    if (!IsExact(graph_.layers[i].layer.op)) Jitter(tensors_[i].output, i, 0);
     loss += kernels_[i]->Loss();
   }
   return loss;
@@ -129,8 +143,20 @@ void Network::Backward() {
     for (const size_t input : graph_.layers[i].inputs) {
       if (opens_gradient_of_[input] == i) std::ranges::fill(output_gradients_[input], 0.0f);
     }
+    Jitter(output_gradients_[i], i, 1);
     kernels_[i]->Backward(tensors_[i], pool_);
+    for (size_t k = 0; k < tensors_[i].parameter_gradients.size(); ++k) Jitter(tensors_[i].parameter_gradients[k], i, 2 + k);
   }
+}
+
+void Network::Jitter(std::span<float> values, size_t layer, uint64_t what) {
+  if (jitter_ == 0 || values.empty()) return;
+  const Generator random(static_cast<uint64_t>(step_) * 1024 + what, graph_.layers[layer].layer.name);
+  const double reach = jitter_ * 0x1p-24;
+  pool_.Split(static_cast<int64_t>(values.size()), kJitterGrain, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i)
+      values[i] = static_cast<float>(values[i] * (1 + reach * (2 * random.Uniform(static_cast<uint64_t>(i)) - 1)));
+  });
 }
 
 }  // namespace tench

@@ -20,6 +20,7 @@ struct NetworkOptions {
   bool training = true;  // Backward will be called
   bool observe = false;  // every layer's output can be asked for after a step
   int64_t threads = 1;
+  double jitter = 0;     // units in the last place; see Jitter
 };
 
 class Network {
@@ -45,8 +46,12 @@ class Network {
  private:
   void PlanActivations(const NetworkOptions& options);
   void BindLayer(size_t layer);
+  // Moves each number at random by up to `jitter_` units in the last place, as a computation in f32 alone might.
+  void Jitter(std::span<float> values, size_t layer, uint64_t what);
 
   TypedGraph graph_;
+  const double jitter_;
+  int64_t step_ = 0;
   ThreadPool pool_;
   std::vector<std::unique_ptr<Kernel>> kernels_;  // null for inputs
   std::vector<KernelTensors> tensors_;
