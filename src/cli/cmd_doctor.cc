@@ -11,6 +11,7 @@
 #include "measure/host.h"
 #include "measure/load.h"
 #include "measure/nvml.h"
+#include "measure/peak.h"
 #include "report/text_table.h"
 #include "run/worker_catalog.h"
 
@@ -25,7 +26,7 @@ using Rows = std::vector<std::pair<std::string, std::string>>;
 
 std::string OrUnknown(const std::string& text) { return text.empty() ? "unknown" : text; }
 
-Rows MachineRows(const HostFacts& host) {
+Rows MachineRows(const HostFacts& host, const Peak& peak) {
   const CpuFacts& cpu = host.cpu;
   Rows rows = {
       {"machine", fmt::format("{} (id {})", host.machine, host.machine_id)},
@@ -45,6 +46,8 @@ Rows MachineRows(const HostFacts& host) {
                    host.cgroup.cpus ? fmt::format("{:.4g}", *host.cgroup.cpus) : "unlimited")},
       {"huge pages", OrUnknown(host.huge_pages)},
       {"clock", OrUnknown(host.clock_source)},
+      {"peak", fmt::format("{:.1f} GFLOP/s (f32 matrix product), {:.1f} GB/s (y += a·x), {} thread{}", peak.flops_per_s / 1e9,
+                           peak.bytes_per_s / 1e9, peak.threads, peak.threads == 1 ? "" : "s")},
       {"load", fmt::format("{:.2f} {:.2f} {:.2f} (1, 5, 15 minutes)", host.load[0], host.load[1], host.load[2])},
   };
   if (!host.virtualisation.empty()) rows.push_back({"virtual machine", host.virtualisation});
@@ -89,6 +92,7 @@ Result<int> Doctor(bool json) {
   const HostFacts host = ReadHost(nvml.get());
   const std::vector<BusyProcess> busy = LookForOthers();
   const std::vector<std::string> advice = Advice(host, busy);
+  const Peak peak = MeasurePeak(static_cast<int64_t>(host.allowed_cpus.size()));
   WorkerCatalog workers = WorkerCatalog::Discover();
   TextTable table({{"worker"}, {"version"}, {"state"}});
   Json worker_json = Json::array();
@@ -113,12 +117,14 @@ Result<int> Doctor(bool json) {
     for (const BusyProcess& process : busy)
       processes.push_back({{"pid", process.pid}, {"name", process.name}, {"cpus", process.cpus}});
     const Json all = {
-        {"host", HostToJson(host)}, {"workers", worker_json}, {"busy_processes", processes}, {"advice", advice}};
+        {"host", HostToJson(host)},
+        {"peak", {{"threads", peak.threads}, {"flops_per_s", peak.flops_per_s}, {"bytes_per_s", peak.bytes_per_s}}},
+        {"workers", worker_json}, {"busy_processes", processes}, {"advice", advice}};
     fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
     return any ? 0 : 1;
   }
   TextTable facts({{"fact"}, {"value"}}, false);
-  for (const auto& [name, value] : MachineRows(host)) facts.AddRow({name, value});
+  for (const auto& [name, value] : MachineRows(host, peak)) facts.AddRow({name, value});
   for (const BusyProcess& process : busy) {
     facts.AddRow({"busy process",
                   fmt::format("{} (pid {}): {:.2f} CPUs", Printable(process.name, 40), process.pid, process.cpus)});

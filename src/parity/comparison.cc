@@ -13,7 +13,7 @@ namespace {
 constexpr double kRelative = 1e-5;         // of an op alone, of a loss, and the least that a whole network is allowed
 constexpr double kTimesJitter = 10;
 constexpr double kSumUlps = 4 * 0x1p-24;   // of a sum of n terms, times the root of n
-constexpr double kFloor = 1e-6;            // of the group's typical element, per element
+constexpr double kFloorShare = 0.1;        // of that, of the group's typical element: what a tensor next to nothing is allowed
 constexpr double kUlps = 4 * 0x1p-24;      // what five rounded updates do to a weight, in units of it
 constexpr double kSurvivorTolerance = 1e-5;
 
@@ -42,11 +42,13 @@ std::map<std::string, Group> Groups(TrialKind kind, const Answer& reference) {
   return groups;
 }
 
-double Allowance(TrialKind kind, const TensorAnswer& tensor, const Group& group, bool moved) {
+double Allowance(TrialKind kind, const std::string& key, const TensorAnswer& tensor, const Group& group) {
   const double norm = tensor.sketch.norm;
   const double relative = std::max(kRelative, kSumUlps * std::sqrt(static_cast<double>(tensor.terms)));
-  double allowance = std::max(relative * norm, kFloor * group.rms * std::sqrt(static_cast<double>(tensor.elements)));
-  if (moved) allowance = std::max(allowance, kUlps * tensor.scale);
+  double allowance = std::max(relative * norm, kFloorShare * relative * group.rms * std::sqrt(static_cast<double>(tensor.elements)));
+  if (key.starts_with("parameters/")) allowance = std::max(allowance, kUlps * tensor.scale);
+  // A statistic is no small step from where it was: that it moved little says nothing about how exactly it can be known.
+  if (key.starts_with("state/")) allowance = std::max(allowance, kRelative * tensor.scale);
   if (kind == TrialKind::kOps) return allowance;
   // One jitter may by luck leave a small tensor almost still; what its group shows is the surer measure of the two.
   return std::max({allowance, kTimesJitter * tensor.change, kTimesJitter * group.relative_change * norm});
@@ -81,10 +83,9 @@ std::vector<Deviation> Compare(TrialKind kind, const Answer& reference, const An
   const std::map<std::string, Group> groups = Groups(kind, reference);
   for (const std::string& key : reference.order) {
     const TensorAnswer& expected = reference.tensors.at(key);
-    const bool moved = key.starts_with("parameters/") || key.starts_with("state/");
     const auto found = worker.tensors.find(key);
     const double difference = found == worker.tensors.end() ? infinity : Distance(expected.sketch, found->second.sketch);
-    deviations.push_back({Describe(key), difference, Allowance(kind, expected, groups.at(expected.group), moved)});
+    deviations.push_back({Describe(key), difference, Allowance(kind, key, expected, groups.at(expected.group))});
   }
   return deviations;
 }
