@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/mxnet/adapter.h"
+
+#include <algorithm>
+
+#include "workers/mxnet/network.h"
+#include "workers/mxnet/profiler.h"
+#include "workers/mxnet/tuner.h"
+
+namespace tench::mxnet {
+namespace {
+
+class MxnetAdapter final : public Adapter {
+ public:
+  explicit MxnetAdapter(const std::filesystem::path& library) : library_(Library::Open(library)) {}
+
+  Description Describe() override {
+    const EngineSettings fallback;
+    Description description;
+    description.name = "mxnet";
+    description.version = library_.ok() ? library_->Version() : "not loaded";
+    description.ops.assign(OpNames().begin(), OpNames().end());
+    description.devices = Devices();
+    description.precisions = {"f32"};
+    description.options = {
+        {"subgraph", "MXNet's subgraph backend: oneDNN fuses convolutions with what follows (inference), or nothing is fused",
+         fallback.subgraph, {"MKLDNN", "NONE"}},
+        {"bulk", "ops that the engine takes as one piece of work; 0 = each alone", std::to_string(fallback.bulk), {}},
+        {"aggregate", "parameters that one update op serves (multi_sgd_mom_update), at most 60; 0 = sgd_mom_update for each",
+         std::to_string(fallback.aggregate), {}},
+        {"engine", "MXNet's scheduler; NaiveEngine computes in the calling thread", fallback.engine,
+         {"ThreadedEnginePerDevice", "ThreadedEnginePooled", kSynchronousEngine}}};
+    description.facts = Facts();
+    return description;
+  }
+
+  Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
+    if (!library_.ok()) return library_.error();
+    graph_ = graph;
+    options_ = options;
+    network_.reset();
+    profiler_.reset();
+    EngineSettings settings = TENCH_TRY(SettingsOf(options.options));
+    std::map<std::string, std::string> choices;
+    if (options.profile) {
+      // Op by op and in order, or no event could be told to be a layer's.
+      settings.engine = kSynchronousEngine;
+      settings.bulk = 0;
+      settings.aggregate = 0;
+      choices["profile"] = "on NaiveEngine with bulk 0 and aggregate 0";
+    }
+    ApplySettings(settings);
+    TENCH_TRY(SetThreads(*library_, settings, options.threads));
+    if (options.tuned && !options.profile) {
+      const Tuning tuning = TENCH_TRY(Tune(*library_, graph_, options_, settings));
+      settings = tuning.settings;
+      choices = tuning.choices;
+    }
+    network_ = TENCH_TRY(Network::Make(*library_, graph_, options_, settings));
+    TENCH_TRY(library_->Ask((*library_)->MXRandomSeed(static_cast<int>(options.seed & 0x7fffffff)), "seed"));
+    if (options.profile) profiler_ = TENCH_TRY(Profiler::Make(*library_));
+    return BuildFacts{TENCH_TRY(network_->Bytes()), std::move(choices)};
+  }
+
+  Status SetParameters(const TensorSource& source) override {
+    for (size_t i = 0; i < graph_.parameters.size(); ++i) {
+      if (!graph_.parameters[i].trained) continue;
+      if (network_->HasMomentum(i)) TENCH_TRY(network_->ZeroMomentum(i));
+      TENCH_TRY(network_->WriteParameter(i, source));
+    }
+    return Ok();
+  }
+
+  Status Parameters(const TensorSink& sink) override {
+    for (size_t i = 0; i < graph_.parameters.size(); ++i) {
+      if (graph_.parameters[i].trained) TENCH_TRY(network_->ReadParameter(i, sink));
+    }
+    return Ok();
+  }
+
+  Status SetState(const TensorSource& source) override {
+    for (size_t i = 0; i < graph_.parameters.size(); ++i) {
+      if (!graph_.parameters[i].trained) TENCH_TRY(network_->WriteParameter(i, source));
+      if (network_->HasMomentum(i)) TENCH_TRY(network_->WriteMomentum(i, source));
+    }
+    return Ok();
+  }
+
+  Status State(const TensorSink& sink) override {
+    for (size_t i = 0; i < graph_.parameters.size(); ++i) {
+      if (!graph_.parameters[i].trained) TENCH_TRY(network_->ReadParameter(i, sink));
+      if (network_->HasMomentum(i)) TENCH_TRY(network_->ReadMomentum(i, sink));
+    }
+    return Ok();
+  }
+
+  Status SetBatch(std::span<const HostTensor> inputs) override {
+    for (const HostTensor& input : inputs) TENCH_TRY(network_->WriteInput(input));
+    return Ok();
+  }
+
+  Status SetLearningRate(double lr) override {
+    network_->SetLearningRate(lr);
+    return Ok();
+  }
+
+  // The loss is there as soon as the forward pass is; backward and update are waited for as well.
+  Result<double> Step(Phase phase) override {
+    Check(phase == options_.phase, "a step of a phase that was not built");
+    if (profiler_) TENCH_TRY(profiler_->BeginStep());
+    TENCH_TRY(network_->Queue());
+    TENCH_TRY(Wait(*library_));
+    if (profiler_) TENCH_TRY(profiler_->EndStep());
+    return network_->Loss();
+  }
+
+  Status Gradients(const TensorSink& sink) override {
+    for (size_t i = 0; i < graph_.parameters.size(); ++i) {
+      if (graph_.parameters[i].trained) TENCH_TRY(network_->ReadGradient(i, sink));
+    }
+    return Ok();
+  }
+
+  Status Outputs(std::span<const std::string> layers, const TensorSink& sink) override {
+    if (!options_.observe) return Failed("outputs were not kept: this is no observing build");
+    for (const std::string& layer : layers) TENCH_TRY(network_->ReadOutput(layer, sink));
+    return Ok();
+  }
+
+  Result<std::vector<ProfileRow>> Profile() override {
+    if (!profiler_) return Failed("this build was not profiled");
+    const std::vector<OpEvent> events = TENCH_TRY(profiler_->Finish());
+    const std::vector<ListedNode> nodes = ParseListing(TENCH_TRY(network_->executor().Listing()));
+    std::vector<std::string> updated;
+    for (const Parameter& parameter : graph_.parameters) {
+      if (parameter.trained) updated.push_back(graph_.layers[parameter.layer].layer.name);
+    }
+    return AttributeEvents(events, nodes, graph_, updated);
+  }
+
+ private:
+  std::vector<std::string> Devices() const {
+    std::vector<std::string> devices = {"cpu"};
+    int count = 0;
+    if (!library_.ok() || !library_->HasFeature("CUDA") || (*library_)->MXGetGPUCount(&count) != 0) return devices;
+    for (const char* word : {"gpu", "cuda"}) {
+      if (count > 0) devices.push_back(word);
+      for (int i = 0; i < count; ++i) devices.push_back(fmt::format("{}:{}", word, i));
+    }
+    return devices;
+  }
+
+  std::map<std::string, std::string> Facts() const {
+    if (!library_.ok()) return {{"library", library_.error().message}};
+    std::string features;
+    for (const char* feature : {"CUDA", "MKLDNN", "OPENMP", "BLAS_OPEN", "BLAS_MKL"}) {
+      if (library_->HasFeature(feature)) features += (features.empty() ? "" : " ") + std::string(feature);
+    }
+    return {{"library", library_->file().string()}, {"features", features}};
+  }
+
+  Result<Library> library_;
+  TypedGraph graph_;
+  BuildOptions options_;
+  std::unique_ptr<Network> network_;
+  std::unique_ptr<Profiler> profiler_;
+};
+
+}  // namespace
+
+std::unique_ptr<Adapter> MakeMxnetAdapter(const std::filesystem::path& library) { return std::make_unique<MxnetAdapter>(library); }
+
+}  // namespace tench::mxnet

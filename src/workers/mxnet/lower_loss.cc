@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses: a value that the step reports, and a head from which MXNet's own gradient of that loss begins.
+#include "workers/mxnet/lowering.h"
+
+namespace tench::mxnet {
+
+Result<Symbol> Lowering::Scaled(const std::string& name, Symbol values, double factor) {
+  const Symbol sum = TENCH_TRY(maker_.Apply("sum", name + ".sum", {}, {values}));
+  return maker_.Apply("_mul_scalar", name + ".scaled", {{"scalar", fmt::format("{}", factor)}}, {sum});
+}
+
+Result<Symbol> Lowering::Constant(const std::string& name, Symbol symbol) { return maker_.Apply("BlockGrad", name, {}, {symbol}); }
+
+// SoftmaxOutput begins the gradient. The value is worked out beside it in f64: once a network has learnt its batch, the logarithm of a
+// probability near 1 would be nothing but f32's rounding.
+Result<Symbol> Lowering::Lower(size_t i, const SoftmaxCrossEntropy& op) {
+  const Symbol scores = TENCH_TRY(In(i)), labels = TENCH_TRY(In(i, 1));
+  const double factor = op.loss_weight / static_cast<double>(graph_.batch);
+  if (training()) {
+    const Attributes attributes = {{"grad_scale", fmt::format("{}", factor)}, {"normalization", "null"}};
+    gradient_heads_.push_back(TENCH_TRY(Apply(i, "SoftmaxOutput", attributes, {scores, labels}, ".gradient")));
+  }
+  const Symbol constant = TENCH_TRY(Constant(NameOf(i) + ".scores", scores));
+  const Symbol exact = TENCH_TRY(Apply(i, "Cast", {{"dtype", "float64"}}, {constant}, ".exact"));
+  const Symbol logarithms = TENCH_TRY(Apply(i, "log_softmax", {{"axis", "1"}}, {exact}, ".log_softmax"));
+  const Symbol chosen = TENCH_TRY(Apply(i, "pick", {{"axis", "1"}}, {logarithms, labels}, ".pick"));
+  const Symbol value = TENCH_TRY(Scaled(NameOf(i), chosen, -factor));
+  loss_values_.push_back(TENCH_TRY(Apply(i, "Cast", {{"dtype", "float32"}}, {value})));
+  lowered_.losses.push_back(NameOf(i));
+  return loss_values_.back();
+}
+
+// The regression outputs divide their gradient by the elements of one sample, and not by the batch.
+Result<Symbol> Lowering::Lower(size_t i, const SigmoidCrossEntropy& op) {
+  const Symbol scores = TENCH_TRY(In(i)), targets = TENCH_TRY(In(i, 1));
+  const double batch = static_cast<double>(graph_.batch);
+  const double features = static_cast<double>(ElementCount(graph_.InputType(i, 0).shape)) / batch;
+  if (training()) {
+    const std::string scale = fmt::format("{}", op.loss_weight * features / batch);
+    gradient_heads_.push_back(TENCH_TRY(Apply(i, "LogisticRegressionOutput", {{"grad_scale", scale}}, {scores, targets}, ".gradient")));
+  }
+  // max(x, 0) - x·z + log(1 + exp(-|x|)): no exponential overflows.
+  const Symbol x = TENCH_TRY(Constant(NameOf(i) + ".scores", scores));
+  const Symbol positive = TENCH_TRY(Apply(i, "relu", {}, {x}, ".positive"));
+  const Symbol product = TENCH_TRY(Apply(i, "elemwise_mul", {}, {x, targets}, ".product"));
+  const Symbol magnitude = TENCH_TRY(Apply(i, "abs", {}, {x}, ".magnitude"));
+  const Symbol negated = TENCH_TRY(Apply(i, "negative", {}, {magnitude}, ".negated"));
+  const Symbol exponential = TENCH_TRY(Apply(i, "exp", {}, {negated}, ".exponential"));
+  const Symbol rest = TENCH_TRY(Apply(i, "log1p", {}, {exponential}, ".rest"));
+  const Symbol difference = TENCH_TRY(Apply(i, "elemwise_sub", {}, {positive, product}, ".difference"));
+  const Symbol values = TENCH_TRY(Apply(i, "elemwise_add", {}, {difference, rest}, ".values"));
+  loss_values_.push_back(TENCH_TRY(Scaled(NameOf(i), values, op.loss_weight / batch)));
+  lowered_.losses.push_back(NameOf(i));
+  return loss_values_.back();
+}
+
+Result<Symbol> Lowering::Lower(size_t i, const MeanSquaredError& op) {
+  const Symbol made = TENCH_TRY(In(i)), targets = TENCH_TRY(In(i, 1));
+  const double elements = static_cast<double>(ElementCount(graph_.InputType(i, 0).shape));
+  if (training()) {
+    const std::string scale = fmt::format("{}", 2 * op.loss_weight / static_cast<double>(graph_.batch));
+    gradient_heads_.push_back(TENCH_TRY(Apply(i, "LinearRegressionOutput", {{"grad_scale", scale}}, {made, targets}, ".gradient")));
+  }
+  const Symbol x = TENCH_TRY(Constant(NameOf(i) + ".values", made));
+  const Symbol difference = TENCH_TRY(Apply(i, "elemwise_sub", {}, {x, targets}, ".difference"));
+  const Symbol squares = TENCH_TRY(Apply(i, "square", {}, {difference}, ".squares"));
+  loss_values_.push_back(TENCH_TRY(Scaled(NameOf(i), squares, op.loss_weight / elements)));
+  lowered_.losses.push_back(NameOf(i));
+  return loss_values_.back();
+}
+
+}  // namespace tench::mxnet

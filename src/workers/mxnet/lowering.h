@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// tench's network in MXNet's symbols. Where MXNet's convention is another (pooling that rounds up, time before batch, a flat vector of LSTM
+// weights, biased running variances) the difference is settled here, and `ParameterPlace` says how to read and write the numbers.
+// Losses are heads of the graph whose gradient is MXNet's own; their values come out as scalars that already carry their weight.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "worker/adapter.h"
+#include "workers/mxnet/symbol.h"
+
+namespace tench::mxnet {
+
+// Where a parameter of the network lives: in a variable of MXNet's graph, or in a stretch of one.
+struct ParameterPlace {
+  std::string variable;
+  int64_t offset = 0;       // in elements, when it is a part of a flat variable
+  bool part = false;
+  double scale = 1;         // what MXNet's number is multiplied with to be ours
+};
+
+struct Lowered {
+  Symbol heads = nullptr;                    // grouped: the losses' values first, then what makes gradients, then observed outputs
+  std::vector<std::string> losses;           // layers, in the order of the heads
+  std::map<std::string, size_t> observed;    // layer -> head
+  std::map<std::string, Shape> variables;    // every variable's shape
+  std::set<std::string> trained;             // those that need a gradient
+  std::vector<ParameterPlace> parameters;    // by the network's parameter
+};
+
+class Lowering {
+ public:
+  // All three are the caller's, and outlive this.
+  Lowering(const TypedGraph& graph, const BuildOptions& options, SymbolMaker& maker)
+      : graph_(graph), options_(options), maker_(maker), values_(graph.layers.size()) {}
+
+  Result<Lowered> Run();
+
+ private:
+  // A sequence can exist in both orders, (N, T, F) and (T, N, F); the missing one is made when somebody wants it.
+  struct Value {
+    Symbol batch_major = nullptr, time_major = nullptr;
+  };
+  enum class TimeOrder { kBatchMajor, kTimeMajor };
+
+  Status Lower(size_t i);
+  Result<Symbol> Lower(size_t i, const Convolution& op);
+  Result<Symbol> Lower(size_t i, const Pooling& op);
+  Result<Symbol> Lower(size_t i, const Lrn& op);
+  Result<Symbol> Lower(size_t i, const FullyConnected& op);
+  Result<Symbol> Lower(size_t i, const Dropout& op);
+  Result<Symbol> Lower(size_t i, const Concat& op);
+  Result<Symbol> Lower(size_t i, const Add& op);
+  Result<Symbol> Lower(size_t i, const BatchNorm& op);
+  Result<Symbol> Lower(size_t i, const MeanOverTime& op);
+  Result<Symbol> Activation(size_t i, const char* kind);
+  Status LowerEmbedding(size_t i, const Embedding& op);
+  Status LowerLstm(size_t i, const Lstm& op);
+
+  // The value, already weighted; in the phases that need one, a head that begins the gradient is added.
+  Result<Symbol> Lower(size_t i, const SoftmaxCrossEntropy& op);
+  Result<Symbol> Lower(size_t i, const SigmoidCrossEntropy& op);
+  Result<Symbol> Lower(size_t i, const MeanSquaredError& op);
+  Result<Symbol> Scaled(const std::string& name, Symbol values, double factor);
+  Result<Symbol> Constant(const std::string& name, Symbol symbol);   // no gradient flows back through it
+
+  // The layer's input, and its parameter as a variable.
+  Result<Symbol> In(size_t i, size_t input = 0);
+  Result<Symbol> Ordered(size_t layer, TimeOrder order);
+  Result<Symbol> Variable(const std::string& name, const Shape& shape, bool trained);
+  Result<Symbol> Weight(size_t i, size_t number);
+  Result<Symbol> Apply(size_t i, const char* op, const Attributes& attributes, std::vector<Symbol> inputs, const char* suffix = "");
+  Result<Symbol> Heads();
+
+  const std::string& NameOf(size_t i) const { return graph_.layers[i].layer.name; }
+  bool training() const { return options_.phase != Phase::kForward; }
+
+  const TypedGraph& graph_;
+  const BuildOptions& options_;
+  SymbolMaker& maker_;
+  std::vector<Value> values_;              // by layer
+  std::vector<Symbol> loss_values_, gradient_heads_;
+  Lowered lowered_;
+};
+
+}  // namespace tench::mxnet

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A network that MXNet has bound under certain settings, with its momenta: what a step queues, and where every number is read and written.
+// Queue returns before the work is done; Loss and every read wait. Used by one thread.
+
+#include <optional>
+
+#include "workers/mxnet/engine.h"
+#include "workers/mxnet/executor.h"
+#include "workers/mxnet/update.h"
+
+namespace tench::mxnet {
+
+// "cpu", "gpu", "gpu:1", "cuda:1"
+Device DeviceOf(const std::string& name);
+
+class Network {
+ public:
+  // `graph` and `library` must outlive it.
+  static Result<std::unique_ptr<Network>> Make(const Library& library, const TypedGraph& graph, const BuildOptions& options,
+                                               const EngineSettings& settings);
+
+  // The step's forward, backward and update, as far as the phase has them.
+  Status Queue();
+  Result<double> Loss() const;
+  void SetLearningRate(double lr) { if (update_) update_->SetLearningRate(lr); }
+
+  Status WriteInput(const HostTensor& input);
+  Status WriteParameter(size_t parameter, const TensorSource& source);
+  Status ReadParameter(size_t parameter, const TensorSink& sink) const;
+  Status ReadGradient(size_t parameter, const TensorSink& sink) const;
+  bool HasMomentum(size_t parameter) const { return momenta_[parameter].has_value(); }
+  Status ZeroMomentum(size_t parameter);
+  Status WriteMomentum(size_t parameter, const TensorSource& source);
+  Status ReadMomentum(size_t parameter, const TensorSink& sink) const;
+  Status ReadOutput(const std::string& layer, const TensorSink& sink) const;
+
+  Result<int64_t> Bytes() const;
+  const Executor& executor() const { return *executor_; }
+
+ private:
+  Network(const Library& library, const TypedGraph& graph, Phase phase) : library_(library), graph_(graph), phase_(phase), maker_(library) {}
+  Status MakeUpdate(const BuildOptions& options, const EngineSettings& settings, Device device);
+  Result<Array> View(const Array& whole, size_t parameter) const;
+
+  const Library& library_;
+  const TypedGraph& graph_;
+  const Phase phase_;
+  SymbolMaker maker_;
+  Lowered lowered_;
+  std::unique_ptr<Executor> executor_;
+  std::vector<Array> values_, gradients_;             // by parameter
+  std::vector<std::optional<Array>> momenta_;         // by parameter; a second handle of what the update writes
+  std::optional<Update> update_;
+};
+
+}  // namespace tench::mxnet

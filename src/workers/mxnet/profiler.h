@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// MXNet's own profiler, and whose layer each of its events belongs to. MXNet names an event by its operator alone; so a profiled network
+// runs on the engine that computes in the order of the executor's listing, op by op, and events are matched to that listing in order.
+// One process can be profiled once: MXNet keeps one file of events.
+
+#include <span>
+
+#include "axis/profile_row.h"
+#include "base/file.h"
+#include "net/graph.h"
+#include "workers/mxnet/library.h"
+
+namespace tench::mxnet {
+
+struct ListedNode {
+  std::string op, name;        // "_backward_Convolution", "conv1_backward"
+};
+struct OpEvent {
+  std::string op;
+  int64_t time_ns = 0;
+};
+
+// From MXExecutorPrint's text, in the order of execution.
+std::vector<ListedNode> ParseListing(std::string_view listing);
+// From the profiler's file (Chrome's trace format), in the order of time.
+Result<std::vector<OpEvent>> ParseTrace(std::string_view text);
+// `updated` are the parameters in the order of their updates. What no node claims is a row of its own without a layer.
+std::vector<ProfileRow> AttributeEvents(std::span<const OpEvent> events, std::span<const ListedNode> nodes, const TypedGraph& graph,
+                                        std::span<const std::string> updated);
+
+class Profiler {
+ public:
+  static Result<std::unique_ptr<Profiler>> Make(const Library& library);
+
+  // Around every step; after enough steps these do nothing, because MXNet holds all events in memory.
+  Status BeginStep();
+  Status EndStep();
+  Result<std::vector<OpEvent>> Finish();
+
+ private:
+  Profiler(const Library& library, TemporaryFolder folder) : library_(library), folder_(std::move(folder)) {}
+  std::filesystem::path File() const { return folder_.path() / "profile.json"; }
+  Status SetState(bool on);
+
+  const Library& library_;
+  TemporaryFolder folder_;
+  int steps_ = 0;
+};
+
+}  // namespace tench::mxnet

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/mxnet/tuner.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/clock.h"
+#include "net/fill.h"
+
+namespace tench::mxnet {
+namespace {
+
+constexpr int64_t kTrialNs = 300'000'000;          // of timed steps per candidate, at least kTrialSteps of them
+constexpr int kTrialSteps = 3, kWarmUpSteps = 2;
+constexpr int64_t kAllTrialsNs = 30'000'000'000;   // after that the best so far is taken
+
+struct Candidate {
+  std::string knob, value;
+  EngineSettings settings;
+};
+
+Status FillForTrial(Network& network, const TypedGraph& graph, const BuildOptions& options) {
+  const int threads = static_cast<int>(options.threads);
+  for (size_t i = 0; i < graph.parameters.size(); ++i) {
+    TENCH_TRY(network.WriteParameter(i, [&](const std::string& name, std::span<float> out) {
+      FillTensor(options.seed, name, graph.parameters[i].fill, 0, out, threads);
+      return Ok();
+    }));
+  }
+  for (const TypedLayer& layer : graph.layers) {
+    const Input* input = std::get_if<Input>(&layer.layer.op);
+    if (input == nullptr) continue;
+    HostTensor tensor{layer.layer.name, layer.output, {}, {}};
+    const size_t count = static_cast<size_t>(ElementCount(layer.output.shape));
+    if (layer.output.dtype == DType::kF32) {
+      tensor.f32.resize(count);
+      FillTensor(options.seed, tensor.name, input->fill, 0, std::span<float>(tensor.f32), threads);
+    } else {
+      tensor.i32.resize(count);
+      FillTensor(options.seed, tensor.name, input->fill, 0, std::span<int32_t>(tensor.i32));
+    }
+    TENCH_TRY(network.WriteInput(tensor));
+  }
+  // The steps must not diverge while they are timed.
+  network.SetLearningRate(0);
+  return Ok();
+}
+
+// The fastest step: noise only ever adds.
+Result<int64_t> TrialNs(const Library& library, const TypedGraph& graph, const BuildOptions& options, const EngineSettings& settings) {
+  const std::unique_ptr<Network> network = TENCH_TRY(Network::Make(library, graph, options, settings));
+  TENCH_TRY(FillForTrial(*network, graph, options));
+  int64_t best_ns = std::numeric_limits<int64_t>::max(), spent_ns = 0;
+  for (int step = 0; step < kWarmUpSteps + kTrialSteps || spent_ns < kTrialNs; ++step) {
+    const int64_t start_ns = NowNs();
+    TENCH_TRY(network->Queue());
+    TENCH_TRY(Wait(library));
+    const int64_t step_ns = NowNs() - start_ns;
+    if (step < kWarmUpSteps) continue;
+    best_ns = std::min(best_ns, step_ns);
+    spent_ns += step_ns;
+  }
+  return best_ns;
+}
+
+// The other values of a knob, at what is best so far.
+std::vector<Candidate> CandidatesOf(const std::string& knob, const EngineSettings& best, const BuildOptions& options) {
+  std::vector<Candidate> candidates;
+  if (options.options.contains(knob)) return candidates;
+  const auto add = [&](std::string value, const auto& change) {
+    Candidate candidate{knob, std::move(value), best};
+    change(candidate.settings);
+    candidates.push_back(std::move(candidate));
+  };
+  if (knob == "subgraph" && options.phase == Phase::kForward) add("NONE", [](EngineSettings& s) { s.subgraph = "NONE"; });
+  if (knob == "bulk") {
+    for (const int64_t bulk : {int64_t{0}, int64_t{60}}) add(std::to_string(bulk), [&](EngineSettings& s) { s.bulk = bulk; });
+  }
+  if (knob == "aggregate" && options.phase == Phase::kTrain) {
+    for (const int64_t count : {int64_t{4}, int64_t{60}}) add(std::to_string(count), [&](EngineSettings& s) { s.aggregate = count; });
+  }
+  return candidates;
+}
+
+std::string Milliseconds(int64_t ns) { return fmt::format("{:.3f} ms", static_cast<double>(ns) * 1e-6); }
+
+}  // namespace
+
+Result<Tuning> Tune(const Library& library, const TypedGraph& graph, const BuildOptions& options, const EngineSettings& start) {
+  Tuning tuning{start, {}};
+  const int64_t began_ns = NowNs();
+  int64_t best_ns = TENCH_TRY(TrialNs(library, graph, options, start));
+  tuning.choices["trial.default"] = Milliseconds(best_ns);
+  for (const std::string knob : {"subgraph", "bulk", "aggregate"}) {
+    for (const Candidate& candidate : CandidatesOf(knob, tuning.settings, options)) {
+      if (NowNs() - began_ns > kAllTrialsNs) {
+        tuning.choices["trial.stopped"] = "out of time";
+        break;
+      }
+      const int64_t ns = TENCH_TRY(TrialNs(library, graph, options, candidate.settings));
+      tuning.choices[fmt::format("trial.{}={}", knob, candidate.value)] = Milliseconds(ns);
+      if (ns >= best_ns) continue;
+      best_ns = ns;
+      tuning.settings = candidate.settings;
+    }
+  }
+  tuning.choices["subgraph"] = tuning.settings.subgraph;
+  tuning.choices["bulk"] = std::to_string(tuning.settings.bulk);
+  tuning.choices["aggregate"] = std::to_string(tuning.settings.aggregate);
+  return tuning;
+}
+
+}  // namespace tench::mxnet
