@@ -14,6 +14,8 @@ constexpr double kRelative = 1e-5;         // of an op alone, of a loss, and the
 constexpr double kTimesOneUlp = 10;
 constexpr double kFloor = 1e-6;            // of the group's typical element, per element
 constexpr double kUlps = 4 * 0x1p-24;      // what five rounded updates do to a weight, in units of it
+// A loss near zero is the logarithm of a softmax near one, which f32 holds in steps of 2^-24.
+constexpr double kLossFloor = 4 * 0x1p-24;
 constexpr double kSurvivorTolerance = 1e-5;
 
 struct Group {
@@ -68,7 +70,7 @@ std::vector<Deviation> Compare(TrialKind kind, const Answer& reference, const An
   const double infinity = std::numeric_limits<double>::infinity();
   // An op's probe has one loss over all branches: which branch differs, only the tensors can say.
   for (size_t i = 0; kind != TrialKind::kOps && i < reference.losses.size(); ++i) {
-    const double allowance = std::max(kRelative * std::abs(reference.losses[i]), kTimesOneUlp * reference.loss_changes[i]);
+    const double allowance = std::max({kRelative * std::abs(reference.losses[i]), kTimesOneUlp * reference.loss_changes[i], kLossFloor});
     const double difference = i < worker.losses.size() ? std::abs(worker.losses[i] - reference.losses[i]) : infinity;
     const std::string what = reference.losses.size() == 1 ? "the loss" : fmt::format("the loss of step {}", i + 1);
     deviations.push_back({what, difference, allowance});
