@@ -290,13 +290,11 @@ class TensorFlowAdapter final : public Adapter {
   }
 
   tensorflow::Profile StartProfile() const {
-    std::vector<std::string> layers;
-    for (const TypedLayer& layer : graph_.layers) layers.push_back(layer.layer.name);
     std::set<std::string> weights;
     for (const TF_Output& gradient : program_.gradients) {
       if (gradient.oper != nullptr) weights.insert(api_->OperationName(gradient.oper));
     }
-    return {std::move(layers), std::move(weights)};
+    return {graph_, std::move(weights)};
   }
 
   // Running statistics, and momenta where there are any: TensorFlow keeps those with the other sign.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv2D in NHWC with explicit padding, its two gradient nodes and BiasAdd. TensorFlow's CPU kernels lack two gradients. That of a dilated
-// convolution: the image is cut into its dilation's phases (SpaceToBatchND), each of which is convolved densely, as tf.nn.atrous_conv2d does.
-// That of a grouped one: few groups are convolved one by one, many (kMaxSplitGroups) by one filter that is zero between groups.
+// Conv2D in NHWC, its two gradient nodes and BiasAdd. oneDNN's kernels are taken for VALID and SAME only, so other paddings are a Pad before
+// VALID. TensorFlow's CPU kernels lack two gradients. That of a dilated convolution: the image is cut into its dilation's phases
+// (SpaceToBatchND), each of which is convolved densely, as tf.nn.atrous_conv2d does. That of a grouped one: few groups are convolved one by
+// one, many (kMaxSplitGroups) by one filter that is zero between groups.
 #include <algorithm>
 
 #include "workers/tensorflow/lowering.h"
+#include "workers/tensorflow/window.h"
 
 namespace tench::tensorflow {
 namespace {
@@ -12,14 +14,11 @@ namespace {
 // The plain convolution inside: its nodes share all of their attributes.
 struct DenseConvolution {
   Dims strides;
-  Hw pad;
+  bool same;
 
   NodeDraft& Describe(NodeDraft& node) const {
-    node.Ints("strides", strides).Text("data_format", "NHWC").Text("padding", padded() ? "EXPLICIT" : "VALID");
-    if (padded()) node.Ints("explicit_paddings", {0, 0, pad.h, pad.h, pad.w, pad.w, 0, 0});
-    return node;
+    return node.Ints("strides", strides).Text("data_format", "NHWC").Text("padding", same ? "SAME" : "VALID");
   }
-  bool padded() const { return pad.h > 0 || pad.w > 0; }
 
   TF_Output Forward(GraphWriter& writer, TF_Output x, TF_Output filter) const {
     NodeDraft node = writer.Add("Conv2D");
@@ -151,15 +150,20 @@ LoweredLayer LowerConvolution(const Convolution& op, const LayerSite& site) {
   const TF_Output filter = site.Parameter(0, filter_layout);
   const bool dilated = op.dilation.h > 1 || op.dilation.w > 1;
 
-  DenseConvolution dense{{1, op.stride.h, op.stride.w, 1}, op.pad};
+  const Plane plane{{in[2], out[2], op.kernel.h, op.stride.h, op.pad.h}, {in[3], out[3], op.kernel.w, op.stride.w, op.pad.w}};
+  const bool padded = !dilated && !plane.valid() && !plane.same();
+  DenseConvolution dense{{1, op.stride.h, op.stride.w, 1}, !plane.valid() && plane.same()};
   Phases phases{};
   TF_Output x = site.in(0);
   Dims x_sizes{in[0], in[2], in[3], in[1]};
   if (dilated) {
-    dense = {{1, 1, 1, 1}, {0, 0}};
+    dense = {{1, 1, 1, 1}, false};
     phases = CutIntoPhases(op, site);
     x = writer.Add("SpaceToBatchND").In(x).In(phases.block).In(phases.paddings).Output();
     x_sizes = phases.inner_sizes;
+  } else if (padded) {
+    x = PadImage(writer, x, plane, 0);
+    x_sizes = {in[0], in[2] + plane.h.before() + plane.h.behind(), in[3] + plane.w.before() + plane.w.behind(), in[1]};
   }
   GroupedConvolution grouped(writer, dense, op.groups, filter_sizes, x_sizes);
   const TF_Output inner = grouped.Forward(x, filter);
@@ -183,7 +187,7 @@ LoweredLayer LowerConvolution(const Convolution& op, const LayerSite& site) {
     auto [d_filter, dx] = grouped.Backward(dilated ? writer.Gradient(unbiased, dy, inner) : dy, to_input);
     gradients.parameters.push_back(d_filter);
     if (op.bias) gradients.parameters.push_back(writer.Add("BiasAddGrad").In(dy).Text("data_format", "NHWC").Output());
-    if (to_input && dilated) dx = writer.Gradient(x, dx, outside);
+    if (to_input && (dilated || padded)) dx = writer.Gradient(x, dx, outside);
     gradients.inputs = {dx};
     return gradients;
   };

@@ -1,60 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaxPool and AvgPool know VALID and SAME. Every pool of the network is first worked out as the padding that its windows really need before and
-// behind the image; where that is what VALID or SAME would do, they are used, and otherwise the padding is said explicitly.
+// behind the image; where that is what VALID or SAME would do, they are used, and otherwise the image is padded first.
 // An average divides by what tench counts: the padded image, without what ceil mode lets run beyond it.
-#include <algorithm>
+#include <limits>
 
 #include "workers/tensorflow/lowering.h"
+#include "workers/tensorflow/window.h"
 
 namespace tench::tensorflow {
 namespace {
-
-// One dimension of a pool.
-struct Reach {
-  int64_t size, windows, kernel, stride, pad;
-
-  int64_t before() const { return pad; }
-  int64_t behind() const { return std::max<int64_t>(0, (windows - 1) * stride + kernel - size - pad); }
-  bool valid() const { return before() == 0 && behind() == 0 && (size - kernel) / stride + 1 == windows; }
-  // TensorFlow's SAME puts the odd one behind.
-  bool same() const {
-    const int64_t all = std::max<int64_t>(0, (windows - 1) * stride + kernel - size);
-    return windows == (size + stride - 1) / stride && before() == all / 2 && behind() == all - all / 2;
-  }
-  // How many elements of a window are counted in an average.
-  int64_t Counted(int64_t window) const {
-    const int64_t begin = window * stride - pad;
-    return std::min(begin + kernel, size + pad) - begin;
-  }
-};
-
-struct Plane {
-  Reach h, w;
-  bool valid() const { return h.valid() && w.valid(); }
-  bool same() const { return h.same() && w.same(); }
-  Dims explicit_paddings() const { return {0, 0, h.before(), h.behind(), w.before(), w.behind(), 0, 0}; }
-};
 
 NodeDraft& Describe(NodeDraft& node, const Plane& plane) {
   return node.Ints("ksize", {1, plane.h.kernel, plane.w.kernel, 1}).Ints("strides", {1, plane.h.stride, plane.w.stride, 1}).Text("data_format", "NHWC");
 }
 
 NodeDraft& DescribeMax(NodeDraft& node, const Plane& plane) {
-  Describe(node, plane).Text("padding", plane.valid() ? "VALID" : plane.same() ? "SAME" : "EXPLICIT");
-  if (!plane.valid() && !plane.same()) node.Ints("explicit_paddings", plane.explicit_paddings());
-  return node;
+  return Describe(node, plane).Text("padding", !plane.valid() && plane.same() ? "SAME" : "VALID");
 }
 
+// TensorFlow's explicit padding of a max pool has Eigen's kernel only: a Pad of what no maximum is, before VALID, is faster.
 LoweredLayer LowerMax(const Plane& plane, const LayerSite& site) {
   GraphWriter& writer = site.writer;
-  const TF_Output x = site.in(0);
+  const bool padded = !plane.valid() && !plane.same();
+  const TF_Output x = padded ? PadImage(writer, site.in(0), plane, -std::numeric_limits<float>::infinity()) : site.in(0);
   NodeDraft node = writer.Add("MaxPool");
   const TF_Output y = DescribeMax(node.In(x), plane).Output();
   LoweredLayer layer;
   layer.value = {y, UsualLayout(site.output_shape())};
+  const Shape& in = site.shape(0);
   layer.backward = [=, &writer](TF_Output dy) {
     NodeDraft gradient = writer.Add("MaxPoolGrad");
-    return LayerGradients{{DescribeMax(gradient.In(x).In(y).In(dy), plane).Output()}, {}};
+    TF_Output dx = DescribeMax(gradient.In(x).In(y).In(dy), plane).Output();
+    if (padded) {
+      const TF_Output begin = writer.Integers({0, plane.h.before(), plane.w.before(), 0});
+      dx = writer.Add("Slice").In(dx).In(begin).In(writer.Integers({in[0], in[2], in[3], in[1]})).Output();
+    }
+    return LayerGradients{{dx}, {}};
   };
   return layer;
 }
@@ -92,9 +73,7 @@ LoweredLayer LowerAvg(const Plane& plane, const LayerSite& site) {
     layer.value.output = pool(site.in(0), "SAME");
     return layer;
   }
-  const auto size = [](int64_t value) { return static_cast<int32_t>(value); };
-  const std::vector<int32_t> paddings{0, 0, size(plane.h.before()), size(plane.h.behind()), size(plane.w.before()), size(plane.w.behind()), 0, 0};
-  const TF_Output padded = writer.Add("Pad").In(site.in(0)).In(writer.Constant(std::span<const int32_t>(paddings), {4, 2})).Output();
+  const TF_Output padded = PadImage(writer, site.in(0), plane, 0);
   layer.value.output = pool(padded, "VALID");
   if (const std::vector<float> corrections = Corrections(plane); !corrections.empty()) {
     const TF_Output factor = writer.Constant(std::span<const float>(corrections), {1, plane.h.windows, plane.w.windows, 1});

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "net/cost.h"
 #include "workers/tensorflow/wire_format.h"
 
 namespace tench::tensorflow {
@@ -30,7 +31,20 @@ std::string KernelOf(std::string_view label, std::string_view name) {
   return std::string(name.substr(name.rfind('/') + 1));
 }
 
+bool Holds(const std::string& kernel, std::string_view part) { return kernel.find(part) != std::string::npos; }
+
+bool Multiplies(const ProfileRow& row) {
+  return row.direction != "update" && (Holds(row.kernel, "Conv2D") || Holds(row.kernel, "MatMul") || Holds(row.kernel, "BlockLSTM"));
+}
+
 }  // namespace
+
+Profile::Profile(const TypedGraph& graph, std::set<std::string> weight_gradients) : weight_gradients_(std::move(weight_gradients)) {
+  for (size_t i = 0; i < graph.layers.size(); ++i) {
+    layers_.push_back(graph.layers[i].layer.name);
+    layer_flops_[layers_.back()] = LayerCost(graph, i).forward_flops;
+  }
+}
 
 Result<Profile::Node> Profile::ReadNode(std::string_view stats) {
   Node node;
@@ -55,12 +69,10 @@ void Profile::AddNode(const Node& node) {
   const bool known = layer >= 0 && layer < static_cast<int64_t>(layers_.size());
   ProfileRow row;
   row.layer = known ? layers_[static_cast<size_t>(layer)] : "";
-  row.direction = !known || node.name[0] == 'f'          ? "forward"
-                  : node.name[0] == 'u'                  ? "update"
-                  : weight_gradients_.contains(node.name) ? "backward_weights"
-                                                         : "backward_data";
   row.kernel = KernelOf(node.label, node.name);
-  ProfileRow& sum = rows_.try_emplace({row.layer, row.direction, row.kernel}, row).first->second;
+  const bool weights = weight_gradients_.contains(node.name) || Holds(row.kernel, "BackpropFilter") || Holds(row.kernel, "BiasAddGrad");
+  row.direction = !known || node.name[0] == 'f' ? "forward" : node.name[0] == 'u' ? "update" : weights ? "backward_weights" : "backward_data";
+  ProfileRow& sum = rows_.try_emplace(node.name, row).first->second;
   ++sum.calls;
   sum.time_ns += node.time_ns;
 }
@@ -90,7 +102,18 @@ Status Profile::AddStep(std::string_view run_metadata) {
 
 std::vector<ProfileRow> Profile::Rows() const {
   std::vector<ProfileRow> rows;
-  for (const auto& [key, row] : rows_) rows.push_back(row);
+  std::map<std::pair<std::string, std::string>, int64_t> sharers;
+  for (const auto& [node, row] : rows_) {
+    rows.push_back(row);
+    if (Multiplies(row)) ++sharers[{row.layer, row.direction}];
+  }
+  for (ProfileRow& row : rows) {
+    const auto flops = layer_flops_.find(row.layer);
+    if (!Multiplies(row) || flops == layer_flops_.end()) continue;
+    // The LSTM's gradient node does both, by its data and by its weights.
+    const int64_t times = Holds(row.kernel, "BlockLSTMGrad") ? 2 : 1;
+    row.flops = times * flops->second / sharers[{row.layer, row.direction}] * row.calls;
+  }
   std::stable_sort(rows.begin(), rows.end(), [](const ProfileRow& a, const ProfileRow& b) { return a.time_ns > b.time_ns; });
   return rows;
 }
