@@ -43,34 +43,65 @@ LoweredLayer LowerDropout(const Dropout& op, const LayerSite& site) {
   return layer;
 }
 
+namespace {
+
+// The inputs of a layer that has several, in logical order. One of them may be computed from another, and TF_AddGradients would then follow that
+// path too: such layers write their own gradients, each by its own part.
+struct Parts {
+  std::vector<TF_Output> inside, outside;
+  std::vector<bool> needed;
+
+  explicit Parts(const LayerSite& site) {
+    for (size_t i = 0; i < site.inputs(); ++i) {
+      inside.push_back(site.PlainIn(i));
+      outside.push_back(site.in(i));
+      needed.push_back(site.NeedsGradient(i));
+    }
+  }
+  TF_Output Outward(GraphWriter& writer, size_t i, TF_Output gradient) const {
+    return inside[i].oper == outside[i].oper ? gradient : writer.Gradient(inside[i], gradient, outside[i]);
+  }
+};
+
+}  // namespace
+
 LoweredLayer LowerConcat(const LayerSite& site) {
-  std::vector<TF_Output> parts;
-  for (size_t i = 0; i < site.inputs(); ++i) parts.push_back(site.PlainIn(i));
-  const bool image = site.output_shape().size() == 4;
+  GraphWriter& writer = site.writer;
+  const Parts parts(site);
+  const size_t axis = site.output_shape().size() == 4 ? 3 : 1;
   LoweredLayer layer;
-  layer.value = {site.writer.Add("ConcatV2").InList(parts).In(site.writer.Scalar(int32_t{image ? 3 : 1})).Output(),
+  layer.value = {writer.Add("ConcatV2").InList(parts.inside).In(writer.Scalar(static_cast<int32_t>(axis))).Output(),
                  UsualLayout(site.output_shape())};
+  std::vector<Dims> sizes;
+  for (size_t i = 0; i < site.inputs(); ++i) sizes.push_back(UsualLayout(site.shape(i)).PhysicalSizes());
+  layer.backward = [=, &writer](TF_Output dy) {
+    LayerGradients gradients;
+    Dims begin(sizes[0].size(), 0);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      TF_Output part{nullptr, 0};
+      if (parts.needed[i]) {
+        const TF_Output from = writer.Integers(begin), extent = writer.Integers(sizes[i]);
+        part = parts.Outward(writer, i, writer.Add("Slice").In(dy).In(from).In(extent).Output());
+      }
+      gradients.inputs.push_back(part);
+      begin[axis] += sizes[i][axis];
+    }
+    return gradients;
+  };
   return layer;
 }
 
 LoweredLayer LowerAdd(const LayerSite& site) {
-  std::vector<TF_Output> parts;
-  bool moved = false;
-  for (size_t i = 0; i < site.inputs(); ++i) {
-    parts.push_back(site.PlainIn(i));
-    moved = moved || parts[i].oper != site.in(i).oper;
-  }
+  GraphWriter& writer = site.writer;
+  const Parts parts(site);
   LoweredLayer layer;
   layer.value.layout = UsualLayout(site.output_shape());
-  layer.value.output = parts.size() == 2 ? site.writer.Add("AddV2").In(parts[0]).In(parts[1]).Output()
-                                         : site.writer.Add("AddN").InList(parts).Output();
-  if (moved) return layer;
-  std::vector<bool> needed;
-  for (size_t i = 0; i < site.inputs(); ++i) needed.push_back(site.NeedsGradient(i));
-  // The gradient of a sum is that of each part; AddV2's own would look for broadcasts at every step.
-  layer.backward = [=](TF_Output dy) {
+  layer.value.output = parts.inside.size() == 2 ? writer.Add("AddV2").In(parts.inside[0]).In(parts.inside[1]).Output()
+                                                : writer.Add("AddN").InList(parts.inside).Output();
+  layer.backward = [=, &writer](TF_Output dy) {
     LayerGradients gradients;
-    for (const bool wanted : needed) gradients.inputs.push_back(wanted ? dy : TF_Output{nullptr, 0});
+    for (size_t i = 0; i < parts.inside.size(); ++i)
+      gradients.inputs.push_back(parts.needed[i] ? parts.Outward(writer, i, dy) : TF_Output{nullptr, 0});
     return gradients;
   };
   return layer;

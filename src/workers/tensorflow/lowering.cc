@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/tensorflow/lowering.h"
 
-#include <algorithm>
-
 namespace tench::tensorflow {
 namespace {
-
-bool Same(TF_Output a, TF_Output b) { return a.oper == b.oper && a.index == b.index; }
 
 class Lowerer {
  public:
@@ -118,26 +114,19 @@ class Lowerer {
     }
   }
 
-  // By TF_AddGradients, from the layer's output to its inputs and parameters.
+  // By TF_AddGradients, from the layer's output to its first input and its parameters. Layers with several inputs to pass on to write their own.
   LayerGradients Differentiate(size_t i, const TF_Output* dy) {
     const TypedLayer& layer = graph_.layers[i];
     std::vector<TF_Output> xs;
-    LayerGradients gradients;
-    gradients.inputs.assign(layer.inputs.size(), TF_Output{nullptr, 0});
-    std::vector<size_t> of_input;   // the input that xs[k] is, each distinct one once
-    for (size_t k = 0; k < layer.inputs.size(); ++k) {
-      const TF_Output x = values_[layer.inputs[k]].output;
-      const bool seen = std::any_of(xs.begin(), xs.end(), [&](TF_Output other) { return Same(other, x); });
-      if (!needs_[layer.inputs[k]] || seen) continue;
-      xs.push_back(x);
-      of_input.push_back(k);
-    }
+    const bool to_input = needs_[layer.inputs[0]];
+    if (to_input) xs.push_back(values_[layer.inputs[0]].output);
     for (const size_t p : layer.parameters) {
       if (graph_.parameters[p].trained) xs.push_back(program_.parameters[p].read);
     }
     const std::vector<TF_Output> all = writer_.Gradients(values_[i].output, dy, xs);
-    for (size_t k = 0; k < of_input.size(); ++k) gradients.inputs[of_input[k]] = all[k];
-    gradients.parameters.assign(all.begin() + static_cast<int64_t>(of_input.size()), all.end());
+    LayerGradients gradients;
+    gradients.inputs = {to_input ? all[0] : TF_Output{nullptr, 0}};
+    gradients.parameters.assign(all.begin() + (to_input ? 1 : 0), all.end());
     return gradients;
   }
 
