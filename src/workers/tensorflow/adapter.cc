@@ -61,9 +61,14 @@ class TensorFlowAdapter final : public Adapter {
     description.devices = {"cpu"};
     description.precisions = {"f32"};
     description.options = {
-        {"inter_op", "threads that run different nodes at once: a number, auto (the job's threads), or caller (nodes run one by one in the calling thread)",
-         "auto", {}},
-        {"onednn", "oneDNN's kernels where it has one, instead of Eigen's; auto leaves it to TensorFlow, which looks at the CPU", "on",
+        {"inter_op",
+         "threads that run different nodes at once: a number, auto (the job's threads), or caller (nodes run one by "
+         "one in the calling thread)",
+         "auto",
+         {}},
+        {"onednn",
+         "oneDNN's kernels where it has one, instead of Eigen's; auto leaves it to TensorFlow, which looks at the CPU",
+         "on",
          {"on", "off", "auto"}}};
     if (problem_) {
       description.facts["problem"] = problem_->message;
@@ -79,9 +84,12 @@ class TensorFlowAdapter final : public Adapter {
 
   Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
     if (problem_) return *problem_;
-    if (options.precision != "f32") return Unsupported("precision '{}': this worker computes in f32", options.precision);
+    if (options.precision != "f32")
+      return Unsupported("precision '{}': this worker computes in f32", options.precision);
     if (const std::string asked = OptionOr(options, "onednn", "on"); asked != onednn_)
-      return Unsupported("option onednn={}: TensorFlow was loaded with {} (the option is heeded in jobs that come as a file)", asked, onednn_);
+      return Unsupported(
+          "option onednn={}: TensorFlow was loaded with {} (the option is heeded in jobs that come as a file)", asked,
+          onednn_);
     graph_ = graph;
     options_ = options;
     session_.reset();
@@ -108,7 +116,8 @@ class TensorFlowAdapter final : public Adapter {
       TENCH_TRY(filling.Ask(program_.parameters[p], graph_.parameters[p].name, source, 1));
       if (program_.momenta[p]) TENCH_TRY(filling.Zero(*program_.momenta[p]));
     }
-    for (const RateVariable& rate : program_.rates) TENCH_TRY(filling.Set(rate.variable, options_.solver.lr * rate.multiplier));
+    for (const RateVariable& rate : program_.rates)
+      TENCH_TRY(filling.Set(rate.variable, options_.solver.lr * rate.multiplier));
     return filling.Run();
   }
 
@@ -122,7 +131,8 @@ class TensorFlowAdapter final : public Adapter {
 
   Status SetState(const TensorSource& source) override {
     Filling filling(*this);
-    for (const Wanted& state : StateVariables()) TENCH_TRY(filling.Ask(*state.variable, state.name, source, state.sign));
+    for (const Wanted& state : StateVariables())
+      TENCH_TRY(filling.Ask(*state.variable, state.name, source, state.sign));
     return filling.Run();
   }
 
@@ -159,7 +169,8 @@ class TensorFlowAdapter final : public Adapter {
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
       if (!graph_.parameters[p].trained) continue;
       const size_t at = gradient_places_.at(p);
-      if (at == 0) return Failed("gradient of '{}' was not kept: this is no observing build", graph_.parameters[p].name);
+      if (at == 0)
+        return Failed("gradient of '{}' was not kept: this is no observing build", graph_.parameters[p].name);
       TENCH_TRY(Give(graph_.parameters[p].name, fetched_[at].get(), program_.parameters[p].layout, 1, sink));
     }
     return Ok();
@@ -169,7 +180,8 @@ class TensorFlowAdapter final : public Adapter {
     for (const std::string& name : layers) {
       size_t i = 0;
       while (i < graph_.layers.size() && graph_.layers[i].layer.name != name) ++i;
-      if (i == graph_.layers.size() || output_places_[i] == 0) return Failed("layer '{}' has no output of numbers", name);
+      if (i == graph_.layers.size() || output_places_[i] == 0)
+        return Failed("layer '{}' has no output of numbers", name);
       TENCH_TRY(Give(name, fetched_[output_places_[i]].get(), program_.layouts[i], 1, sink));
     }
     return Ok();
@@ -236,8 +248,10 @@ class TensorFlowAdapter final : public Adapter {
     Result<Room> Add(const Variable& variable, TF_DataType type) {
       const CApi& api = *adapter_.api_;
       TensorHandle tensor = AllocateTensor(api, type, variable.dims);
-      if (tensor == nullptr) return Error{"no memory for a variable of " + ToString(variable.dims), ErrorKind::kOutOfMemory};
-      const Room room{{static_cast<float*>(api.TensorData(tensor.get())), api.TensorByteSize(tensor.get()) / sizeof(float)}};
+      if (tensor == nullptr)
+        return Error{"no memory for a variable of " + ToString(variable.dims), ErrorKind::kOutOfMemory};
+      const Room room{
+          {static_cast<float*>(api.TensorData(tensor.get())), api.TensorByteSize(tensor.get()) / sizeof(float)}};
       request_.feeds.push_back(variable.value);
       request_.fed.push_back(tensor.get());
       request_.targets.push_back(variable.assign);
@@ -317,8 +331,10 @@ class TensorFlowAdapter final : public Adapter {
     return Ok();
   }
 
-  Status Give(const std::string& name, TF_Tensor* tensor, const HostLayout& layout, float sign, const TensorSink& sink) {
-    const std::span<const float> physical(static_cast<const float*>(api_->TensorData(tensor)), api_->TensorByteSize(tensor) / sizeof(float));
+  Status Give(const std::string& name, TF_Tensor* tensor, const HostLayout& layout, float sign,
+              const TensorSink& sink) {
+    const std::span<const float> physical(static_cast<const float*>(api_->TensorData(tensor)),
+                                          api_->TensorByteSize(tensor) / sizeof(float));
     if (layout.plain() && sign == 1) return sink(name, physical);
     std::vector<float> logical(physical.size());
     ToLogical(layout, physical, logical);
@@ -344,6 +360,8 @@ class TensorFlowAdapter final : public Adapter {
 
 }  // namespace
 
-std::unique_ptr<Adapter> MakeTensorFlowAdapter(const TensorFlowSettings& settings) { return std::make_unique<TensorFlowAdapter>(settings); }
+std::unique_ptr<Adapter> MakeTensorFlowAdapter(const TensorFlowSettings& settings) {
+  return std::make_unique<TensorFlowAdapter>(settings);
+}
 
 }  // namespace tench::tensorflow

@@ -38,8 +38,9 @@ BuildOptions Options(Phase phase) {
 }
 
 bool HasKernel(const std::vector<ProfileRow>& rows, const std::string& layer, const std::string& part) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const ProfileRow& row) { return row.layer == layer && row.kernel.find(part) != std::string::npos; });
+  return std::any_of(rows.begin(), rows.end(), [&](const ProfileRow& row) {
+    return row.layer == layer && row.kernel.find(part) != std::string::npos;
+  });
 }
 
 // Nobody reads the gradients in this phase: TensorFlow would gladly leave the whole backward pass out.
@@ -69,9 +70,11 @@ TEST(TensorFlowAdapterTest, ProfilesEveryDirectionOfATrainingStep) {
       calls[row.direction] += row.calls;
       EXPECT_GT(row.flops, 0);
     }
-    if (row.layer == "conv2" && row.kernel == "ResourceApplyKerasMomentum") calls[row.direction] = std::max(calls[row.direction], row.calls);
+    if (row.layer == "conv2" && row.kernel == "ResourceApplyKerasMomentum")
+      calls[row.direction] = std::max(calls[row.direction], row.calls);
   }
-  EXPECT_EQ(calls, (std::map<std::string, int64_t>{{"forward", 3}, {"backward_data", 3}, {"backward_weights", 3}, {"update", 3}}));
+  EXPECT_EQ(calls, (std::map<std::string, int64_t>{
+                       {"forward", 3}, {"backward_data", 3}, {"backward_weights", 3}, {"update", 3}}));
 }
 
 TEST(TensorFlowAdapterTest, HasNoProfileUnlessItWasAskedFor) {
@@ -105,7 +108,8 @@ TEST(TensorFlowAdapterTest, TheTunedTrackLeavesNoTraceInTheResult) {
   const Answers plain = *RunNetwork(*adapter, SmallNetwork(), 4, 3, options);
   options.tuned = true;
   const Answers tuned = *RunNetwork(*adapter, SmallNetwork(), 4, 3, options);
-  for (const auto& [name, values] : plain.parameters) EXPECT_LE(Distance(values, tuned.parameters.at(name)), 1e-6) << name;
+  for (const auto& [name, values] : plain.parameters)
+    EXPECT_LE(Distance(values, tuned.parameters.at(name)), 1e-6) << name;
 }
 
 TEST(TensorFlowAdapterTest, DropsOutAnewInEveryStepAndTheSameForOneSeed) {
@@ -124,7 +128,8 @@ TEST(TensorFlowAdapterTest, RefusesAMissingLibraryButStillDescribesItself) {
   const auto built = adapter->Build(*Infer(SmallNetwork(), 4), Options(Phase::kTrain));
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.error().kind, ErrorKind::kUnsupported);
-  EXPECT_THAT(built.error().message, AllOf(HasSubstr("/no/such/place/tensorflow/libtensorflow_cc.so.2 is missing"), HasSubstr("deps/fetch")));
+  EXPECT_THAT(built.error().message,
+              AllOf(HasSubstr("/no/such/place/tensorflow/libtensorflow_cc.so.2 is missing"), HasSubstr("deps/fetch")));
 }
 
 TEST(TensorFlowLibraryTest, NamesAFileThatIsNoLibrary) {
@@ -133,7 +138,8 @@ TEST(TensorFlowLibraryTest, NamesAFileThatIsNoLibrary) {
   const auto api = OpenTensorFlow(folder.path());
   ASSERT_FALSE(api.ok());
   EXPECT_EQ(api.error().kind, ErrorKind::kUnsupported);
-  EXPECT_THAT(api.error().message, AllOf(HasSubstr("libtensorflow_cc.so.2 cannot be loaded"), HasSubstr("TENCH_TENSORFLOW_ROOT")));
+  EXPECT_THAT(api.error().message,
+              AllOf(HasSubstr("libtensorflow_cc.so.2 cannot be loaded"), HasSubstr("TENCH_TENSORFLOW_ROOT")));
 }
 
 TEST(TensorFlowLibraryTest, NamesTheSymbolThatALibraryLacks) {
@@ -143,7 +149,8 @@ TEST(TensorFlowLibraryTest, NamesTheSymbolThatALibraryLacks) {
   const auto api = OpenTensorFlow(folder.path());
   ASSERT_FALSE(api.ok());
   EXPECT_EQ(api.error().kind, ErrorKind::kUnsupported);
-  EXPECT_THAT(api.error().message, AllOf(HasSubstr("lib/libtensorflow.so.2 has no symbol TF_Version"), HasSubstr("deps/fetch")));
+  EXPECT_THAT(api.error().message,
+              AllOf(HasSubstr("lib/libtensorflow.so.2 has no symbol TF_Version"), HasSubstr("deps/fetch")));
 }
 
 TEST(TensorFlowLibraryTest, IsTheOneThatTheEnvironmentNames) {

@@ -11,12 +11,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFix =
-    "deps/fetch --workers tensorflow brings one that works, or set TENCH_TENSORFLOW_ROOT to the folder that holds the package "
+    "deps/fetch --workers tensorflow brings one that works, or set TENCH_TENSORFLOW_ROOT to the folder that holds the "
+    "package "
     "'tensorflow', 2.12 to 2.21";
 
 // A wheel's site-packages, the package itself, and the archive of the C library alone.
-constexpr std::array<std::string_view, 5> kPlaces = {"tensorflow/libtensorflow_cc.so.2", "libtensorflow_cc.so.2", "lib/libtensorflow_cc.so.2",
-                                                     "lib/libtensorflow.so.2", "libtensorflow.so.2"};
+constexpr std::array<std::string_view, 5> kPlaces = {"tensorflow/libtensorflow_cc.so.2", "libtensorflow_cc.so.2",
+                                                     "lib/libtensorflow_cc.so.2", "lib/libtensorflow.so.2",
+                                                     "libtensorflow.so.2"};
 
 std::string Valued(const std::map<std::string, std::string>& environment, const std::string& name) {
   const auto found = environment.find(name);
@@ -108,7 +110,8 @@ fs::path TensorFlowRoot(const std::map<std::string, std::string>& environment) {
   const std::string version = Valued(environment, "TENCH_WORKER_VERSION");
   const fs::path fetched = TENCH_FETCHED_DIR;
   std::error_code error;
-  if (!version.empty() && fs::exists(fetched / ("tensorflow@" + version), error)) return fetched / ("tensorflow@" + version);
+  if (!version.empty() && fs::exists(fetched / ("tensorflow@" + version), error))
+    return fetched / ("tensorflow@" + version);
   return fetched / "tensorflow";
 }
 
@@ -122,7 +125,8 @@ Result<CApi> OpenTensorFlow(const fs::path& root) {
   void* library = dlopen(api.file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();
-    return Unsupported("{} cannot be loaded ({}); {}", api.file.string(), reason != nullptr ? reason : "no reason given", kFix);
+    return Unsupported("{} cannot be loaded ({}); {}", api.file.string(),
+                       reason != nullptr ? reason : "no reason given", kFix);
   }
   Binder bind(library, api.file);
   BindValues(bind, api);

@@ -17,9 +17,7 @@ std::string Fit(std::string_view text) {
   return name;
 }
 
-std::string OneLine(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
-}
+std::string OneLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
 }  // namespace
 
@@ -104,7 +102,10 @@ TF_Operation* NodeDraft::Node() {
 }
 
 GraphWriter::GraphWriter(const CApi& api, std::string device)
-    : api_(api), graph_(api.NewGraph(), api.DeleteGraph), scratch_(api.NewStatus(), api.DeleteStatus), device_(std::move(device)) {}
+    : api_(api),
+      graph_(api.NewGraph(), api.DeleteGraph),
+      scratch_(api.NewStatus(), api.DeleteStatus),
+      device_(std::move(device)) {}
 
 Status GraphWriter::status() const {
   if (!error_) return Ok();

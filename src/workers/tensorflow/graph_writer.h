@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Writes nodes into one TF_Graph, which it owns. The first error sticks: what is written after it is nothing, and status() tells of it, so
-// that a lowering reads as a list of nodes. Names are SCOPE/LABEL, made unique; a profile finds its layers by them.
-// Not aware of networks.
+// Writes nodes into one TF_Graph, which it owns. The first error sticks: what is written after it is nothing, and
+// status() tells of it, so that a lowering reads as a list of nodes. Names are SCOPE/LABEL, made unique; a profile
+// finds its layers by them. Not aware of networks.
 
 #include <map>
 #include <memory>
@@ -50,7 +50,7 @@ class NodeDraft {
  private:
   bool open() const;
   GraphWriter& writer_;
-  TF_OperationDescription* draft_ = nullptr;   // null when it is written, or was begun after an error
+  TF_OperationDescription* draft_ = nullptr;  // null when it is written, or was begun after an error
 };
 
 class GraphWriter {
@@ -71,7 +71,7 @@ class GraphWriter {
   TF_Output Constant(std::span<const int32_t> values, const Dims& dims);
   TF_Output Scalar(float value) { return Constant(std::span<const float>(&value, 1), {}); }
   TF_Output Scalar(int32_t value) { return Constant(std::span<const int32_t>(&value, 1), {}); }
-  TF_Output Integers(const Dims& values);   // a vector of int32: shapes, axes, permutations
+  TF_Output Integers(const Dims& values);  // a vector of int32: shapes, axes, permutations
 
   // The gradients of `y`, given the gradient `dy` of it (none: ones), by every one of `xs`, by TF_AddGradients.
   std::vector<TF_Output> Gradients(TF_Output y, const TF_Output* dy, std::span<const TF_Output> xs);

@@ -56,7 +56,8 @@ void ToPhysical(const HostLayout& layout, std::span<const float> logical, std::s
     std::copy(logical.begin(), logical.end(), physical.begin());
     return;
   }
-  Walk(layout, [&](int64_t to, int64_t from) { physical[static_cast<size_t>(to)] = logical[static_cast<size_t>(from)]; });
+  Walk(layout,
+       [&](int64_t to, int64_t from) { physical[static_cast<size_t>(to)] = logical[static_cast<size_t>(from)]; });
 }
 
 void ToLogical(const HostLayout& layout, std::span<const float> physical, std::span<float> logical) {
@@ -65,7 +66,8 @@ void ToLogical(const HostLayout& layout, std::span<const float> physical, std::s
     std::copy(physical.begin(), physical.end(), logical.begin());
     return;
   }
-  Walk(layout, [&](int64_t from, int64_t to) { logical[static_cast<size_t>(to)] = physical[static_cast<size_t>(from)]; });
+  Walk(layout,
+       [&](int64_t from, int64_t to) { logical[static_cast<size_t>(to)] = physical[static_cast<size_t>(from)]; });
 }
 
 }  // namespace tench::tensorflow

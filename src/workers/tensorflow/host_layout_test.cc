@@ -42,15 +42,15 @@ TEST(HostLayoutTest, MovesNothingWhereOnlySizesOfOneChangePlaces) {
 
 TEST(WindowTest, KnowsWhichPaddingTensorFlowHasANameFor) {
   EXPECT_TRUE((Reach{8, 4, 2, 2, 0}.valid()));
-  EXPECT_TRUE((Reach{112, 56, 3, 2, 0}.same()));    // Caffe's ceil mode: one behind
+  EXPECT_TRUE((Reach{112, 56, 3, 2, 0}.same()));  // Caffe's ceil mode: one behind
   EXPECT_FALSE((Reach{112, 56, 3, 2, 0}.valid()));
-  EXPECT_FALSE((Reach{112, 56, 3, 2, 1}.same()));   // one before: ResNet's first pool
+  EXPECT_FALSE((Reach{112, 56, 3, 2, 1}.same()));  // one before: ResNet's first pool
   EXPECT_EQ((Reach{112, 56, 3, 2, 1}.behind()), 0);
   EXPECT_TRUE((Reach{7, 7, 3, 1, 1}.same()));
 }
 
 TEST(WindowTest, CountsForAnAverageThePaddingButNotWhatRunsBeyondIt) {
-  const Reach ceiled{8, 5, 3, 2, 1};   // the last window is 7, 8 (padding) and 9 (beyond)
+  const Reach ceiled{8, 5, 3, 2, 1};  // the last window is 7, 8 (padding) and 9 (beyond)
   EXPECT_EQ(ceiled.Counted(0), 3);
   EXPECT_EQ(ceiled.Counted(4), 2);
 }

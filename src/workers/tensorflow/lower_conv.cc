@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv2D in NHWC, its two gradient nodes and BiasAdd. oneDNN's kernels are taken for VALID and SAME only, so other paddings are a Pad before
-// VALID. TensorFlow's CPU kernels lack two gradients. That of a dilated convolution: the image is cut into its dilation's phases
-// (SpaceToBatchND), each of which is convolved densely, as tf.nn.atrous_conv2d does. That of a grouped one: few groups are convolved one by
-// one, many (kMaxSplitGroups) by one filter that is zero between groups.
+// Conv2D in NHWC, its two gradient nodes and BiasAdd. oneDNN's kernels are taken for VALID and SAME only, so other
+// paddings are a Pad before VALID. TensorFlow's CPU kernels lack two gradients. That of a dilated convolution: the
+// image is cut into its dilation's phases (SpaceToBatchND), each of which is convolved densely, as tf.nn.atrous_conv2d
+// does. That of a grouped one: few groups are convolved one by one, many (kMaxSplitGroups) by one filter that is zero
+// between groups.
 #include <algorithm>
 
 #include "workers/tensorflow/lowering.h"
@@ -54,7 +55,8 @@ TF_Output Join(GraphWriter& writer, const std::vector<TF_Output>& parts) {
 // A convolution with groups, whatever the CPU's kernels can do of it. `filter_sizes` are those of the grouped filter.
 class GroupedConvolution {
  public:
-  GroupedConvolution(GraphWriter& writer, const DenseConvolution& dense, int64_t groups, const Dims& filter_sizes, const Dims& x_sizes)
+  GroupedConvolution(GraphWriter& writer, const DenseConvolution& dense, int64_t groups, const Dims& filter_sizes,
+                     const Dims& x_sizes)
       : writer_(writer), dense_(dense), groups_(groups), filter_sizes_(filter_sizes), x_sizes_(x_sizes) {}
 
   TF_Output Forward(TF_Output x, TF_Output filter) {
@@ -89,7 +91,9 @@ class GroupedConvolution {
       filters.push_back(dense_.FilterGradient(writer_, x_[g], filter_sizes, dys[g]));
       if (to_input) images.push_back(dense_.InputGradient(writer_, x_sizes, filter_[g], dys[g]));
     }
-    const auto joined = [&](const std::vector<TF_Output>& parts) { return parts.size() > 1 ? Join(writer_, parts) : parts[0]; };
+    const auto joined = [&](const std::vector<TF_Output>& parts) {
+      return parts.size() > 1 ? Join(writer_, parts) : parts[0];
+    };
     return {blocks ? FoldBlocks(filters[0]) : joined(filters), to_input ? joined(images) : TF_Output{nullptr, 0}};
   }
 
@@ -107,7 +111,8 @@ class GroupedConvolution {
   TF_Output FoldBlocks(TF_Output gradient) {
     const TF_Output masked = writer_.Add("Mul", "blocks").In(gradient).In(mask_).Output();
     const Dims& f = filter_sizes_;
-    const TF_Output apart = writer_.Add("Reshape").In(masked).In(writer_.Integers({f[0], f[1], groups_, f[2], f[3]})).Output();
+    const TF_Output apart =
+        writer_.Add("Reshape").In(masked).In(writer_.Integers({f[0], f[1], groups_, f[2], f[3]})).Output();
     return writer_.Add("Sum").In(apart).In(writer_.Integers({2})).Output();
   }
 
@@ -122,7 +127,7 @@ class GroupedConvolution {
 // What surrounds the dense convolution of a dilated one.
 struct Phases {
   TF_Output block, paddings, crops;
-  Dims inner_sizes;   // of the image inside
+  Dims inner_sizes;  // of the image inside
 };
 
 int64_t RoundUp(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
@@ -132,11 +137,13 @@ Phases CutIntoPhases(const Convolution& op, const LayerSite& site) {
   const int64_t h = in[2] + 2 * op.pad.h, w = in[3] + 2 * op.pad.w;
   const int64_t whole_h = RoundUp(h, op.dilation.h), whole_w = RoundUp(w, op.dilation.w);
   const auto pairs = [&](int64_t a, int64_t b, int64_t c, int64_t d) {
-    const std::vector<int32_t> values{static_cast<int32_t>(a), static_cast<int32_t>(b), static_cast<int32_t>(c), static_cast<int32_t>(d)};
+    const std::vector<int32_t> values{static_cast<int32_t>(a), static_cast<int32_t>(b), static_cast<int32_t>(c),
+                                      static_cast<int32_t>(d)};
     return site.writer.Constant(std::span<const int32_t>(values), {2, 2});
   };
   return {site.writer.Integers({op.dilation.h, op.dilation.w}),
-          pairs(op.pad.h, op.pad.h + whole_h - h, op.pad.w, op.pad.w + whole_w - w), pairs(0, whole_h - h, 0, whole_w - w),
+          pairs(op.pad.h, op.pad.h + whole_h - h, op.pad.w, op.pad.w + whole_w - w),
+          pairs(0, whole_h - h, 0, whole_w - w),
           {in[0] * op.dilation.h * op.dilation.w, whole_h / op.dilation.h, whole_w / op.dilation.w, in[1]}};
 }
 
@@ -145,12 +152,14 @@ Phases CutIntoPhases(const Convolution& op, const LayerSite& site) {
 LoweredLayer LowerConvolution(const Convolution& op, const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const Shape &in = site.shape(0), &out = site.output_shape();
-  const HostLayout filter_layout = MakeLayout({op.out_channels, in[1] / op.groups, op.kernel.h, op.kernel.w}, {2, 3, 1, 0});
+  const HostLayout filter_layout =
+      MakeLayout({op.out_channels, in[1] / op.groups, op.kernel.h, op.kernel.w}, {2, 3, 1, 0});
   const Dims filter_sizes = filter_layout.PhysicalSizes();
   const TF_Output filter = site.Parameter(0, filter_layout);
   const bool dilated = op.dilation.h > 1 || op.dilation.w > 1;
 
-  const Plane plane{{in[2], out[2], op.kernel.h, op.stride.h, op.pad.h}, {in[3], out[3], op.kernel.w, op.stride.w, op.pad.w}};
+  const Plane plane{{in[2], out[2], op.kernel.h, op.stride.h, op.pad.h},
+                    {in[3], out[3], op.kernel.w, op.stride.w, op.pad.w}};
   const bool padded = !dilated && !plane.valid() && !plane.same();
   DenseConvolution dense{{1, op.stride.h, op.stride.w, 1}, !plane.valid() && plane.same()};
   Phases phases{};
@@ -171,12 +180,19 @@ LoweredLayer LowerConvolution(const Convolution& op, const LayerSite& site) {
   if (dilated) {
     y = writer.Add("BatchToSpaceND").In(y).In(phases.block).In(phases.crops).Output();
     if (op.stride.h > 1 || op.stride.w > 1) {
-      y = writer.Add("StridedSlice").In(y).In(writer.Integers({0, 0, 0, 0})).In(writer.Integers({0, 0, 0, 0}))
-              .In(writer.Integers({1, op.stride.h, op.stride.w, 1})).Int("begin_mask", 15).Int("end_mask", 15).Output();
+      y = writer.Add("StridedSlice")
+              .In(y)
+              .In(writer.Integers({0, 0, 0, 0}))
+              .In(writer.Integers({0, 0, 0, 0}))
+              .In(writer.Integers({1, op.stride.h, op.stride.w, 1}))
+              .Int("begin_mask", 15)
+              .Int("end_mask", 15)
+              .Output();
     }
   }
   const TF_Output unbiased = y;
-  if (op.bias) y = writer.Add("BiasAdd").In(y).In(site.Parameter(1, {{op.out_channels}, {}})).Text("data_format", "NHWC").Output();
+  if (op.bias)
+    y = writer.Add("BiasAdd").In(y).In(site.Parameter(1, {{op.out_channels}, {}})).Text("data_format", "NHWC").Output();
 
   LoweredLayer layer;
   layer.value = {y, UsualLayout(out)};

@@ -14,11 +14,15 @@ LoweredLayer LowerUnary(const char* type, const LayerSite& site) {
 LoweredLayer LowerFullyConnected(const FullyConnected& op, const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const HostLayout& in = site.input(0).layout;
-  const HostLayout weights = in.plain() ? MakeLayout({op.out_features, site.shape(0)[1]}, {1, 0})
-                                        : MakeLayout({op.out_features, in.sizes[1], in.sizes[2], in.sizes[3]}, {2, 3, 1, 0});
+  const HostLayout weights = in.plain()
+                                 ? MakeLayout({op.out_features, site.shape(0)[1]}, {1, 0})
+                                 : MakeLayout({op.out_features, in.sizes[1], in.sizes[2], in.sizes[3]}, {2, 3, 1, 0});
   LoweredLayer layer;
-  layer.value = {writer.Add("MatMul").In(site.in(0)).In(site.Parameter(0, weights)).Output(), {site.output_shape(), {}}};
-  if (op.bias) layer.value.output = writer.Add("BiasAdd").In(layer.value.output).In(site.Parameter(1, {{op.out_features}, {}})).Output();
+  layer.value = {writer.Add("MatMul").In(site.in(0)).In(site.Parameter(0, weights)).Output(),
+                 {site.output_shape(), {}}};
+  if (op.bias)
+    layer.value.output =
+        writer.Add("BiasAdd").In(layer.value.output).In(site.Parameter(1, {{op.out_features}, {}})).Output();
   return layer;
 }
 
@@ -33,20 +37,28 @@ LoweredLayer LowerDropout(const Dropout& op, const LayerSite& site) {
   const Dims dims = site.shape(0).size() == 2 ? site.shape(0) : site.input(0).layout.PhysicalSizes();
   // Two seeds of zero would mean a random one.
   const uint64_t seed = Hash64(fmt::format("dropout {} {}", site.options.seed, site.index()));
-  const TF_Output noise = writer.Add("RandomUniform").In(writer.Integers(dims)).Type("dtype", TF_FLOAT)
-                              .Int("seed", static_cast<int64_t>(seed >> 33) + 1).Int("seed2", static_cast<int64_t>(seed & 0x7fffffff) + 1).Output();
+  const TF_Output noise = writer.Add("RandomUniform")
+                              .In(writer.Integers(dims))
+                              .Type("dtype", TF_FLOAT)
+                              .Int("seed", static_cast<int64_t>(seed >> 33) + 1)
+                              .Int("seed2", static_cast<int64_t>(seed & 0x7fffffff) + 1)
+                              .Output();
   const TF_Output kept = writer.Add("GreaterEqual").In(noise).In(writer.Scalar(static_cast<float>(op.ratio))).Output();
-  const TF_Output mask = writer.Add("Mul", "mask").In(writer.Add("Cast").In(kept).Type("DstT", TF_FLOAT).Output())
-                             .In(writer.Scalar(static_cast<float>(1 / (1 - op.ratio)))).Output();
+  const TF_Output mask = writer.Add("Mul", "mask")
+                             .In(writer.Add("Cast").In(kept).Type("DstT", TF_FLOAT).Output())
+                             .In(writer.Scalar(static_cast<float>(1 / (1 - op.ratio))))
+                             .Output();
   layer.value.output = writer.Add("Mul").In(site.in(0)).In(mask).Output();
-  layer.backward = [=, &writer](TF_Output dy) { return LayerGradients{{writer.Add("Mul").In(dy).In(mask).Output()}, {}}; };
+  layer.backward = [=, &writer](TF_Output dy) {
+    return LayerGradients{{writer.Add("Mul").In(dy).In(mask).Output()}, {}};
+  };
   return layer;
 }
 
 namespace {
 
-// The inputs of a layer that has several, in logical order. One of them may be computed from another, and TF_AddGradients would then follow that
-// path too: such layers write their own gradients, each by its own part.
+// The inputs of a layer that has several, in logical order. One of them may be computed from another, and
+// TF_AddGradients would then follow that path too: such layers write their own gradients, each by its own part.
 struct Parts {
   std::vector<TF_Output> inside, outside;
   std::vector<bool> needed;

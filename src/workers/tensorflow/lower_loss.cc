@@ -43,7 +43,8 @@ LoweredLayer LowerSigmoidCrossEntropy(const SigmoidCrossEntropy& op, const Layer
   const TF_Output x = site.PlainIn(0), z = site.PlainIn(1);
   const TF_Output product = writer.Add("Mul").In(x).In(z).Output();
   const TF_Output each = writer.Add("Sub").In(writer.Add("Softplus").In(x).Output()).In(product).Output();
-  return Scalar(Scaled(writer, OverAll(writer, "Sum", each, site.shape(0).size()), op.loss_weight / static_cast<double>(site.shape(0)[0])));
+  return Scalar(Scaled(writer, OverAll(writer, "Sum", each, site.shape(0).size()),
+                       op.loss_weight / static_cast<double>(site.shape(0)[0])));
 }
 
 LoweredLayer LowerMeanSquaredError(const MeanSquaredError& op, const LayerSite& site) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool and AvgPool know VALID and SAME. Every pool of the network is first worked out as the padding that its windows really need before and
-// behind the image; where that is what VALID or SAME would do, they are used, and otherwise the image is padded first.
-// An average divides by what tench counts: the padded image, without what ceil mode lets run beyond it.
+// MaxPool and AvgPool know VALID and SAME. Every pool of the network is first worked out as the padding that its
+// windows really need before and behind the image; where that is what VALID or SAME would do, they are used, and
+// otherwise the image is padded first. An average divides by what tench counts: the padded image, without what ceil
+// mode lets run beyond it.
 #include <limits>
 
 #include "workers/tensorflow/lowering.h"
@@ -11,18 +12,22 @@ namespace tench::tensorflow {
 namespace {
 
 NodeDraft& Describe(NodeDraft& node, const Plane& plane) {
-  return node.Ints("ksize", {1, plane.h.kernel, plane.w.kernel, 1}).Ints("strides", {1, plane.h.stride, plane.w.stride, 1}).Text("data_format", "NHWC");
+  return node.Ints("ksize", {1, plane.h.kernel, plane.w.kernel, 1})
+      .Ints("strides", {1, plane.h.stride, plane.w.stride, 1})
+      .Text("data_format", "NHWC");
 }
 
 NodeDraft& DescribeMax(NodeDraft& node, const Plane& plane) {
   return Describe(node, plane).Text("padding", !plane.valid() && plane.same() ? "SAME" : "VALID");
 }
 
-// TensorFlow's explicit padding of a max pool has Eigen's kernel only: a Pad of what no maximum is, before VALID, is faster.
+// TensorFlow's explicit padding of a max pool has Eigen's kernel only: a Pad of what no maximum is, before VALID, is
+// faster.
 LoweredLayer LowerMax(const Plane& plane, const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const bool padded = !plane.valid() && !plane.same();
-  const TF_Output x = padded ? PadImage(writer, site.in(0), plane, -std::numeric_limits<float>::infinity()) : site.in(0);
+  const TF_Output x =
+      padded ? PadImage(writer, site.in(0), plane, -std::numeric_limits<float>::infinity()) : site.in(0);
   NodeDraft node = writer.Add("MaxPool");
   const TF_Output y = DescribeMax(node.In(x), plane).Output();
   LoweredLayer layer;
@@ -40,7 +45,8 @@ LoweredLayer LowerMax(const Plane& plane, const LayerSite& site) {
   return layer;
 }
 
-// What turns sums over whole kernels into averages over what is counted; empty where every window counts its whole kernel.
+// What turns sums over whole kernels into averages over what is counted; empty where every window counts its whole
+// kernel.
 std::vector<float> Corrections(const Plane& plane) {
   std::vector<float> corrections;
   const int64_t whole = plane.h.kernel * plane.w.kernel;
@@ -76,7 +82,8 @@ LoweredLayer LowerAvg(const Plane& plane, const LayerSite& site) {
   const TF_Output padded = PadImage(writer, site.in(0), plane, 0);
   layer.value.output = pool(padded, "VALID");
   if (const std::vector<float> corrections = Corrections(plane); !corrections.empty()) {
-    const TF_Output factor = writer.Constant(std::span<const float>(corrections), {1, plane.h.windows, plane.w.windows, 1});
+    const TF_Output factor =
+        writer.Constant(std::span<const float>(corrections), {1, plane.h.windows, plane.w.windows, 1});
     layer.value.output = writer.Add("Mul", "counted").In(layer.value.output).In(factor).Output();
   }
   return layer;
@@ -91,7 +98,9 @@ LoweredLayer LowerPooling(const Pooling& op, const LayerSite& site) {
   if (op.mode == PoolMode::kMax) return LowerMax(plane, site);
   if (!op.global) return LowerAvg(plane, site);
   LoweredLayer layer;
-  layer.value = {site.writer.Add("Mean").In(site.in(0)).In(site.writer.Integers({1, 2})).Bool("keep_dims", true).Output(), UsualLayout(out)};
+  layer.value = {
+      site.writer.Add("Mean").In(site.in(0)).In(site.writer.Integers({1, 2})).Bool("keep_dims", true).Output(),
+      UsualLayout(out)};
   return layer;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences. The LSTM is TensorFlow's fused BlockLSTMV2 (gates i, f, g, o and no added forget bias: ours) with its own gradient node, which C++'s
-// TF_AddGradients does not know and TensorFlow's Python writes in the same way.
+// Sequences. The LSTM is TensorFlow's fused BlockLSTMV2 (gates i, f, g, o and no added forget bias: ours) with its own
+// gradient node, which C++'s TF_AddGradients does not know and TensorFlow's Python writes in the same way.
 #include "workers/tensorflow/lowering.h"
 
 namespace tench::tensorflow {
@@ -33,11 +33,23 @@ LoweredLayer LowerLstm(const Lstm& op, const LayerSite& site) {
   const TF_Output bias = site.Parameter(2, {{width}, {}});
   const std::vector<TF_Output> both{weight_input, weight_hidden};
   const TF_Output weights = writer.Add("ConcatV2", "weights").InList(both).In(writer.Scalar(int32_t{0})).Output();
-  const TF_Output steps = writer.Add("Cast", "steps").In(writer.Scalar(static_cast<int32_t>(time))).Type("DstT", TF_INT64).Output();
+  const TF_Output steps =
+      writer.Add("Cast", "steps").In(writer.Scalar(static_cast<int32_t>(time))).Type("DstT", TF_INT64).Output();
   const TF_Output start = Zeros(writer, {batch, op.hidden}), peephole = Zeros(writer, {op.hidden});
   const TF_Output x = SwapBatchAndTime(writer, site.in(0));
-  TF_Operation* cell = writer.Add("BlockLSTMV2").In(steps).In(x).In(start).In(start).In(weights).In(peephole).In(peephole).In(peephole).In(bias)
-                           .Float("cell_clip", 0).Bool("use_peephole", false).Node();
+  TF_Operation* cell = writer.Add("BlockLSTMV2")
+                           .In(steps)
+                           .In(x)
+                           .In(start)
+                           .In(start)
+                           .In(weights)
+                           .In(peephole)
+                           .In(peephole)
+                           .In(peephole)
+                           .In(bias)
+                           .Float("cell_clip", 0)
+                           .Bool("use_peephole", false)
+                           .Node();
   LoweredLayer layer;
   constexpr int kHidden = 6;
   layer.value = {SwapBatchAndTime(writer, {cell, kHidden}), {site.output_shape(), {}}};
@@ -47,10 +59,16 @@ LoweredLayer LowerLstm(const Lstm& op, const LayerSite& site) {
     NodeDraft node = writer.Add("BlockLSTMGradV2");
     node.In(steps).In(x).In(start).In(start).In(weights).In(peephole).In(peephole).In(peephole).In(bias);
     for (int i = 0; i < kOutputs; ++i) node.In({cell, i});
-    node.In(writer.Add("ZerosLike").In({cell, kCell}).Output()).In(SwapBatchAndTime(writer, dy)).Bool("use_peephole", false);
+    node.In(writer.Add("ZerosLike").In({cell, kCell}).Output())
+        .In(SwapBatchAndTime(writer, dy))
+        .Bool("use_peephole", false);
     TF_Operation* gradient = node.Node();
     const auto rows = [&](int64_t first, int64_t count) {
-      return writer.Add("Slice").In({gradient, kWeights}).In(writer.Integers({first, 0})).In(writer.Integers({count, width})).Output();
+      return writer.Add("Slice")
+          .In({gradient, kWeights})
+          .In(writer.Integers({first, 0}))
+          .In(writer.Integers({count, width}))
+          .Output();
     };
     LayerGradients gradients;
     gradients.inputs = {to_input ? SwapBatchAndTime(writer, {gradient, 0}) : TF_Output{nullptr, 0}};
@@ -68,17 +86,22 @@ LoweredLayer LowerMeanOverTime(const LayerSite& site) {
   for (size_t t = 0; t < numbers.size(); ++t) numbers[t] = static_cast<int32_t>(t);
   const TF_Output time = writer.Constant(std::span<const int32_t>(numbers), {1, in[1]});
   const TF_Output lengths = writer.Add("Reshape", "lengths").In(site.in(1)).In(writer.Integers({in[0], 1})).Output();
-  const TF_Output counted = writer.Add("Cast", "counted").In(writer.Add("Less").In(time).In(lengths).Output()).Type("DstT", TF_FLOAT).Output();
+  const TF_Output counted = writer.Add("Cast", "counted")
+                                .In(writer.Add("Less").In(time).In(lengths).Output())
+                                .Type("DstT", TF_FLOAT)
+                                .Output();
   const TF_Output divisor = writer.Add("Cast", "divisor").In(lengths).Type("DstT", TF_FLOAT).Output();
   const TF_Output shares = writer.Add("RealDiv").In(counted).In(divisor).Output();
   const TF_Output rows = writer.Add("Reshape", "rows").In(shares).In(writer.Integers({in[0], 1, in[1]})).Output();
   const TF_Output mean = writer.Add("BatchMatMulV2").In(rows).In(site.in(0)).Output();
   LoweredLayer layer;
-  layer.value = {writer.Add("Reshape").In(mean).In(writer.Integers(site.output_shape())).Output(), {site.output_shape(), {}}};
+  layer.value = {writer.Add("Reshape").In(mean).In(writer.Integers(site.output_shape())).Output(),
+                 {site.output_shape(), {}}};
   const Shape& shape = site.output_shape();
   layer.backward = [=, &writer](TF_Output dy) {
     const TF_Output row = writer.Add("Reshape").In(dy).In(writer.Integers({shape[0], 1, shape[1]})).Output();
-    return LayerGradients{{writer.Add("BatchMatMulV2").In(rows).In(row).Bool("adj_x", true).Output(), {nullptr, 0}}, {}};
+    return LayerGradients{{writer.Add("BatchMatMulV2").In(rows).In(row).Bool("adj_x", true).Output(), {nullptr, 0}},
+                          {}};
   };
   return layer;
 }

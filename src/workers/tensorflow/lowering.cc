@@ -7,8 +7,13 @@ namespace {
 class Lowerer {
  public:
   Lowerer(const TypedGraph& graph, const BuildOptions& options, GraphWriter& writer)
-      : graph_(graph), options_(options), writer_(writer), needs_(NeedsGradient(graph)), layers_(graph.layers.size()),
-        values_(graph.layers.size()), arriving_(graph.layers.size()) {
+      : graph_(graph),
+        options_(options),
+        writer_(writer),
+        needs_(NeedsGradient(graph)),
+        layers_(graph.layers.size()),
+        values_(graph.layers.size()),
+        arriving_(graph.layers.size()) {
     program_.parameters.resize(graph.parameters.size());
     program_.momenta.resize(graph.parameters.size());
     program_.gradients.assign(graph.parameters.size(), TF_Output{nullptr, 0});
@@ -28,32 +33,31 @@ class Lowerer {
   }
 
  private:
-  void SetScope(char part, size_t layer) { writer_.SetScope(fmt::format("{}.{}.{}", part, layer, graph_.layers[layer].layer.name)); }
+  void SetScope(char part, size_t layer) {
+    writer_.SetScope(fmt::format("{}.{}.{}", part, layer, graph_.layers[layer].layer.name));
+  }
 
   void Forward(size_t i) {
     SetScope('f', i);
     const Op& op = graph_.layers[i].layer.op;
     const LayerSite site(graph_, i, options_, writer_, values_, needs_, program_.parameters);
-    layers_[i] = std::visit(Overload{[&](const Input&) { return MakeInput(i); },
-                                     [&](const Convolution& o) { return LowerConvolution(o, site); },
-                                     [&](const Pooling& o) { return LowerPooling(o, site); },
-                                     [&](const Lrn& o) { return LowerLrn(o, site); },
-                                     [&](const Relu&) { return LowerUnary("Relu", site); },
-                                     [&](const Sigmoid&) { return LowerUnary("Sigmoid", site); },
-                                     [&](const Tanh&) { return LowerUnary("Tanh", site); },
-                                     [&](const FullyConnected& o) { return LowerFullyConnected(o, site); },
-                                     [&](const Dropout& o) { return LowerDropout(o, site); },
-                                     [&](const Concat&) { return LowerConcat(site); },
-                                     [&](const Add&) { return LowerAdd(site); },
-                                     [&](const Flatten&) { return LowerFlatten(site); },
-                                     [&](const BatchNorm& o) { return LowerBatchNorm(o, site); },
-                                     [&](const Embedding&) { return LowerEmbedding(site); },
-                                     [&](const Lstm& o) { return LowerLstm(o, site); },
-                                     [&](const MeanOverTime&) { return LowerMeanOverTime(site); },
-                                     [&](const SoftmaxCrossEntropy& o) { return LowerSoftmaxCrossEntropy(o, site); },
-                                     [&](const SigmoidCrossEntropy& o) { return LowerSigmoidCrossEntropy(o, site); },
-                                     [&](const MeanSquaredError& o) { return LowerMeanSquaredError(o, site); }},
-                            op);
+    layers_[i] = std::visit(
+        Overload{
+            [&](const Input&) { return MakeInput(i); }, [&](const Convolution& o) { return LowerConvolution(o, site); },
+            [&](const Pooling& o) { return LowerPooling(o, site); }, [&](const Lrn& o) { return LowerLrn(o, site); },
+            [&](const Relu&) { return LowerUnary("Relu", site); },
+            [&](const Sigmoid&) { return LowerUnary("Sigmoid", site); },
+            [&](const Tanh&) { return LowerUnary("Tanh", site); },
+            [&](const FullyConnected& o) { return LowerFullyConnected(o, site); },
+            [&](const Dropout& o) { return LowerDropout(o, site); }, [&](const Concat&) { return LowerConcat(site); },
+            [&](const Add&) { return LowerAdd(site); }, [&](const Flatten&) { return LowerFlatten(site); },
+            [&](const BatchNorm& o) { return LowerBatchNorm(o, site); },
+            [&](const Embedding&) { return LowerEmbedding(site); }, [&](const Lstm& o) { return LowerLstm(o, site); },
+            [&](const MeanOverTime&) { return LowerMeanOverTime(site); },
+            [&](const SoftmaxCrossEntropy& o) { return LowerSoftmaxCrossEntropy(o, site); },
+            [&](const SigmoidCrossEntropy& o) { return LowerSigmoidCrossEntropy(o, site); },
+            [&](const MeanSquaredError& o) { return LowerMeanSquaredError(o, site); }},
+        op);
     values_[i] = layers_[i].value;
     program_.outputs.push_back(values_[i].output);
     program_.layouts.push_back(values_[i].layout);
@@ -70,17 +74,22 @@ class Lowerer {
     const Dims dims = layout.PhysicalSizes();
     variable.dims = type.shape;
     variable.layout = layout;
-    variable.handle = writer_.Add("VarHandleOp", "batch").Type("dtype", dtype).Shape("shape", dims)
-                          .Text("shared_name", fmt::format("batch.{}", i)).Output();
+    variable.handle = writer_.Add("VarHandleOp", "batch")
+                          .Type("dtype", dtype)
+                          .Shape("shape", dims)
+                          .Text("shared_name", fmt::format("batch.{}", i))
+                          .Output();
     variable.read = writer_.Add("ReadVariableOp", "read").In(variable.handle).Type("dtype", dtype).Output();
     variable.value = writer_.Add("Placeholder", "fed").Type("dtype", dtype).Shape("shape", type.shape).Output();
     TF_Output moved = variable.value;
     if (!layout.plain()) {
-      moved = writer_.Add("Transpose").In(moved).In(writer_.Integers({layout.order.begin(), layout.order.end()})).Output();
+      moved =
+          writer_.Add("Transpose").In(moved).In(writer_.Integers({layout.order.begin(), layout.order.end()})).Output();
     } else if (dims != type.shape) {
       moved = writer_.Add("Reshape").In(moved).In(writer_.Integers(dims)).Output();
     }
-    variable.assign = writer_.Add("AssignVariableOp", "assign").In(variable.handle).In(moved).Type("dtype", dtype).Node();
+    variable.assign =
+        writer_.Add("AssignVariableOp", "assign").In(variable.handle).In(moved).Type("dtype", dtype).Node();
     program_.inputs.push_back(variable);
     return {{variable.read, layout}, nullptr, {}};
   }
@@ -104,9 +113,11 @@ class Lowerer {
     const bool loss = IsLoss(layer.layer.op);
     if (!loss && arriving_[i].empty()) return;
     const TF_Output dy = loss ? TF_Output{nullptr, 0} : Sum(arriving_[i]);
-    const LayerGradients gradients = layers_[i].backward ? layers_[i].backward(dy) : Differentiate(i, loss ? nullptr : &dy);
+    const LayerGradients gradients =
+        layers_[i].backward ? layers_[i].backward(dy) : Differentiate(i, loss ? nullptr : &dy);
     for (size_t k = 0; k < layer.inputs.size(); ++k) {
-      if (k < gradients.inputs.size() && gradients.inputs[k].oper != nullptr) arriving_[layer.inputs[k]].push_back(gradients.inputs[k]);
+      if (k < gradients.inputs.size() && gradients.inputs[k].oper != nullptr)
+        arriving_[layer.inputs[k]].push_back(gradients.inputs[k]);
     }
     size_t next = 0;
     for (const size_t p : layer.parameters) {
@@ -114,7 +125,8 @@ class Lowerer {
     }
   }
 
-  // By TF_AddGradients, from the layer's output to its first input and its parameters. Layers with several inputs to pass on to write their own.
+  // By TF_AddGradients, from the layer's output to its first input and its parameters. Layers with several inputs to
+  // pass on to write their own.
   LayerGradients Differentiate(size_t i, const TF_Output* dy) {
     const TypedLayer& layer = graph_.layers[i];
     std::vector<TF_Output> xs;
@@ -133,7 +145,8 @@ class Lowerer {
   void AddTargets() {
     if (!writer_.status()) return;
     if (options_.phase == Phase::kGradient) {
-      // As targets by name: hung on a node of no output, Grappler would see that nobody reads them and cut the backward pass away.
+      // As targets by name: hung on a node of no output, Grappler would see that nobody reads them and cut the backward
+      // pass away.
       for (const TF_Output& gradient : program_.gradients) {
         if (gradient.oper != nullptr) program_.targets.push_back(gradient.oper);
       }
@@ -160,13 +173,18 @@ class Lowerer {
     program_.targets = {step.Node()};
   }
 
-  void SetUpdateScope(size_t p) { writer_.SetScope(fmt::format("u.{}.{}", graph_.parameters[p].layer, graph_.parameters[p].name)); }
+  void SetUpdateScope(size_t p) {
+    writer_.SetScope(fmt::format("u.{}.{}", graph_.parameters[p].layer, graph_.parameters[p].name));
+  }
 
   TF_Output Decay(size_t p) {
     const double decay = options_.solver.weight_decay * graph_.parameters[p].decay_mult;
     if (decay == 0) return program_.gradients[p];
     SetUpdateScope(p);
-    const TF_Output pull = writer_.Add("Mul", "decay").In(program_.parameters[p].read).In(writer_.Scalar(static_cast<float>(decay))).Output();
+    const TF_Output pull = writer_.Add("Mul", "decay")
+                               .In(program_.parameters[p].read)
+                               .In(writer_.Scalar(static_cast<float>(decay)))
+                               .Output();
     return writer_.Add("AddV2", "decayed").In(program_.gradients[p]).In(pull).Output();
   }
 
@@ -191,7 +209,8 @@ class Lowerer {
       if (rate.multiplier == multiplier) return rate.variable.read;
     }
     writer_.SetScope("rate");
-    program_.rates.push_back({multiplier, MakeVariable(writer_, fmt::format("rate.{}", program_.rates.size()), TF_FLOAT, {}, {})});
+    program_.rates.push_back(
+        {multiplier, MakeVariable(writer_, fmt::format("rate.{}", program_.rates.size()), TF_FLOAT, {}, {})});
     return program_.rates.back().variable.read;
   }
 
@@ -201,22 +220,30 @@ class Lowerer {
   const std::vector<bool> needs_;
   std::vector<LoweredLayer> layers_;
   std::vector<Value> values_;
-  std::vector<std::vector<TF_Output>> arriving_;   // gradients by each layer's output, one per reader
+  std::vector<std::vector<TF_Output>> arriving_;  // gradients by each layer's output, one per reader
   Program program_;
 };
 
 }  // namespace
 
-Variable MakeVariable(GraphWriter& writer, std::string_view label, TF_DataType type, const Dims& dims, HostLayout layout) {
+Variable MakeVariable(GraphWriter& writer, std::string_view label, TF_DataType type, const Dims& dims,
+                      HostLayout layout) {
   Variable variable;
   variable.dims = dims;
   variable.layout = std::move(layout);
   const std::string name(label);
-  variable.handle = writer.Add("VarHandleOp", name).Type("dtype", type).Shape("shape", dims)
-                        .Text("shared_name", writer.scope() + "/" + name).Output();
+  variable.handle = writer.Add("VarHandleOp", name)
+                        .Type("dtype", type)
+                        .Shape("shape", dims)
+                        .Text("shared_name", writer.scope() + "/" + name)
+                        .Output();
   variable.read = writer.Add("ReadVariableOp", name + ".read").In(variable.handle).Type("dtype", type).Output();
   variable.value = writer.Add("Placeholder", name + ".fed").Type("dtype", type).Shape("shape", dims).Output();
-  variable.assign = writer.Add("AssignVariableOp", name + ".assign").In(variable.handle).In(variable.value).Type("dtype", type).Node();
+  variable.assign = writer.Add("AssignVariableOp", name + ".assign")
+                        .In(variable.handle)
+                        .In(variable.value)
+                        .Type("dtype", type)
+                        .Node();
   return variable;
 }
 
@@ -225,7 +252,8 @@ TF_Output LayerSite::PlainIn(size_t i) const {
   const bool flattened_image = shape(i).size() == 2 && !value.layout.plain();
   if (!flattened_image) return value.output;
   // (N, H·W·C) as an image, then in the order C, H, W, then flat again.
-  const TF_Output image = writer.Add("Reshape", "image").In(value.output).In(writer.Integers(value.layout.PhysicalSizes())).Output();
+  const TF_Output image =
+      writer.Add("Reshape", "image").In(value.output).In(writer.Integers(value.layout.PhysicalSizes())).Output();
   const TF_Output moved = writer.Add("Transpose", "logical").In(image).In(writer.Integers({0, 3, 1, 2})).Output();
   return writer.Add("Reshape", "flat").In(moved).In(writer.Integers(shape(i))).Output();
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Turns a network into one TensorFlow graph: forward, backward and update, everything that a step of the phase does. Parameters, momenta,
-// running statistics, inputs and learning rates are resource variables, so that a step feeds nothing and fetches the loss alone.
-// The backward pass goes layer by layer in reverse: TF_AddGradients within a layer, or the layer's own gradient nodes where C++ knows none (LSTM,
-// sparse cross-entropy, explicit padding), which are those that TensorFlow's Python would have written.
-// Node names begin with f (forward), b (backward) or u (update), then the layer's number: "f.3.conv2/Conv2D".
+// Turns a network into one TensorFlow graph: forward, backward and update, everything that a step of the phase does.
+// Parameters, momenta, running statistics, inputs and learning rates are resource variables, so that a step feeds
+// nothing and fetches the loss alone. The backward pass goes layer by layer in reverse: TF_AddGradients within a layer,
+// or the layer's own gradient nodes where C++ knows none (LSTM, sparse cross-entropy, explicit padding), which are
+// those that TensorFlow's Python would have written. Node names begin with f (forward), b (backward) or u (update),
+// then the layer's number: "f.3.conv2/Conv2D".
 
 #include <functional>
 #include <optional>
@@ -17,9 +18,9 @@
 namespace tench::tensorflow {
 
 struct Variable {
-  TF_Output handle{}, read{}, value{};   // value: the placeholder that feeds `assign`
+  TF_Output handle{}, read{}, value{};  // value: the placeholder that feeds `assign`
   TF_Operation* assign = nullptr;
-  Dims dims;                             // in TensorFlow
+  Dims dims;  // in TensorFlow
   HostLayout layout;
 };
 
@@ -30,15 +31,16 @@ struct RateVariable {
 
 // A lowered network; nodes belong to the writer's graph.
 struct Program {
-  std::vector<Variable> parameters;             // by parameter
-  std::vector<std::optional<Variable>> momenta; // by parameter; holds minus the momentum of net/solver.h, as TensorFlow does
-  std::vector<TF_Output> gradients;             // by parameter; empty operation for state and in the forward phase
-  std::vector<Variable> inputs;                 // by Input layer, in order
-  std::vector<TF_Output> outputs;               // by layer
-  std::vector<HostLayout> layouts;              // by layer, of its output
-  std::vector<RateVariable> rates;              // one per distinct lr_mult
+  std::vector<Variable> parameters;  // by parameter
+  std::vector<std::optional<Variable>>
+      momenta;                       // by parameter; holds minus the momentum of net/solver.h, as TensorFlow does
+  std::vector<TF_Output> gradients;  // by parameter; empty operation for state and in the forward phase
+  std::vector<Variable> inputs;      // by Input layer, in order
+  std::vector<TF_Output> outputs;    // by layer
+  std::vector<HostLayout> layouts;   // by layer, of its output
+  std::vector<RateVariable> rates;   // one per distinct lr_mult
   TF_Output loss{};
-  std::vector<TF_Operation*> targets;           // what a step has to run besides the loss
+  std::vector<TF_Operation*> targets;  // what a step has to run besides the loss
 };
 
 struct Value {
@@ -47,23 +49,29 @@ struct Value {
 };
 
 struct LayerGradients {
-  std::vector<TF_Output> inputs;       // by input of the layer; empty operation = none
-  std::vector<TF_Output> parameters;   // by trained parameter of the layer
+  std::vector<TF_Output> inputs;      // by input of the layer; empty operation = none
+  std::vector<TF_Output> parameters;  // by trained parameter of the layer
 };
 
 struct LoweredLayer {
   Value value;
   // The layer's own gradient nodes; none = TF_AddGradients does it. Losses get no `dy`.
   std::function<LayerGradients(TF_Output dy)> backward;
-  std::vector<TF_Operation*> side_effects;   // in training: new running statistics
+  std::vector<TF_Operation*> side_effects;  // in training: new running statistics
 };
 
 // Where a layer stands, as its lowering sees it.
 class LayerSite {
  public:
-  LayerSite(const TypedGraph& graph, size_t layer, const BuildOptions& build, GraphWriter& into, const std::vector<Value>& values,
-            const std::vector<bool>& needs, std::vector<Variable>& parameters)
-      : writer(into), options(build), graph_(graph), layer_(layer), values_(values), needs_(needs), parameters_(parameters) {}
+  LayerSite(const TypedGraph& graph, size_t layer, const BuildOptions& build, GraphWriter& into,
+            const std::vector<Value>& values, const std::vector<bool>& needs, std::vector<Variable>& parameters)
+      : writer(into),
+        options(build),
+        graph_(graph),
+        layer_(layer),
+        values_(values),
+        needs_(needs),
+        parameters_(parameters) {}
 
   GraphWriter& writer;
   const BuildOptions& options;
@@ -92,7 +100,8 @@ class LayerSite {
   std::vector<Variable>& parameters_;
 };
 
-Variable MakeVariable(GraphWriter& writer, std::string_view label, TF_DataType type, const Dims& dims, HostLayout layout);
+Variable MakeVariable(GraphWriter& writer, std::string_view label, TF_DataType type, const Dims& dims,
+                      HostLayout layout);
 
 LoweredLayer LowerConvolution(const Convolution& op, const LayerSite& site);
 LoweredLayer LowerPooling(const Pooling& op, const LayerSite& site);

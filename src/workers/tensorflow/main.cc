@@ -9,8 +9,8 @@
 
 namespace {
 
-// TensorFlow decides on oneDNN while it is loaded, which `hello` tells of: so this one option is looked up before the job is read in earnest.
-// Whatever is wrong with the job is said there.
+// TensorFlow decides on oneDNN while it is loaded, which `hello` tells of: so this one option is looked up before the
+// job is read in earnest. Whatever is wrong with the job is said there.
 std::string OneDnnOf(int argc, char** argv, const std::string& fallback) {
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::string_view(argv[i]) != tench::kJobFlag || std::string_view(argv[i + 1]) == "-") continue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow against the reference worker: every op in the forms that its lowering tells apart, forward, backward and over five updates.
+// TensorFlow against the reference worker: every op in the forms that its lowering tells apart, forward, backward and
+// over five updates.
 #include <gtest/gtest.h>
 
 #include "net/builder.h"
@@ -38,7 +39,8 @@ void ExpectParity(const Graph& graph, int64_t batch = 4) {
       const auto got = RunNetwork(*worker, graph, batch, steps, options);
       ASSERT_TRUE(expected.ok()) << expected.error().message;
       ASSERT_TRUE(got.ok()) << got.error().message;
-      for (int i = 0; i < steps; ++i) EXPECT_NEAR(got->losses[i], expected->losses[i], kTolerance * std::abs(expected->losses[i]));
+      for (int i = 0; i < steps; ++i)
+        EXPECT_NEAR(got->losses[i], expected->losses[i], kTolerance * std::abs(expected->losses[i]));
       ExpectClose("outputs", expected->outputs, got->outputs, kTolerance);
       ExpectClose("gradients", expected->gradients, got->gradients, kTolerance);
       ExpectClose("parameters", expected->parameters, got->parameters, kTolerance);
@@ -48,12 +50,13 @@ void ExpectParity(const Graph& graph, int64_t batch = 4) {
 }
 
 // data -> a convolution that passes a gradient on -> the op -> flatten, which stays in HWC -> scores.
-Graph AroundOp(const std::string& name, const Shape& image, const Op& op, ParameterRule weight = {}, ParameterRule bias = {}) {
+Graph AroundOp(const std::string& name, const Shape& image, const Op& op, ParameterRule weight = {},
+               ParameterRule bias = {}) {
   GraphBuilder b(name);
   b.Append("data", Input{InputRole::kData, image, kValues}, {});
   b.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 3}}, {});
   Convolution stem{image[0], {1, 1}};
-  stem.bias = false;   // before a batch norm its gradient would be rounding alone
+  stem.bias = false;  // before a batch norm its gradient would be rounding alone
   b.Append("stem", stem, {"data"}, kXavier);
   b.Append("op", op, {"stem"}, weight, bias);
   b.Append("flat", Flatten{}, {"op"});
@@ -83,9 +86,9 @@ TEST(ParityTest, PoolsAgreeWhateverTheirPadding) {
       ExpectParity(AroundOp(name, image, Pooling{mode, kernel, stride, pad, ceil_mode}));
     };
     check({2, 2}, {2, 2}, {0, 0}, false, {3, 8, 8});
-    check({3, 3}, {2, 2}, {0, 0}, true, {3, 8, 8});    // SAME
-    check({3, 3}, {2, 2}, {1, 1}, false, {3, 8, 8});   // padded before, not behind
-    check({3, 3}, {2, 2}, {1, 1}, true, {3, 8, 9});    // beyond the padding
+    check({3, 3}, {2, 2}, {0, 0}, true, {3, 8, 8});   // SAME
+    check({3, 3}, {2, 2}, {1, 1}, false, {3, 8, 8});  // padded before, not behind
+    check({3, 3}, {2, 2}, {1, 1}, true, {3, 8, 9});   // beyond the padding
     check({3, 3}, {1, 1}, {1, 1}, false, {3, 6, 7});
     check({3, 2}, {3, 2}, {1, 0}, true, {3, 7, 9});
     ExpectParity(AroundOp(name + "-global", {3, 5, 6}, Pooling{mode, {1, 1}, {1, 1}, {0, 0}, false, true}));

@@ -34,12 +34,14 @@ std::string KernelOf(std::string_view label, std::string_view name) {
 bool Holds(const std::string& kernel, std::string_view part) { return kernel.find(part) != std::string::npos; }
 
 bool Multiplies(const ProfileRow& row) {
-  return row.direction != "update" && (Holds(row.kernel, "Conv2D") || Holds(row.kernel, "MatMul") || Holds(row.kernel, "BlockLSTM"));
+  return row.direction != "update" &&
+         (Holds(row.kernel, "Conv2D") || Holds(row.kernel, "MatMul") || Holds(row.kernel, "BlockLSTM"));
 }
 
 }  // namespace
 
-Profile::Profile(const TypedGraph& graph, std::set<std::string> weight_gradients) : weight_gradients_(std::move(weight_gradients)) {
+Profile::Profile(const TypedGraph& graph, std::set<std::string> weight_gradients)
+    : weight_gradients_(std::move(weight_gradients)) {
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     layers_.push_back(graph.layers[i].layer.name);
     layer_flops_[layers_.back()] = LayerCost(graph, i).forward_flops;
@@ -51,13 +53,26 @@ Result<Profile::Node> Profile::ReadNode(std::string_view stats) {
   int64_t start_ns = 0, end_ns = 0, start_us = 0, end_us = 0;
   TENCH_TRY(ReadWire(stats, [&](const WireField& field) {
     switch (field.number) {
-      case kNodeName: node.name = field.bytes; break;
-      case kTimelineLabel: node.label = field.bytes; break;
-      case kStartMicros: start_us = field.integer; break;
-      case kEndMicros: end_us = field.integer; break;
-      case kStartNanos: start_ns = field.integer; break;
-      case kEndNanos: end_ns = field.integer; break;
-      default: break;
+      case kNodeName:
+        node.name = field.bytes;
+        break;
+      case kTimelineLabel:
+        node.label = field.bytes;
+        break;
+      case kStartMicros:
+        start_us = field.integer;
+        break;
+      case kEndMicros:
+        end_us = field.integer;
+        break;
+      case kStartNanos:
+        start_ns = field.integer;
+        break;
+      case kEndNanos:
+        end_ns = field.integer;
+        break;
+      default:
+        break;
     }
   }));
   node.time_ns = end_ns > start_ns ? end_ns - start_ns : (end_us - start_us) * 1000;
@@ -70,8 +85,12 @@ void Profile::AddNode(const Node& node) {
   ProfileRow row;
   row.layer = known ? layers_[static_cast<size_t>(layer)] : "";
   row.kernel = KernelOf(node.label, node.name);
-  const bool weights = weight_gradients_.contains(node.name) || Holds(row.kernel, "BackpropFilter") || Holds(row.kernel, "BiasAddGrad");
-  row.direction = !known || node.name[0] == 'f' ? "forward" : node.name[0] == 'u' ? "update" : weights ? "backward_weights" : "backward_data";
+  const bool weights =
+      weight_gradients_.contains(node.name) || Holds(row.kernel, "BackpropFilter") || Holds(row.kernel, "BiasAddGrad");
+  row.direction = !known || node.name[0] == 'f' ? "forward"
+                  : node.name[0] == 'u'         ? "update"
+                  : weights                     ? "backward_weights"
+                                                : "backward_data";
   ProfileRow& sum = rows_.try_emplace(node.name, row).first->second;
   ++sum.calls;
   sum.time_ns += node.time_ns;
@@ -114,7 +133,8 @@ std::vector<ProfileRow> Profile::Rows() const {
     const int64_t times = Holds(row.kernel, "BlockLSTMGrad") ? 2 : 1;
     row.flops = times * flops->second / sharers[{row.layer, row.direction}] * row.calls;
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const ProfileRow& a, const ProfileRow& b) { return a.time_ns > b.time_ns; });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const ProfileRow& a, const ProfileRow& b) { return a.time_ns > b.time_ns; });
   return rows;
 }
 

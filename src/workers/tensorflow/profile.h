@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Adds up what TensorFlow's full trace says of each step (RunMetadata.step_stats): one row per node, whose calls are steps. Nodes are matched to
-// layers by their names (lowering.h); what Grappler fused stands under the name of the node that it kept. A convolution's or product's FLOPs are
-// those of its layer, shared by the nodes that do it.
+// Adds up what TensorFlow's full trace says of each step (RunMetadata.step_stats): one row per node, whose calls are
+// steps. Nodes are matched to layers by their names (lowering.h); what Grappler fused stands under the name of the node
+// that it kept. A convolution's or product's FLOPs are those of its layer, shared by the nodes that do it.
 
 #include <map>
 #include <set>
@@ -21,7 +21,7 @@ class Profile {
   Profile(const TypedGraph& graph, std::set<std::string> weight_gradients);
 
   Status AddStep(std::string_view run_metadata);
-  std::vector<ProfileRow> Rows() const;   // the costliest first
+  std::vector<ProfileRow> Rows() const;  // the costliest first
 
  private:
   struct Node {
@@ -32,9 +32,9 @@ class Profile {
   void AddNode(const Node& node);
 
   std::vector<std::string> layers_;
-  std::map<std::string, int64_t> layer_flops_;   // of the forward pass
+  std::map<std::string, int64_t> layer_flops_;  // of the forward pass
   std::set<std::string> weight_gradients_;
-  std::map<std::string, ProfileRow> rows_;   // by node
+  std::map<std::string, ProfileRow> rows_;  // by node
 };
 
 }  // namespace tench::tensorflow

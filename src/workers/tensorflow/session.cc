@@ -21,7 +21,8 @@ std::string ConfigProto(const SessionSettings& settings) {
     config.Bytes(kDeviceCount, none.text());
   }
   config.Integer(kIntraOpThreads, settings.intra_op).Integer(kInterOpThreads, settings.inter_op);
-  // Nodes on integers have no GPU kernel. Threads of its own: otherwise the process's first session would set those of all later ones.
+  // Nodes on integers have no GPU kernel. Threads of its own: otherwise the process's first session would set those of
+  // all later ones.
   config.Integer(kSoftPlacement, 1).Integer(kOwnThreads, 1);
   return config.text();
 }
@@ -37,7 +38,8 @@ Session::Session(const CApi& api, TF_Session* session)
 
 Result<Session> Session::Open(const GraphWriter& writer, const SessionSettings& settings) {
   const CApi& api = writer.api();
-  const std::unique_ptr<TF_SessionOptions, void (*)(TF_SessionOptions*)> options(api.NewSessionOptions(), api.DeleteSessionOptions);
+  const std::unique_ptr<TF_SessionOptions, void (*)(TF_SessionOptions*)> options(api.NewSessionOptions(),
+                                                                                 api.DeleteSessionOptions);
   const std::unique_ptr<TF_Status, void (*)(TF_Status*)> status(api.NewStatus(), api.DeleteStatus);
   const std::string config = ConfigProto(settings);
   api.SetConfig(options.get(), config.data(), config.size(), status.get());
@@ -47,10 +49,12 @@ Result<Session> Session::Open(const GraphWriter& writer, const SessionSettings& 
   return Session(api, session);
 }
 
-Result<std::vector<TensorHandle>> Session::RunWith(const RunRequest& request, const TF_Buffer* options, TF_Buffer* metadata) {
+Result<std::vector<TensorHandle>> Session::RunWith(const RunRequest& request, const TF_Buffer* options,
+                                                   TF_Buffer* metadata) {
   std::vector<TF_Tensor*> fetched(request.fetches.size(), nullptr);
-  api_->SessionRun(session_.get(), options, request.feeds.data(), request.fed.data(), static_cast<int>(request.feeds.size()),
-                   request.fetches.data(), fetched.data(), static_cast<int>(request.fetches.size()), request.targets.data(),
+  api_->SessionRun(session_.get(), options, request.feeds.data(), request.fed.data(),
+                   static_cast<int>(request.feeds.size()), request.fetches.data(), fetched.data(),
+                   static_cast<int>(request.fetches.size()), request.targets.data(),
                    static_cast<int>(request.targets.size()), metadata, status_.get());
   std::vector<TensorHandle> tensors;
   tensors.reserve(fetched.size());
@@ -63,7 +67,8 @@ Result<std::vector<TensorHandle>> Session::Run(const RunRequest& request) { retu
 
 Result<std::vector<TensorHandle>> Session::RunTraced(const RunRequest& request, std::string& metadata) {
   const std::string trace = WireWriter().Integer(kTraceLevel, kFullTrace).text();
-  const std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)> options(api_->NewBufferFromString(trace.data(), trace.size()), api_->DeleteBuffer);
+  const std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)> options(api_->NewBufferFromString(trace.data(), trace.size()),
+                                                                 api_->DeleteBuffer);
   const std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)> answer(api_->NewBuffer(), api_->DeleteBuffer);
   auto tensors = RunWith(request, options.get(), answer.get());
   if (tensors.ok()) metadata.assign(static_cast<const char*>(answer->data), answer->length);
@@ -71,8 +76,8 @@ Result<std::vector<TensorHandle>> Session::RunTraced(const RunRequest& request, 
 }
 
 Result<int> Session::CountGpus() {
-  const std::unique_ptr<TF_DeviceList, void (*)(TF_DeviceList*)> devices(api_->SessionListDevices(session_.get(), status_.get()),
-                                                                         api_->DeleteDeviceList);
+  const std::unique_ptr<TF_DeviceList, void (*)(TF_DeviceList*)> devices(
+      api_->SessionListDevices(session_.get(), status_.get()), api_->DeleteDeviceList);
   TENCH_TRY(StatusOf(*api_, status_.get()));
   int gpus = 0;
   for (int i = 0; i < api_->DeviceListCount(devices.get()); ++i) {

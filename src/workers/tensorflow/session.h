@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One TF_Session over a graph: threads are set when it is made, variables live in it. Run returns when everything that was asked for is
-// computed. Owned by one thread.
+// One TF_Session over a graph: threads are set when it is made, variables live in it. Run returns when everything that
+// was asked for is computed. Owned by one thread.
 
 #include <span>
 #include <string>
@@ -13,15 +13,15 @@ namespace tench::tensorflow {
 
 struct SessionSettings {
   int64_t intra_op = 1;
-  int64_t inter_op = 1;    // -1: nodes run in the thread that calls Run
-  bool gpu = false;        // otherwise no GPU is touched, even by a library that has them
+  int64_t inter_op = 1;  // -1: nodes run in the thread that calls Run
+  bool gpu = false;      // otherwise no GPU is touched, even by a library that has them
 };
 
 std::string ConfigProto(const SessionSettings& settings);
 
 struct RunRequest {
   std::vector<TF_Output> feeds;
-  std::vector<TF_Tensor*> fed;           // as many as feeds; owned by the caller
+  std::vector<TF_Tensor*> fed;  // as many as feeds; owned by the caller
   std::vector<TF_Output> fetches;
   std::vector<TF_Operation*> targets;
 };

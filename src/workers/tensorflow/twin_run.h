@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests: one network run by an adapter from the bits that every worker generates, and how far two such runs are apart.
+// For tests: one network run by an adapter from the bits that every worker generates, and how far two such runs are
+// apart.
 
 #include <cmath>
 #include <map>
@@ -17,11 +18,13 @@ using Tensors = std::map<std::string, std::vector<float>>;
 
 struct Answers {
   std::vector<double> losses;
-  Tensors parameters, state, gradients, outputs;   // after the last step
+  Tensors parameters, state, gradients, outputs;  // after the last step
 };
 
-// The rate drops to a tenth after the second step, so that momentum inside the rate can be told from momentum outside it.
-inline Result<Answers> RunNetwork(Adapter& adapter, const Graph& graph, int64_t batch, int steps, const BuildOptions& options) {
+// The rate drops to a tenth after the second step, so that momentum inside the rate can be told from momentum outside
+// it.
+inline Result<Answers> RunNetwork(Adapter& adapter, const Graph& graph, int64_t batch, int steps,
+                                  const BuildOptions& options) {
   const TypedGraph typed = TENCH_TRY(Infer(options.phase == Phase::kForward ? InferenceGraph(graph) : graph, batch));
   TENCH_TRY(adapter.Build(typed, options));
   std::map<std::string, Fill> fills;
@@ -53,7 +56,8 @@ inline Result<Answers> RunNetwork(Adapter& adapter, const Graph& graph, int64_t 
   if (options.phase != Phase::kForward) TENCH_TRY(adapter.Gradients(into(answers.gradients)));
   std::vector<std::string> names;
   for (const TypedLayer& layer : typed.layers) {
-    if (layer.output.dtype == DType::kF32 && !std::holds_alternative<Input>(layer.layer.op)) names.push_back(layer.layer.name);
+    if (layer.output.dtype == DType::kF32 && !std::holds_alternative<Input>(layer.layer.op))
+      names.push_back(layer.layer.name);
   }
   TENCH_TRY(adapter.Outputs(names, into(answers.outputs)));
   return answers;

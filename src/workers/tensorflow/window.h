@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What padding the windows of a convolution or pool need before and behind the image, and whether one of TensorFlow's names says just that: VALID
-// is none, SAME puts half before and the odd one behind. Pure arithmetic.
+// What padding the windows of a convolution or pool need before and behind the image, and whether one of TensorFlow's
+// names says just that: VALID is none, SAME puts half before and the odd one behind. Pure arithmetic.
 
 #include <algorithm>
 #include <cstdint>

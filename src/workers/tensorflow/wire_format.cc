@@ -67,7 +67,8 @@ Status ReadWire(std::string_view message, const std::function<void(const WireFie
         message.remove_prefix(size);
         break;
       }
-      default: return Failed("a message of TensorFlow's has a field of unknown kind {}", key & 7);
+      default:
+        return Failed("a message of TensorFlow's has a field of unknown kind {}", key & 7);
     }
   }
   return Ok();

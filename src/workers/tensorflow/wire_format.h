@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Just enough of protobuf's wire format to say a ConfigProto and to read a RunMetadata: linking a protobuf of our own beside the one inside of
-// TensorFlow is what tench avoids. Readers take bytes from the library and must survive any of them.
+// Just enough of protobuf's wire format to say a ConfigProto and to read a RunMetadata: linking a protobuf of our own
+// beside the one inside of TensorFlow is what tench avoids. Readers take bytes from the library and must survive any of
+// them.
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +16,7 @@ namespace tench::tensorflow {
 class WireWriter {
  public:
   WireWriter& Integer(int field, int64_t value);
-  WireWriter& Bytes(int field, std::string_view value);   // text, or a message of its own
+  WireWriter& Bytes(int field, std::string_view value);  // text, or a message of its own
   const std::string& text() const { return text_; }
 
  private:
@@ -25,8 +26,8 @@ class WireWriter {
 
 struct WireField {
   int number = 0;
-  int64_t integer = 0;       // of varints
-  std::string_view bytes;    // of texts and messages
+  int64_t integer = 0;     // of varints
+  std::string_view bytes;  // of texts and messages
 };
 
 // Calls `visit` for every varint and every text of the message, in order; fixed-width fields are passed over.
