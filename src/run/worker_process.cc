@@ -64,7 +64,7 @@ struct Preparation {
   SpawnOptions spawn;
 };
 
-Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, std::vector<int> cpus) {
+Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, const std::string& version, std::vector<int> cpus) {
   Preparation made{
       TENCH_TRY(TemporaryFolder::Make("tench-run-")), TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make()), {}};
   const std::filesystem::path job_file = made.folder.path() / "job.json";
@@ -74,6 +74,8 @@ Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, std::vecto
   // A worker with N threads gets the first N of the CPUs that tench may use.
   cpus.resize(static_cast<size_t>(job.threads));
   made.spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus);
+  // A worker that serves several versions of its framework picks the one that the cell names; any other is held to it by its hello.
+  if (!version.empty()) made.spawn.environment.emplace_back("TENCH_WORKER_VERSION", version);
   made.spawn.cpus = std::move(cpus);
   made.spawn.folder = made.folder.path();
   made.spawn.output_fd = made.log.out.get();
@@ -114,7 +116,7 @@ class Run {
     if (!(*entry)->installed()) return Conclude(Outcome::kUnsupported, NotInstalled(**entry));
     if (!job) return Conclude(Outcome::kUnsupported, job.error().message);
     if (stop_ != 0) return Conclude(Outcome::kInterrupted, "stopped before it began");
-    Result<Preparation> preparation = Prepare(**entry, *job, cpus);
+    Result<Preparation> preparation = Prepare(**entry, *job, version, cpus);
     if (!preparation)
       return Conclude(Outcome::kInterrupted, "the run could not be prepared: " + preparation.error().message);
     record.environment_json = EnvironmentToJson(preparation->spawn.environment);

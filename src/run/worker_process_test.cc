@@ -241,7 +241,9 @@ TEST_F(WorkerProcessTest, AnotherVersionThanTheInstalledOneIsUnsupported) {
   const RunRecord wrong = RunCell(FakeCell("slow", {{"worker", "fake@1.20"}})).record;
   EXPECT_EQ(wrong.outcome, Outcome::kUnsupported);
   EXPECT_EQ(wrong.reason, "version 1.20 was asked for, but 1.2.3 is installed");
-  EXPECT_EQ(RunCell(FakeCell("ok", {{"worker", "fake@1.2"}})).record.outcome, Outcome::kOk);
+  const RunRecord right = RunCell(FakeCell("ok", {{"worker", "fake@1.2"}})).record;
+  EXPECT_EQ(right.outcome, Outcome::kOk);
+  EXPECT_THAT(right.environment_json, HasSubstr(R"("TENCH_WORKER_VERSION":"1.2")")) << "a worker may serve several";
   EXPECT_EQ(RunCell(FakeCell("ok", {{"worker", "fake@1.2.3"}})).record.outcome, Outcome::kOk);
 }
 

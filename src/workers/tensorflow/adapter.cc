@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/tensorflow/adapter.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/text.h"
+#include "workers/tensorflow/inter_op.h"
+#include "workers/tensorflow/lowering.h"
+#include "workers/tensorflow/profile.h"
+#include "workers/tensorflow/session.h"
+
+extern "C" char** environ;
+
+namespace tench::tensorflow {
+namespace {
+
+std::map<std::string, std::string> OwnEnvironment() {
+  std::map<std::string, std::string> variables;
+  for (char** text = environ; text != nullptr && *text != nullptr; ++text) {
+    const std::string_view variable = *text;
+    const size_t equals = variable.find('=');
+    if (equals != std::string_view::npos) variables.emplace(variable.substr(0, equals), variable.substr(equals + 1));
+  }
+  return variables;
+}
+
+std::string OptionOr(const BuildOptions& options, const std::string& name, const std::string& fallback) {
+  const auto found = options.options.find(name);
+  return found == options.options.end() ? fallback : found->second;
+}
+
+bool IsGpu(const std::string& device) { return device != "cpu"; }
+
+// "gpu", "cuda", "gpu:1" -> "/device:GPU:1"; "" for the CPU.
+std::string DeviceName(const std::string& device) {
+  if (!IsGpu(device)) return "";
+  const size_t colon = device.find(':');
+  return "/device:GPU:" + (colon == std::string::npos ? "0" : device.substr(colon + 1));
+}
+
+class TensorFlowAdapter final : public Adapter {
+ public:
+  explicit TensorFlowAdapter(const TensorFlowSettings& settings) : onednn_(settings.onednn) {
+    // An f32 run multiplies in f32: GPUs would take TF32.
+    setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
+    if (onednn_ != "auto") setenv("TF_ENABLE_ONEDNN_OPTS", onednn_ == "on" ? "1" : "0", 1);
+    auto api = OpenTensorFlow(settings.root.empty() ? TensorFlowRoot(OwnEnvironment()) : settings.root);
+    if (api.ok()) {
+      api_ = *std::move(api);
+    } else {
+      problem_ = std::move(api).error();
+    }
+  }
+
+  Description Describe() override {
+    Description description;
+    description.name = "tensorflow";
+    description.version = api_ ? api_->Version() : "missing";
+    description.ops.assign(OpNames().begin(), OpNames().end());
+    description.devices = {"cpu"};
+    description.precisions = {"f32"};
+    description.options = {
+        {"inter_op",
+         "threads that run different nodes at once: a number, auto (the job's threads), or caller (nodes run one by "
+         "one in the calling thread)",
+         "auto",
+         {}},
+        {"onednn",
+         "oneDNN's kernels where it has one, instead of Eigen's; auto leaves it to TensorFlow, which looks at the CPU",
+         "on",
+         {"on", "off", "auto"}}};
+    if (problem_) {
+      description.facts["problem"] = problem_->message;
+      return description;
+    }
+    description.facts = {{"library", api_->file.string()}, {"layout", "NHWC"}};
+    if (api_->cuda_enabled != nullptr && api_->cuda_enabled()) {
+      description.facts["cuda"] = "yes";
+      for (const std::string& gpu : Gpus()) description.devices.push_back(gpu);
+    }
+    return description;
+  }
+
+  Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
+    if (problem_) return *problem_;
+    if (options.precision != "f32")
+      return Unsupported("precision '{}': this worker computes in f32", options.precision);
+    if (const std::string asked = OptionOr(options, "onednn", "on"); asked != onednn_)
+      return Unsupported(
+          "option onednn={}: TensorFlow was loaded with {} (the option is heeded in jobs that come as a file)", asked,
+          onednn_);
+    graph_ = graph;
+    options_ = options;
+    session_.reset();
+    writer_ = std::make_unique<GraphWriter>(*api_, DeviceName(options.device));
+    program_ = TENCH_TRY(Lower(graph_, options_, *writer_));
+    request_ = StepRequest();
+    BuildFacts facts;
+    SessionSettings settings{options.threads, 0, IsGpu(options.device)};
+    const std::string inter_op = OptionOr(options, "inter_op", "auto");
+    settings.inter_op = options.tuned && inter_op == "auto"
+                            ? TENCH_TRY(FastestInterOp(graph_, program_, *writer_, settings, StepRequest()))
+                            : TENCH_TRY(ParseInterOp(inter_op, options.threads));
+    session_ = std::make_unique<Session>(TENCH_TRY(Session::Open(*writer_, settings)));
+    facts.choices["inter_op"] = InterOpName(settings.inter_op);
+    if (api_->onednn_enabled != nullptr) facts.choices["onednn"] = api_->onednn_enabled() ? "on" : "off";
+    if (options.profile) profile_ = StartProfile();
+    return facts;
+  }
+
+  Status SetParameters(const TensorSource& source) override {
+    Filling filling(*this);
+    for (size_t p = 0; p < graph_.parameters.size(); ++p) {
+      if (!graph_.parameters[p].trained) continue;
+      TENCH_TRY(filling.Ask(program_.parameters[p], graph_.parameters[p].name, source, 1));
+      if (program_.momenta[p]) TENCH_TRY(filling.Zero(*program_.momenta[p]));
+    }
+    for (const RateVariable& rate : program_.rates)
+      TENCH_TRY(filling.Set(rate.variable, options_.solver.lr * rate.multiplier));
+    return filling.Run();
+  }
+
+  Status Parameters(const TensorSink& sink) override {
+    std::vector<Wanted> wanted;
+    for (size_t p = 0; p < graph_.parameters.size(); ++p) {
+      if (graph_.parameters[p].trained) wanted.push_back({graph_.parameters[p].name, &program_.parameters[p], 1});
+    }
+    return Deliver(wanted, sink);
+  }
+
+  Status SetState(const TensorSource& source) override {
+    Filling filling(*this);
+    for (const Wanted& state : StateVariables())
+      TENCH_TRY(filling.Ask(*state.variable, state.name, source, state.sign));
+    return filling.Run();
+  }
+
+  Status State(const TensorSink& sink) override { return Deliver(StateVariables(), sink); }
+
+  Status SetBatch(std::span<const HostTensor> inputs) override {
+    Check(inputs.size() == program_.inputs.size(), "a batch of another number of inputs");
+    Filling filling(*this);
+    for (size_t i = 0; i < inputs.size(); ++i) TENCH_TRY(filling.Copy(program_.inputs[i], inputs[i]));
+    return filling.Run();
+  }
+
+  Status SetLearningRate(double lr) override {
+    if (lr == options_.solver.lr) return Ok();
+    options_.solver.lr = lr;
+    Filling filling(*this);
+    for (const RateVariable& rate : program_.rates) TENCH_TRY(filling.Set(rate.variable, lr * rate.multiplier));
+    return filling.Run();
+  }
+
+  Result<double> Step(Phase phase) override {
+    Check(phase == options_.phase, "a step of a phase that was not built");
+    if (options_.profile) {
+      std::string metadata;
+      fetched_ = TENCH_TRY(session_->RunTraced(request_, metadata));
+      TENCH_TRY(profile_.AddStep(metadata));
+    } else {
+      fetched_ = TENCH_TRY(session_->Run(request_));
+    }
+    return static_cast<double>(*static_cast<const float*>(api_->TensorData(fetched_[0].get())));
+  }
+
+  Status Gradients(const TensorSink& sink) override {
+    for (size_t p = 0; p < graph_.parameters.size(); ++p) {
+      if (!graph_.parameters[p].trained) continue;
+      const size_t at = gradient_places_.at(p);
+      if (at == 0)
+        return Failed("gradient of '{}' was not kept: this is no observing build", graph_.parameters[p].name);
+      TENCH_TRY(Give(graph_.parameters[p].name, fetched_[at].get(), program_.parameters[p].layout, 1, sink));
+    }
+    return Ok();
+  }
+
+  Status Outputs(std::span<const std::string> layers, const TensorSink& sink) override {
+    for (const std::string& name : layers) {
+      size_t i = 0;
+      while (i < graph_.layers.size() && graph_.layers[i].layer.name != name) ++i;
+      if (i == graph_.layers.size() || output_places_[i] == 0)
+        return Failed("layer '{}' has no output of numbers", name);
+      TENCH_TRY(Give(name, fetched_[output_places_[i]].get(), program_.layouts[i], 1, sink));
+    }
+    return Ok();
+  }
+
+  Result<std::vector<ProfileRow>> Profile() override {
+    if (!options_.profile) return Failed("this build was not profiled");
+    return profile_.Rows();
+  }
+
+ private:
+  struct Wanted {
+    std::string name;
+    const Variable* variable;
+    float sign;
+  };
+
+  // Values for variables, gathered and then assigned in one run.
+  class Filling {
+   public:
+    explicit Filling(TensorFlowAdapter& adapter) : adapter_(adapter) {}
+
+    Status Ask(const Variable& variable, const std::string& name, const TensorSource& source, float sign) {
+      const std::span<float> target = TENCH_TRY(Add(variable, TF_FLOAT)).floats;
+      if (variable.layout.plain()) {
+        TENCH_TRY(source(name, target));
+      } else {
+        std::vector<float> values(target.size());
+        TENCH_TRY(source(name, values));
+        ToPhysical(variable.layout, values, target);
+      }
+      if (sign != 1) {
+        for (float& value : target) value = -value;
+      }
+      return Ok();
+    }
+    Status Zero(const Variable& variable) {
+      const std::span<float> target = TENCH_TRY(Add(variable, TF_FLOAT)).floats;
+      std::fill(target.begin(), target.end(), 0.0f);
+      return Ok();
+    }
+    Status Set(const Variable& variable, double value) {
+      TENCH_TRY(Add(variable, TF_FLOAT)).floats[0] = static_cast<float>(value);
+      return Ok();
+    }
+    Status Copy(const Variable& variable, const HostTensor& tensor) {
+      const bool real = tensor.type.dtype == DType::kF32;
+      const Room room = TENCH_TRY(Add(variable, real ? TF_FLOAT : TF_INT32));
+      const size_t bytes = real ? tensor.f32.size() * sizeof(float) : tensor.i32.size() * sizeof(int32_t);
+      Check(bytes == room.floats.size_bytes(), "an input of another size than the network's");
+      std::memcpy(room.floats.data(), real ? static_cast<const void*>(tensor.f32.data()) : tensor.i32.data(), bytes);
+      return Ok();
+    }
+    Status Run() {
+      if (request_.feeds.empty()) return Ok();
+      TENCH_TRY(adapter_.session_->Run(request_));
+      return Ok();
+    }
+
+   private:
+    struct Room {
+      std::span<float> floats;
+    };
+    Result<Room> Add(const Variable& variable, TF_DataType type) {
+      const CApi& api = *adapter_.api_;
+      TensorHandle tensor = AllocateTensor(api, type, variable.dims);
+      if (tensor == nullptr)
+        return Error{"no memory for a variable of " + ToString(variable.dims), ErrorKind::kOutOfMemory};
+      const Room room{
+          {static_cast<float*>(api.TensorData(tensor.get())), api.TensorByteSize(tensor.get()) / sizeof(float)}};
+      request_.feeds.push_back(variable.value);
+      request_.fed.push_back(tensor.get());
+      request_.targets.push_back(variable.assign);
+      tensors_.push_back(std::move(tensor));
+      return room;
+    }
+
+    TensorFlowAdapter& adapter_;
+    RunRequest request_;
+    std::vector<TensorHandle> tensors_;
+  };
+
+  // The GPUs that the library sees, under both names that a job may use.
+  std::vector<std::string> Gpus() {
+    std::vector<std::string> names;
+    std::error_code error;
+    if (!std::filesystem::exists("/dev/nvidiactl", error)) return names;
+    const GraphWriter empty(*api_, "");
+    auto session = Session::Open(empty, {1, 1, true});
+    if (!session.ok()) return names;
+    const Result<int> count = session->CountGpus();
+    for (int i = 0; count.ok() && i < *count; ++i) {
+      for (const std::string kind : {"gpu", "cuda"}) {
+        if (i == 0) names.push_back(kind);
+        names.push_back(fmt::format("{}:{}", kind, i));
+      }
+    }
+    return names;
+  }
+
+  // The loss comes first; an observing build fetches every output and gradient after it.
+  RunRequest StepRequest() {
+    RunRequest request;
+    request.fetches = {program_.loss};
+    request.targets = program_.targets;
+    output_places_.assign(graph_.layers.size(), 0);
+    gradient_places_.assign(graph_.parameters.size(), 0);
+    if (!options_.observe) return request;
+    for (size_t i = 0; i < graph_.layers.size(); ++i) {
+      if (graph_.layers[i].output.dtype != DType::kF32) continue;
+      output_places_[i] = request.fetches.size();
+      request.fetches.push_back(program_.outputs[i]);
+    }
+    for (size_t p = 0; p < graph_.parameters.size(); ++p) {
+      if (program_.gradients[p].oper == nullptr) continue;
+      gradient_places_[p] = request.fetches.size();
+      request.fetches.push_back(program_.gradients[p]);
+    }
+    return request;
+  }
+
+  tensorflow::Profile StartProfile() const {
+    std::set<std::string> weights;
+    for (const TF_Output& gradient : program_.gradients) {
+      if (gradient.oper != nullptr) weights.insert(api_->OperationName(gradient.oper));
+    }
+    return {graph_, std::move(weights)};
+  }
+
+  // Running statistics, and momenta where there are any: TensorFlow keeps those with the other sign.
+  std::vector<Wanted> StateVariables() const {
+    std::vector<Wanted> state;
+    for (size_t p = 0; p < graph_.parameters.size(); ++p) {
+      if (!graph_.parameters[p].trained) state.push_back({graph_.parameters[p].name, &program_.parameters[p], 1});
+      if (program_.momenta[p]) state.push_back({graph_.parameters[p].name + ".momentum", &*program_.momenta[p], -1});
+    }
+    return state;
+  }
+
+  Status Deliver(const std::vector<Wanted>& wanted, const TensorSink& sink) {
+    RunRequest request;
+    for (const Wanted& one : wanted) request.fetches.push_back(one.variable->read);
+    if (wanted.empty()) return Ok();
+    const std::vector<TensorHandle> tensors = TENCH_TRY(session_->Run(request));
+    for (size_t i = 0; i < wanted.size(); ++i)
+      TENCH_TRY(Give(wanted[i].name, tensors[i].get(), wanted[i].variable->layout, wanted[i].sign, sink));
+    return Ok();
+  }
+
+  Status Give(const std::string& name, TF_Tensor* tensor, const HostLayout& layout, float sign,
+              const TensorSink& sink) {
+    const std::span<const float> physical(static_cast<const float*>(api_->TensorData(tensor)),
+                                          api_->TensorByteSize(tensor) / sizeof(float));
+    if (layout.plain() && sign == 1) return sink(name, physical);
+    std::vector<float> logical(physical.size());
+    ToLogical(layout, physical, logical);
+    if (sign != 1) {
+      for (float& value : logical) value = -value;
+    }
+    return sink(name, logical);
+  }
+
+  std::string onednn_;
+  std::optional<CApi> api_;
+  std::optional<Error> problem_;
+  TypedGraph graph_;
+  BuildOptions options_;
+  std::unique_ptr<GraphWriter> writer_;
+  Program program_;
+  std::unique_ptr<Session> session_;
+  RunRequest request_;
+  std::vector<TensorHandle> fetched_;                    // of the last step
+  std::vector<size_t> output_places_, gradient_places_;  // in fetched_; 0 = not there
+  tensorflow::Profile profile_;
+};
+
+}  // namespace
+
+std::unique_ptr<Adapter> MakeTensorFlowAdapter(const TensorFlowSettings& settings) {
+  return std::make_unique<TensorFlowAdapter>(settings);
+}
+
+}  // namespace tench::tensorflow

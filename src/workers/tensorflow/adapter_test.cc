@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/tensorflow/adapter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "net/builder.h"
+#include "workers/tensorflow/c_api.h"
+#include "workers/tensorflow/twin_run.h"
+
+namespace tench::tensorflow {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+Graph SmallNetwork() {
+  GraphBuilder b("small");
+  b.Append("data", Input{InputRole::kData, {1, 8, 8}, {FillKind::kGaussian, 0, 1}}, {});
+  b.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 3}}, {});
+  b.Append("conv1", Convolution{4, {3, 3}}, {"data"}, {{FillKind::kXavier, 0, 0}});
+  b.Append("relu1", Relu{}, {"conv1"});
+  b.Append("conv2", Convolution{4, {3, 3}}, {"relu1"}, {{FillKind::kXavier, 0, 0}});
+  b.Append("flat", Flatten{}, {"conv2"});
+  b.Append("drop", Dropout{0.25}, {"flat"});
+  b.Append("fc", FullyConnected{3}, {"drop"}, {{FillKind::kXavier, 0, 0}});
+  b.Append("loss", SoftmaxCrossEntropy{}, {"fc", "label"});
+  return b.Take();
+}
+
+BuildOptions Options(Phase phase) {
+  BuildOptions options;
+  options.phase = phase;
+  return options;
+}
+
+bool HasKernel(const std::vector<ProfileRow>& rows, const std::string& layer, const std::string& part) {
+  return std::any_of(rows.begin(), rows.end(), [&](const ProfileRow& row) {
+    return row.layer == layer && row.kernel.find(part) != std::string::npos;
+  });
+}
+
+// Nobody reads the gradients in this phase: TensorFlow would gladly leave the whole backward pass out.
+TEST(TensorFlowAdapterTest, RunsTheWholeBackwardPassInPhaseGradient) {
+  const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
+  BuildOptions options = Options(Phase::kGradient);
+  options.profile = true;
+  ASSERT_TRUE(RunNetwork(*adapter, SmallNetwork(), 4, 3, options).ok());
+  const std::vector<ProfileRow> rows = *adapter->Profile();
+  EXPECT_TRUE(HasKernel(rows, "conv1", "BackpropFilter"));
+  EXPECT_TRUE(HasKernel(rows, "conv2", "BackpropFilter"));
+  EXPECT_TRUE(HasKernel(rows, "conv2", "BackpropInput"));
+  EXPECT_FALSE(HasKernel(rows, "conv1", "BackpropInput")) << "nobody needs the gradient by the data";
+  EXPECT_FALSE(HasKernel(rows, "conv1", "Momentum"));
+}
+
+TEST(TensorFlowAdapterTest, ProfilesEveryDirectionOfATrainingStep) {
+  const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
+  BuildOptions options = Options(Phase::kTrain);
+  options.profile = true;
+  ASSERT_TRUE(RunNetwork(*adapter, SmallNetwork(), 4, 3, options).ok());
+  std::map<std::string, int64_t> calls;
+  const std::vector<ProfileRow> rows = *adapter->Profile();
+  for (const ProfileRow& row : rows) {
+    EXPECT_GE(row.time_ns, 0);
+    if (row.layer == "conv2" && row.kernel.find("Conv2D") != std::string::npos) {
+      calls[row.direction] += row.calls;
+      EXPECT_GT(row.flops, 0);
+    }
+    if (row.layer == "conv2" && row.kernel == "ResourceApplyKerasMomentum")
+      calls[row.direction] = std::max(calls[row.direction], row.calls);
+  }
+  EXPECT_EQ(calls, (std::map<std::string, int64_t>{
+                       {"forward", 3}, {"backward_data", 3}, {"backward_weights", 3}, {"update", 3}}));
+}
+
+TEST(TensorFlowAdapterTest, HasNoProfileUnlessItWasAskedFor) {
+  const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
+  ASSERT_TRUE(RunNetwork(*adapter, SmallNetwork(), 4, 1, Options(Phase::kForward)).ok());
+  EXPECT_FALSE(adapter->Profile().ok());
+}
+
+TEST(TensorFlowAdapterTest, TakesInterOpThreadsAsAnOptionAndTellsWhatTheTunedTrackPicked) {
+  const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
+  const TypedGraph graph = *Infer(SmallNetwork(), 4);
+  BuildOptions options = Options(Phase::kTrain);
+  options.threads = 2;
+  EXPECT_EQ(adapter->Build(graph, options)->choices.at("inter_op"), "2");
+  options.options = {{"inter_op", "caller"}};
+  EXPECT_EQ(adapter->Build(graph, options)->choices.at("inter_op"), "caller");
+  options.options = {{"inter_op", "none"}};
+  const auto refused = adapter->Build(graph, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUnsupported);
+  EXPECT_THAT(refused.error().message, HasSubstr("inter_op"));
+  options.options.clear();
+  options.tuned = true;
+  EXPECT_THAT(adapter->Build(graph, options)->choices.at("inter_op"), testing::AnyOf("caller", "1", "2"));
+}
+
+TEST(TensorFlowAdapterTest, TheTunedTrackLeavesNoTraceInTheResult) {
+  const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
+  BuildOptions options = Options(Phase::kTrain);
+  options.dropout = false;
+  const Answers plain = *RunNetwork(*adapter, SmallNetwork(), 4, 3, options);
+  options.tuned = true;
+  const Answers tuned = *RunNetwork(*adapter, SmallNetwork(), 4, 3, options);
+  for (const auto& [name, values] : plain.parameters)
+    EXPECT_LE(Distance(values, tuned.parameters.at(name)), 1e-6) << name;
+}
+
+TEST(TensorFlowAdapterTest, DropsOutAnewInEveryStepAndTheSameForOneSeed) {
+  const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
+  const std::vector<double> losses = RunNetwork(*adapter, SmallNetwork(), 4, 3, Options(Phase::kGradient))->losses;
+  EXPECT_NE(losses[0], losses[1]);
+  EXPECT_EQ(losses, RunNetwork(*adapter, SmallNetwork(), 4, 3, Options(Phase::kGradient))->losses);
+}
+
+// Each of the three: one line with the file, what is wrong with it, and the fix.
+TEST(TensorFlowAdapterTest, RefusesAMissingLibraryButStillDescribesItself) {
+  const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter({"/no/such/place", "on"});
+  const Description description = adapter->Describe();
+  EXPECT_EQ(description.name, "tensorflow");
+  EXPECT_THAT(description.facts.at("problem"), HasSubstr("/no/such/place"));
+  const auto built = adapter->Build(*Infer(SmallNetwork(), 4), Options(Phase::kTrain));
+  ASSERT_FALSE(built.ok());
+  EXPECT_EQ(built.error().kind, ErrorKind::kUnsupported);
+  EXPECT_THAT(built.error().message,
+              AllOf(HasSubstr("/no/such/place/tensorflow/libtensorflow_cc.so.2 is missing"), HasSubstr("deps/fetch")));
+}
+
+TEST(TensorFlowLibraryTest, NamesAFileThatIsNoLibrary) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-tensorflow");
+  std::ofstream(folder.path() / "libtensorflow_cc.so.2") << "nothing of the kind";
+  const auto api = OpenTensorFlow(folder.path());
+  ASSERT_FALSE(api.ok());
+  EXPECT_EQ(api.error().kind, ErrorKind::kUnsupported);
+  EXPECT_THAT(api.error().message,
+              AllOf(HasSubstr("libtensorflow_cc.so.2 cannot be loaded"), HasSubstr("TENCH_TENSORFLOW_ROOT")));
+}
+
+TEST(TensorFlowLibraryTest, NamesTheSymbolThatALibraryLacks) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-tensorflow");
+  std::filesystem::create_directories(folder.path() / "lib");
+  std::filesystem::create_symlink("/lib/x86_64-linux-gnu/libm.so.6", folder.path() / "lib/libtensorflow.so.2");
+  const auto api = OpenTensorFlow(folder.path());
+  ASSERT_FALSE(api.ok());
+  EXPECT_EQ(api.error().kind, ErrorKind::kUnsupported);
+  EXPECT_THAT(api.error().message,
+              AllOf(HasSubstr("lib/libtensorflow.so.2 has no symbol TF_Version"), HasSubstr("deps/fetch")));
+}
+
+TEST(TensorFlowLibraryTest, IsTheOneThatTheEnvironmentNames) {
+  EXPECT_EQ(TensorFlowRoot({{"TENCH_TENSORFLOW_ROOT", "/opt/tf"}, {"TENCH_WORKER_VERSION", "2.15"}}), "/opt/tf");
+  EXPECT_TRUE(TensorFlowRoot({}).string().ends_with("deps/fetched/tensorflow"));
+}
+
+}  // namespace
+}  // namespace tench::tensorflow

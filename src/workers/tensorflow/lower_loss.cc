@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/tensorflow/lowering.h"
+
+namespace tench::tensorflow {
+namespace {
+
+TF_Output Scaled(GraphWriter& writer, TF_Output x, double factor) {
+  return factor == 1 ? x : writer.Add("Mul", "weighted").In(x).In(writer.Scalar(static_cast<float>(factor))).Output();
+}
+
+TF_Output OverAll(GraphWriter& writer, const char* type, TF_Output x, size_t rank) {
+  Dims axes;
+  for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  return writer.Add(type).In(x).In(writer.Integers(axes)).Output();
+}
+
+LoweredLayer Scalar(TF_Output loss) {
+  LoweredLayer layer;
+  layer.value = {loss, {}};
+  return layer;
+}
+
+}  // namespace
+
+// The node that takes class numbers computes its gradient beside the loss; C++'s TF_AddGradients does not know it.
+LoweredLayer LowerSoftmaxCrossEntropy(const SoftmaxCrossEntropy& op, const LayerSite& site) {
+  GraphWriter& writer = site.writer;
+  const TF_Output scores = site.PlainIn(0), outside = site.in(0);
+  TF_Operation* node = writer.Add("SparseSoftmaxCrossEntropyWithLogits").In(scores).In(site.in(1)).Node();
+  LoweredLayer layer = Scalar(Scaled(writer, OverAll(writer, "Mean", {node, 0}, 1), op.loss_weight));
+  const double share = op.loss_weight / static_cast<double>(site.shape(0)[0]);
+  layer.backward = [=, &writer](TF_Output) {
+    TF_Output gradient = Scaled(writer, {node, 1}, share);
+    if (scores.oper != outside.oper) gradient = writer.Gradient(scores, gradient, outside);
+    return LayerGradients{{gradient, {nullptr, 0}}, {}};
+  };
+  return layer;
+}
+
+// softplus(x) - x·z is the cross-entropy of sigmoid(x) and z, and TensorFlow's softplus does not overflow.
+LoweredLayer LowerSigmoidCrossEntropy(const SigmoidCrossEntropy& op, const LayerSite& site) {
+  GraphWriter& writer = site.writer;
+  const TF_Output x = site.PlainIn(0), z = site.PlainIn(1);
+  const TF_Output product = writer.Add("Mul").In(x).In(z).Output();
+  const TF_Output each = writer.Add("Sub").In(writer.Add("Softplus").In(x).Output()).In(product).Output();
+  return Scalar(Scaled(writer, OverAll(writer, "Sum", each, site.shape(0).size()),
+                       op.loss_weight / static_cast<double>(site.shape(0)[0])));
+}
+
+LoweredLayer LowerMeanSquaredError(const MeanSquaredError& op, const LayerSite& site) {
+  GraphWriter& writer = site.writer;
+  const TF_Output each = writer.Add("SquaredDifference").In(site.PlainIn(0)).In(site.PlainIn(1)).Output();
+  return Scalar(Scaled(writer, OverAll(writer, "Mean", each, site.shape(0).size()), op.loss_weight));
+}
+
+}  // namespace tench::tensorflow

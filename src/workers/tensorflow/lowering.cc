@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/tensorflow/lowering.h"
+
+namespace tench::tensorflow {
+namespace {
+
+class Lowerer {
+ public:
+  Lowerer(const TypedGraph& graph, const BuildOptions& options, GraphWriter& writer)
+      : graph_(graph),
+        options_(options),
+        writer_(writer),
+        needs_(NeedsGradient(graph)),
+        layers_(graph.layers.size()),
+        values_(graph.layers.size()),
+        arriving_(graph.layers.size()) {
+    program_.parameters.resize(graph.parameters.size());
+    program_.momenta.resize(graph.parameters.size());
+    program_.gradients.assign(graph.parameters.size(), TF_Output{nullptr, 0});
+  }
+
+  Result<Program> Go() {
+    for (size_t i = 0; i < graph_.layers.size(); ++i) Forward(i);
+    SumLosses();
+    if (options_.phase != Phase::kForward) {
+      for (size_t i = graph_.layers.size(); i-- > 0;) {
+        if (needs_[i]) Backward(i);
+      }
+      AddTargets();
+    }
+    TENCH_TRY(writer_.status());
+    return std::move(program_);
+  }
+
+ private:
+  void SetScope(char part, size_t layer) {
+    writer_.SetScope(fmt::format("{}.{}.{}", part, layer, graph_.layers[layer].layer.name));
+  }
+
+  void Forward(size_t i) {
+    SetScope('f', i);
+    const Op& op = graph_.layers[i].layer.op;
+    const LayerSite site(graph_, i, options_, writer_, values_, needs_, program_.parameters);
+    layers_[i] = std::visit(
+        Overload{
+            [&](const Input&) { return MakeInput(i); }, [&](const Convolution& o) { return LowerConvolution(o, site); },
+            [&](const Pooling& o) { return LowerPooling(o, site); }, [&](const Lrn& o) { return LowerLrn(o, site); },
+            [&](const Relu&) { return LowerUnary("Relu", site); },
+            [&](const Sigmoid&) { return LowerUnary("Sigmoid", site); },
+            [&](const Tanh&) { return LowerUnary("Tanh", site); },
+            [&](const FullyConnected& o) { return LowerFullyConnected(o, site); },
+            [&](const Dropout& o) { return LowerDropout(o, site); }, [&](const Concat&) { return LowerConcat(site); },
+            [&](const Add&) { return LowerAdd(site); }, [&](const Flatten&) { return LowerFlatten(site); },
+            [&](const BatchNorm& o) { return LowerBatchNorm(o, site); },
+            [&](const Embedding&) { return LowerEmbedding(site); }, [&](const Lstm& o) { return LowerLstm(o, site); },
+            [&](const MeanOverTime&) { return LowerMeanOverTime(site); },
+            [&](const SoftmaxCrossEntropy& o) { return LowerSoftmaxCrossEntropy(o, site); },
+            [&](const SigmoidCrossEntropy& o) { return LowerSigmoidCrossEntropy(o, site); },
+            [&](const MeanSquaredError& o) { return LowerMeanSquaredError(o, site); }},
+        op);
+    values_[i] = layers_[i].value;
+    program_.outputs.push_back(values_[i].output);
+    program_.layouts.push_back(values_[i].layout);
+    if (options_.phase != Phase::kForward)
+      program_.targets.insert(program_.targets.end(), layers_[i].side_effects.begin(), layers_[i].side_effects.end());
+  }
+
+  // The batch stays in a variable, in TensorFlow's order; what is fed into it is in the logical one.
+  LoweredLayer MakeInput(size_t i) {
+    const TensorType& type = graph_.layers[i].output;
+    const HostLayout layout = UsualLayout(type.shape);
+    const TF_DataType dtype = type.dtype == DType::kF32 ? TF_FLOAT : TF_INT32;
+    Variable variable;
+    const Dims dims = layout.PhysicalSizes();
+    variable.dims = type.shape;
+    variable.layout = layout;
+    variable.handle = writer_.Add("VarHandleOp", "batch")
+                          .Type("dtype", dtype)
+                          .Shape("shape", dims)
+                          .Text("shared_name", fmt::format("batch.{}", i))
+                          .Output();
+    variable.read = writer_.Add("ReadVariableOp", "read").In(variable.handle).Type("dtype", dtype).Output();
+    variable.value = writer_.Add("Placeholder", "fed").Type("dtype", dtype).Shape("shape", type.shape).Output();
+    TF_Output moved = variable.value;
+    if (!layout.plain()) {
+      moved =
+          writer_.Add("Transpose").In(moved).In(writer_.Integers({layout.order.begin(), layout.order.end()})).Output();
+    } else if (dims != type.shape) {
+      moved = writer_.Add("Reshape").In(moved).In(writer_.Integers(dims)).Output();
+    }
+    variable.assign =
+        writer_.Add("AssignVariableOp", "assign").In(variable.handle).In(moved).Type("dtype", dtype).Node();
+    program_.inputs.push_back(variable);
+    return {{variable.read, layout}, nullptr, {}};
+  }
+
+  void SumLosses() {
+    writer_.SetScope("loss");
+    std::vector<TF_Output> losses;
+    for (size_t i = 0; i < graph_.layers.size(); ++i) {
+      if (IsLoss(graph_.layers[i].layer.op)) losses.push_back(values_[i].output);
+    }
+    program_.loss = losses.size() == 1 ? losses[0] : writer_.Add("AddN").InList(losses).Output();
+  }
+
+  TF_Output Sum(const std::vector<TF_Output>& parts) {
+    return parts.size() == 1 ? parts[0] : writer_.Add("AddN", "sum").InList(parts).Output();
+  }
+
+  void Backward(size_t i) {
+    SetScope('b', i);
+    const TypedLayer& layer = graph_.layers[i];
+    const bool loss = IsLoss(layer.layer.op);
+    if (!loss && arriving_[i].empty()) return;
+    const TF_Output dy = loss ? TF_Output{nullptr, 0} : Sum(arriving_[i]);
+    const LayerGradients gradients =
+        layers_[i].backward ? layers_[i].backward(dy) : Differentiate(i, loss ? nullptr : &dy);
+    for (size_t k = 0; k < layer.inputs.size(); ++k) {
+      if (k < gradients.inputs.size() && gradients.inputs[k].oper != nullptr)
+        arriving_[layer.inputs[k]].push_back(gradients.inputs[k]);
+    }
+    size_t next = 0;
+    for (const size_t p : layer.parameters) {
+      if (graph_.parameters[p].trained) program_.gradients[p] = gradients.parameters[next++];
+    }
+  }
+
+  // By TF_AddGradients, from the layer's output to its first input and its parameters. Layers with several inputs to
+  // pass on to write their own.
+  LayerGradients Differentiate(size_t i, const TF_Output* dy) {
+    const TypedLayer& layer = graph_.layers[i];
+    std::vector<TF_Output> xs;
+    const bool to_input = needs_[layer.inputs[0]];
+    if (to_input) xs.push_back(values_[layer.inputs[0]].output);
+    for (const size_t p : layer.parameters) {
+      if (graph_.parameters[p].trained) xs.push_back(program_.parameters[p].read);
+    }
+    const std::vector<TF_Output> all = writer_.Gradients(values_[i].output, dy, xs);
+    LayerGradients gradients;
+    gradients.inputs = {to_input ? all[0] : TF_Output{nullptr, 0}};
+    gradients.parameters.assign(all.begin() + (to_input ? 1 : 0), all.end());
+    return gradients;
+  }
+
+  void AddTargets() {
+    if (!writer_.status()) return;
+    if (options_.phase == Phase::kGradient) {
+      // As targets by name: hung on a node of no output, Grappler would see that nobody reads them and cut the backward
+      // pass away.
+      for (const TF_Output& gradient : program_.gradients) {
+        if (gradient.oper != nullptr) program_.targets.push_back(gradient.oper);
+      }
+      return;
+    }
+    std::vector<TF_Output> decayed(graph_.parameters.size(), TF_Output{nullptr, 0});
+    for (size_t p = 0; p < graph_.parameters.size(); ++p) {
+      if (program_.gradients[p].oper != nullptr) decayed[p] = Decay(p);
+    }
+    if (!writer_.status()) return;
+    std::vector<TF_Operation*> computed{program_.loss.oper};
+    for (const TF_Output& gradient : decayed) {
+      if (gradient.oper != nullptr) computed.push_back(gradient.oper);
+    }
+    const std::set<const TF_Operation*> needed = writer_.Needed(computed);
+    std::vector<TF_Operation*> updates;
+    for (size_t p = 0; p < graph_.parameters.size(); ++p) {
+      if (decayed[p].oper != nullptr) updates.push_back(Update(p, decayed[p], needed));
+    }
+    writer_.SetScope("step");
+    NodeDraft step = writer_.Add("NoOp", "train");
+    for (TF_Operation* update : updates) step.After(update);
+    for (TF_Operation* effect : program_.targets) step.After(effect);
+    program_.targets = {step.Node()};
+  }
+
+  void SetUpdateScope(size_t p) {
+    writer_.SetScope(fmt::format("u.{}.{}", graph_.parameters[p].layer, graph_.parameters[p].name));
+  }
+
+  TF_Output Decay(size_t p) {
+    const double decay = options_.solver.weight_decay * graph_.parameters[p].decay_mult;
+    if (decay == 0) return program_.gradients[p];
+    SetUpdateScope(p);
+    const TF_Output pull = writer_.Add("Mul", "decay")
+                               .In(program_.parameters[p].read)
+                               .In(writer_.Scalar(static_cast<float>(decay)))
+                               .Output();
+    return writer_.Add("AddV2", "decayed").In(program_.gradients[p]).In(pull).Output();
+  }
+
+  TF_Operation* Update(size_t p, TF_Output gradient, const std::set<const TF_Operation*>& needed) {
+    SetUpdateScope(p);
+    const Variable& parameter = program_.parameters[p];
+    program_.momenta[p] = MakeVariable(writer_, "momentum", TF_FLOAT, parameter.dims, parameter.layout);
+    const TF_Output momentum = writer_.Scalar(static_cast<float>(options_.solver.momentum));
+    const TF_Output rate = Rate(graph_.parameters[p].lr_mult);
+    SetUpdateScope(p);
+    NodeDraft update = writer_.Add("ResourceApplyKerasMomentum");
+    update.In(parameter.handle).In(program_.momenta[p]->handle).In(rate).In(gradient).In(momentum);
+    // While a reader still holds the weights an update would have to copy them first.
+    for (TF_Operation* reader : writer_.Consumers(parameter.read)) {
+      if (needed.contains(reader)) update.After(reader);
+    }
+    return update.Node();
+  }
+
+  TF_Output Rate(double multiplier) {
+    for (const RateVariable& rate : program_.rates) {
+      if (rate.multiplier == multiplier) return rate.variable.read;
+    }
+    writer_.SetScope("rate");
+    program_.rates.push_back(
+        {multiplier, MakeVariable(writer_, fmt::format("rate.{}", program_.rates.size()), TF_FLOAT, {}, {})});
+    return program_.rates.back().variable.read;
+  }
+
+  const TypedGraph& graph_;
+  const BuildOptions& options_;
+  GraphWriter& writer_;
+  const std::vector<bool> needs_;
+  std::vector<LoweredLayer> layers_;
+  std::vector<Value> values_;
+  std::vector<std::vector<TF_Output>> arriving_;  // gradients by each layer's output, one per reader
+  Program program_;
+};
+
+}  // namespace
+
+Variable MakeVariable(GraphWriter& writer, std::string_view label, TF_DataType type, const Dims& dims,
+                      HostLayout layout) {
+  Variable variable;
+  variable.dims = dims;
+  variable.layout = std::move(layout);
+  const std::string name(label);
+  variable.handle = writer.Add("VarHandleOp", name)
+                        .Type("dtype", type)
+                        .Shape("shape", dims)
+                        .Text("shared_name", writer.scope() + "/" + name)
+                        .Output();
+  variable.read = writer.Add("ReadVariableOp", name + ".read").In(variable.handle).Type("dtype", type).Output();
+  variable.value = writer.Add("Placeholder", name + ".fed").Type("dtype", type).Shape("shape", dims).Output();
+  variable.assign = writer.Add("AssignVariableOp", name + ".assign")
+                        .In(variable.handle)
+                        .In(variable.value)
+                        .Type("dtype", type)
+                        .Node();
+  return variable;
+}
+
+TF_Output LayerSite::PlainIn(size_t i) const {
+  const Value& value = input(i);
+  const bool flattened_image = shape(i).size() == 2 && !value.layout.plain();
+  if (!flattened_image) return value.output;
+  // (N, H·W·C) as an image, then in the order C, H, W, then flat again.
+  const TF_Output image =
+      writer.Add("Reshape", "image").In(value.output).In(writer.Integers(value.layout.PhysicalSizes())).Output();
+  const TF_Output moved = writer.Add("Transpose", "logical").In(image).In(writer.Integers({0, 3, 1, 2})).Output();
+  return writer.Add("Reshape", "flat").In(moved).In(writer.Integers(shape(i))).Output();
+}
+
+TF_Output LayerSite::Parameter(size_t i, HostLayout layout) const {
+  const size_t p = graph_.layers[layer_].parameters[i];
+  const Dims dims = layout.PhysicalSizes();
+  // A filter's or matrix's own rank, where the layout counts an image's dimensions apart.
+  const bool matrix = graph_.parameters[p].shape.size() == 2 && dims.size() == 4;
+  const Dims shape = matrix ? Dims{dims[0] * dims[1] * dims[2], dims[3]} : dims;
+  parameters_[p] = MakeVariable(writer, graph_.parameters[p].name, TF_FLOAT, shape, std::move(layout));
+  return parameters_[p].read;
+}
+
+HostLayout UsualLayout(const Shape& shape) {
+  if (shape.size() != 4) return {shape, {}};
+  return MakeLayout(shape, {0, 2, 3, 1});
+}
+
+Result<Program> Lower(const TypedGraph& graph, const BuildOptions& options, GraphWriter& writer) {
+  return Lowerer(graph, options, writer).Go();
+}
+
+}  // namespace tench::tensorflow

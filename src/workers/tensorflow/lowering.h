@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Turns a network into one TensorFlow graph: forward, backward and update, everything that a step of the phase does.
+// Parameters, momenta, running statistics, inputs and learning rates are resource variables, so that a step feeds
+// nothing and fetches the loss alone. The backward pass goes layer by layer in reverse: TF_AddGradients within a layer,
+// or the layer's own gradient nodes where C++ knows none (LSTM, sparse cross-entropy, explicit padding), which are
+// those that TensorFlow's Python would have written. Node names begin with f (forward), b (backward) or u (update),
+// then the layer's number: "f.3.conv2/Conv2D".
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "worker/adapter.h"
+#include "workers/tensorflow/graph_writer.h"
+#include "workers/tensorflow/host_layout.h"
+
+namespace tench::tensorflow {
+
+struct Variable {
+  TF_Output handle{}, read{}, value{};  // value: the placeholder that feeds `assign`
+  TF_Operation* assign = nullptr;
+  Dims dims;  // in TensorFlow
+  HostLayout layout;
+};
+
+struct RateVariable {
+  double multiplier = 1;
+  Variable variable;
+};
+
+// A lowered network; nodes belong to the writer's graph.
+struct Program {
+  std::vector<Variable> parameters;  // by parameter
+  std::vector<std::optional<Variable>>
+      momenta;                       // by parameter; holds minus the momentum of net/solver.h, as TensorFlow does
+  std::vector<TF_Output> gradients;  // by parameter; empty operation for state and in the forward phase
+  std::vector<Variable> inputs;      // by Input layer, in order
+  std::vector<TF_Output> outputs;    // by layer
+  std::vector<HostLayout> layouts;   // by layer, of its output
+  std::vector<RateVariable> rates;   // one per distinct lr_mult
+  TF_Output loss{};
+  std::vector<TF_Operation*> targets;  // what a step has to run besides the loss
+};
+
+struct Value {
+  TF_Output output{};
+  HostLayout layout;
+};
+
+struct LayerGradients {
+  std::vector<TF_Output> inputs;      // by input of the layer; empty operation = none
+  std::vector<TF_Output> parameters;  // by trained parameter of the layer
+};
+
+struct LoweredLayer {
+  Value value;
+  // The layer's own gradient nodes; none = TF_AddGradients does it. Losses get no `dy`.
+  std::function<LayerGradients(TF_Output dy)> backward;
+  std::vector<TF_Operation*> side_effects;  // in training: new running statistics
+};
+
+// Where a layer stands, as its lowering sees it.
+class LayerSite {
+ public:
+  LayerSite(const TypedGraph& graph, size_t layer, const BuildOptions& build, GraphWriter& into,
+            const std::vector<Value>& values, const std::vector<bool>& needs, std::vector<Variable>& parameters)
+      : writer(into),
+        options(build),
+        graph_(graph),
+        layer_(layer),
+        values_(values),
+        needs_(needs),
+        parameters_(parameters) {}
+
+  GraphWriter& writer;
+  const BuildOptions& options;
+
+  bool training() const { return options.phase != Phase::kForward; }
+  size_t index() const { return layer_; }
+  size_t inputs() const { return graph_.layers[layer_].inputs.size(); }
+  const Value& input(size_t i) const { return values_[graph_.layers[layer_].inputs[i]]; }
+  TF_Output in(size_t i) const { return input(i).output; }
+  // The input in the logical order of its shape: moved if it is a flattened image.
+  TF_Output PlainIn(size_t i) const;
+  bool NeedsGradient(size_t i) const { return needs_[graph_.layers[layer_].inputs[i]]; }
+  const Shape& shape(size_t i) const { return graph_.InputType(layer_, i).shape; }
+  // The first size of the i-th parameter.
+  int64_t Rows(size_t i) const { return graph_.parameters[graph_.layers[layer_].parameters[i]].shape[0]; }
+  const Shape& output_shape() const { return graph_.layers[layer_].output.shape; }
+  // Makes the layer's i-th parameter a variable of this layout, and reads it.
+  TF_Output Parameter(size_t i, HostLayout layout) const;
+  const Variable& ParameterVariable(size_t i) const { return parameters_[graph_.layers[layer_].parameters[i]]; }
+
+ private:
+  const TypedGraph& graph_;
+  size_t layer_;
+  const std::vector<Value>& values_;
+  const std::vector<bool>& needs_;
+  std::vector<Variable>& parameters_;
+};
+
+Variable MakeVariable(GraphWriter& writer, std::string_view label, TF_DataType type, const Dims& dims,
+                      HostLayout layout);
+
+LoweredLayer LowerConvolution(const Convolution& op, const LayerSite& site);
+LoweredLayer LowerPooling(const Pooling& op, const LayerSite& site);
+LoweredLayer LowerLrn(const Lrn& op, const LayerSite& site);
+LoweredLayer LowerBatchNorm(const BatchNorm& op, const LayerSite& site);
+LoweredLayer LowerUnary(const char* type, const LayerSite& site);
+LoweredLayer LowerFullyConnected(const FullyConnected& op, const LayerSite& site);
+LoweredLayer LowerDropout(const Dropout& op, const LayerSite& site);
+LoweredLayer LowerConcat(const LayerSite& site);
+LoweredLayer LowerAdd(const LayerSite& site);
+LoweredLayer LowerFlatten(const LayerSite& site);
+LoweredLayer LowerEmbedding(const LayerSite& site);
+LoweredLayer LowerLstm(const Lstm& op, const LayerSite& site);
+LoweredLayer LowerMeanOverTime(const LayerSite& site);
+LoweredLayer LowerSoftmaxCrossEntropy(const SoftmaxCrossEntropy& op, const LayerSite& site);
+LoweredLayer LowerSigmoidCrossEntropy(const SigmoidCrossEntropy& op, const LayerSite& site);
+LoweredLayer LowerMeanSquaredError(const MeanSquaredError& op, const LayerSite& site);
+
+// The layout of a layer's output in TensorFlow's memory when nothing else is said: NHWC for images, otherwise as it is.
+HostLayout UsualLayout(const Shape& shape);
+
+Result<Program> Lower(const TypedGraph& graph, const BuildOptions& options, GraphWriter& writer);
+
+}  // namespace tench::tensorflow

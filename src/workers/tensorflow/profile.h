@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Adds up what TensorFlow's full trace says of each step (RunMetadata.step_stats): one row per node, whose calls are
+// steps. Nodes are matched to layers by their names (lowering.h); what Grappler fused stands under the name of the node
+// that it kept. A convolution's or product's FLOPs are those of its layer, shared by the nodes that do it.
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/adapter.h"
+
+namespace tench::tensorflow {
+
+class Profile {
+ public:
+  Profile() = default;
+  // `weight_gradients`: names of the nodes that compute a parameter's gradient.
+  Profile(const TypedGraph& graph, std::set<std::string> weight_gradients);
+
+  Status AddStep(std::string_view run_metadata);
+  std::vector<ProfileRow> Rows() const;  // the costliest first
+
+ private:
+  struct Node {
+    std::string name, label;
+    int64_t time_ns = 0;
+  };
+  static Result<Node> ReadNode(std::string_view stats);
+  void AddNode(const Node& node);
+
+  std::vector<std::string> layers_;
+  std::map<std::string, int64_t> layer_flops_;  // of the forward pass
+  std::set<std::string> weight_gradients_;
+  std::map<std::string, ProfileRow> rows_;  // by node
+};
+
+}  // namespace tench::tensorflow
