@@ -43,7 +43,7 @@ bench: build
 	@$(BUILD)/bin/tench report --db out/bench.db --study latest -o out/report.html
 
 # What naive loops over a big network need minutes to hours for; committed, so that nobody else has to wait.
-SKETCHED ?= alexnet googlenet resnet18 resnet50 vgg16
+SKETCHED ?= alexnet googlenet vgg16 resnet18 resnet34 resnet50
 sketches: build
 	@$(BUILD)/bin/tench verify $(foreach network,$(SKETCHED),--network $(network)) --write-sketches sketches
 
