@@ -17,6 +17,7 @@ constexpr double kFloorShare = 0.1;        // of that, of the group's typical el
 constexpr double kUlps = 4 * 0x1p-24;      // what five rounded updates do to a weight, in units of it
 // A loss near zero is the logarithm of a softmax near one, which f32 holds in steps of 2^-24.
 constexpr double kLossFloor = 4 * 0x1p-24;
+constexpr double kDropoutSigmas = 4.5;     // three would accuse an honest generator once in four hundred draws
 constexpr double kSurvivorTolerance = 1e-5;
 
 struct Group {
@@ -107,8 +108,8 @@ std::string JudgeDropout(const Trial& trial, const std::filesystem::path& folder
         return fmt::format("{}: a survivor is scaled by {:.6g} instead of {:.6g}", layer.layer.name, value, survivor);
     }
     const double share = zeros / count, deviation = std::sqrt(ratio * (1 - ratio) / count);
-    if (!(std::abs(share - ratio) <= 3 * deviation))
-      return fmt::format("{}: a share of {:.4f} is zero instead of {} ± {:.4f}", layer.layer.name, share, ratio, 3 * deviation);
+    if (!(std::abs(share - ratio) <= kDropoutSigmas * deviation))
+      return fmt::format("{}: a share of {:.4f} is zero instead of {} ± {:.4f}", layer.layer.name, share, ratio, kDropoutSigmas * deviation);
   }
   return "";
 }

@@ -130,7 +130,7 @@ class DropoutTest : public testing::Test {
     subject.network = b.Take();
     const Trial trial = *MakeTrial(subject, TrialKind::kDropout);
     std::filesystem::create_directories(folder_.path() / "outputs");
-    std::vector<float> values(40000);
+    std::vector<float> values(160000);
     for (size_t i = 0; i < values.size(); ++i) values[i] = value(i);
     EXPECT_TRUE(WriteRaw(TensorFile(folder_.path(), "outputs", "dropout-0.25"), std::span<const float>(values)).ok());
     return JudgeDropout(trial, folder_.path());

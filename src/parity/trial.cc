@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kUpdates = 5;
 constexpr double kRate = 0.01;
-constexpr int64_t kDropoutSide = 100;      // elements per sample: its square
+constexpr int64_t kDropoutSide = 200;      // elements per sample: its square
 
 // One layer per ratio, each over ones, so that a survivor shows its scale directly.
 Graph DropoutProbe(const std::vector<double>& ratios) {

@@ -10,6 +10,27 @@
 namespace tench::mxnet {
 namespace {
 
+constexpr const char* kNoSubgraph = "NONE";
+
+bool IsActivation(const Op& op) {
+  return std::holds_alternative<Relu>(op) || std::holds_alternative<Sigmoid>(op) || std::holds_alternative<Tanh>(op);
+}
+
+// MXNet 1.9.1's oneDNN subgraph of a fully connected layer and its activation replaces the layer's own output for all who read it.
+bool FusionWouldHideAnOutput(const TypedGraph& graph) {
+  std::vector<int> readers(graph.layers.size()), activations(graph.layers.size());
+  for (const TypedLayer& layer : graph.layers) {
+    for (const size_t input : layer.inputs) {
+      ++readers[input];
+      activations[input] += IsActivation(layer.layer.op);
+    }
+  }
+  for (size_t i = 0; i < graph.layers.size(); ++i) {
+    if (std::holds_alternative<FullyConnected>(graph.layers[i].layer.op) && activations[i] > 0 && readers[i] > 1) return true;
+  }
+  return false;
+}
+
 class MxnetAdapter final : public Adapter {
  public:
   explicit MxnetAdapter(const std::filesystem::path& library) : library_(Library::Open(library)) {}
@@ -42,6 +63,10 @@ class MxnetAdapter final : public Adapter {
     profiler_.reset();
     EngineSettings settings = TENCH_TRY(SettingsOf(options.options));
     std::map<std::string, std::string> choices;
+    if (settings.subgraph != kNoSubgraph && FusionWouldHideAnOutput(graph)) {
+      settings.subgraph = kNoSubgraph;
+      choices["subgraph"] = "NONE: MXNet fuses an activation into a layer whose own output is read too, and gives the wrong one on";
+    }
     if (options.profile) {
       // Op by op and in order, or no event could be told to be a layer's.
       settings.engine = kSynchronousEngine;
@@ -54,7 +79,7 @@ class MxnetAdapter final : public Adapter {
     if (options.tuned && !options.profile) {
       const Tuning tuning = TENCH_TRY(Tune(*library_, graph_, options_, settings));
       settings = tuning.settings;
-      choices = tuning.choices;
+      choices.insert(tuning.choices.begin(), tuning.choices.end());
     }
     network_ = TENCH_TRY(Network::Make(*library_, graph_, options_, settings));
     TENCH_TRY(library_->Ask((*library_)->MXRandomSeed(static_cast<int>(options.seed & 0x7fffffff)), "seed"));
