@@ -68,10 +68,10 @@ Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder, std::
 void NoteChanges(const Answer& jittered, Answer& answer) {
   for (auto& [key, tensor] : answer.tensors) {
     const auto found = jittered.tensors.find(key);
-    if (found != jittered.tensors.end()) tensor.change = Distance(tensor.sketch, found->second.sketch);
+    if (found != jittered.tensors.end()) tensor.change = std::max(tensor.change, Distance(tensor.sketch, found->second.sketch));
   }
   for (size_t i = 0; i < answer.losses.size() && i < jittered.losses.size(); ++i)
-    answer.loss_changes[i] = std::abs(answer.losses[i] - jittered.losses[i]);
+    answer.loss_changes[i] = std::max(answer.loss_changes[i], std::abs(answer.losses[i] - jittered.losses[i]));
 }
 
 Json ToJson(const Answer& answer) {

@@ -39,7 +39,7 @@ std::filesystem::path TensorFile(const std::filesystem::path& folder, const std:
 // A tensor that is not there, or has another size than its shape says, is a finding about the worker and no error here.
 Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder, std::vector<double> losses);
 
-// Fills the changes of `answer` from the answer to the same trial with jitter.
+// Raises the changes of `answer` to what the same trial with jitter shows.
 void NoteChanges(const Answer& jittered, Answer& answer);
 
 Json ToJson(const Answer& answer);

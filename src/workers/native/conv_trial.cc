@@ -11,9 +11,9 @@
 namespace tench::native {
 namespace {
 
-constexpr int64_t kEnoughNs = 40'000'000;   // of runs of the best candidate
-constexpr int kMinRounds = 3;
-constexpr int kMaxRounds = 12;
+constexpr int64_t kEnoughNs = 60'000'000;   // of runs of the best candidate
+constexpr int kMinRounds = 5;
+constexpr int kMaxRounds = 40;
 constexpr double kHopeless = 1.5;           // times the best, after the first round
 constexpr double kBehind = 1.15;            // times the best, later
 constexpr int64_t kTrialFlops = 6'000'000'000;

@@ -46,7 +46,7 @@ TEST_F(TunerCacheTest, IgnoresAndRewritesADamagedFile) {
     ASSERT_TRUE(damaged.Save().ok());
     EXPECT_EQ(Open().Find("b"), "2");
   }
-  for (const std::string nonsense : {"[]", "{\"version\": 2}", "{\"version\":1,\"machine\":3,\"choices\":{}}", "\xff\xfe"}) {
+  for (const std::string nonsense : {"[]", "{\"version\": 3}", "{\"version\":1,\"machine\":3,\"choices\":{}}", "\xff\xfe"}) {
     ASSERT_TRUE(WriteFileAtomically(cache.path(), nonsense).ok());
     EXPECT_FALSE(Open().Find("a")) << nonsense;
   }

@@ -33,7 +33,8 @@ class ReferenceAdapter final : public Adapter {
     description.options = {{"jitter",
                             "moves every result of every op at random by up to so many units in the last place: how a network answers to "
                             "rounding",
-                            "0", {}}};
+                            "0", {}},
+                           {"jitter_seed", "a whole number: another one moves them another way", "0", {}}};
     description.facts = {{"accumulation", "f64"}};
     return description;
   }
@@ -41,8 +42,11 @@ class ReferenceAdapter final : public Adapter {
   Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
     options_ = options;
     const double jitter = TENCH_TRY(JitterOf(options));
+    int64_t jitter_seed = 0;
+    if (const auto found = options.options.find("jitter_seed"); found != options.options.end())
+      jitter_seed = TENCH_TRY(ParseInteger(found->second).In("option jitter_seed"));
     network_ = std::make_unique<Network>(
-        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads, jitter});
+        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads, jitter, jitter_seed});
     momenta_.assign(graph.parameters.size(), {});
     int64_t momentum_bytes = 0;
     if (options.phase == Phase::kTrain) {

@@ -37,6 +37,7 @@ std::vector<size_t> LastReaders(const TypedGraph& graph) {
 Network::Network(const TypedGraph& graph, const NetworkOptions& options)
     : graph_(graph),
       jitter_(options.jitter),
+      jitter_seed_(options.jitter_seed),
       pool_(options.threads),
       tensors_(graph.layers.size()),
       parameters_(graph.parameters.size()),
@@ -151,7 +152,7 @@ void Network::Backward() {
 
 void Network::Jitter(std::span<float> values, size_t layer, uint64_t what) {
   if (jitter_ == 0 || values.empty()) return;
-  const Generator random(static_cast<uint64_t>(step_) * 1024 + what, graph_.layers[layer].layer.name);
+  const Generator random((static_cast<uint64_t>(jitter_seed_) << 40) + static_cast<uint64_t>(step_) * 1024 + what, graph_.layers[layer].layer.name);
   const double reach = jitter_ * 0x1p-24;
   pool_.Split(static_cast<int64_t>(values.size()), kJitterGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i)

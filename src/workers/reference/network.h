@@ -21,6 +21,7 @@ struct NetworkOptions {
   bool observe = false;  // every layer's output can be asked for after a step
   int64_t threads = 1;
   double jitter = 0;     // units in the last place; see Jitter
+  int64_t jitter_seed = 0;
 };
 
 class Network {
@@ -51,6 +52,7 @@ class Network {
 
   TypedGraph graph_;
   const double jitter_;
+  const int64_t jitter_seed_;
   int64_t step_ = 0;
   ThreadPool pool_;
   std::vector<std::unique_ptr<Kernel>> kernels_;  // null for inputs
