@@ -38,9 +38,13 @@ ParityGate::ParityGate(Store& store, WorkerCatalog& workers, std::vector<std::fi
 
 Result<ParityRecord> ParityGate::Find(const PlannedCell& planned, const Verifier::Progress& progress) {
   const Cell& cell = planned.cell;
-  const WorkerEntry* entry = TENCH_TRY(workers_.Find(Split(cell.Text(kAxisWorker), '@')[0]));
+  const std::vector<std::string> worker = Split(cell.Text(kAxisWorker), '@');
+  const WorkerEntry* entry = TENCH_TRY(workers_.Find(worker[0]));
   if (!entry->installed()) return Unsupported("the worker is not installed");
   const Description description = TENCH_TRY(workers_.Describe(*entry));
+  // Only the version that the worker starts with can be held against the reference here.
+  if (worker.size() > 1 && !description.version.starts_with(worker[1]))
+    return Unsupported("parity was looked at for {} {} only", entry->name, description.version);
   // What may differ by how much is known for f32 only.
   if (cell.Text(kAxisPrecision) != "f32") return Unsupported("parity has no tolerances for {}", cell.Text(kAxisPrecision));
   const Subject subject = TENCH_TRY(SubjectOf(cell));

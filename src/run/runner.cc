@@ -171,7 +171,9 @@ class StudyWork {
       return wrong;
     }
     RunResult result = Execute(workers_, request, progress, stop_);
-    if (parity.state == ParityGate::State::kVerified) NoteVerified(result.record);
+    // Another version than the one that was checked has proved nothing.
+    const bool same = parity.worker_version.empty() || parity.worker_version == result.record.worker_version;
+    if (parity.state == ParityGate::State::kVerified && same) NoteVerified(result.record);
     return result;
   }
 

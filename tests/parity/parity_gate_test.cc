@@ -48,6 +48,13 @@ TEST_F(ParityGateTest, TakesTheReferenceForGranted) {
   EXPECT_EQ(trials_, 0);
 }
 
+TEST_F(ParityGateTest, CannotTellOfAnotherVersionThanTheOneItStarts) {
+  const ParityGate::Finding finding = Check(CellOf("wrong@99.9", "none"));
+  EXPECT_EQ(finding.state, ParityGate::State::kUnknown);
+  EXPECT_THAT(finding.reason, testing::HasSubstr("parity was looked at for wrong"));
+  EXPECT_EQ(trials_, 0);
+}
+
 TEST_F(ParityGateTest, CannotTellOfAnotherPrecision) {
   PlannedCell cell = CellOf("wrong", "none");
   ASSERT_TRUE(cell.cell.Set("precision", "bf16").ok());
