@@ -46,11 +46,13 @@ class Chain {
   std::string top_ = "data";
 };
 
+constexpr double kRoundingFloor = 1e-6;
+
 void ExpectClose(const std::string& what, const Tensors& expected, const Tensors& got, double tolerance) {
   ASSERT_EQ(expected.size(), got.size()) << what;
   for (const auto& [name, values] : expected) {
     ASSERT_TRUE(got.contains(name)) << what << " " << name;
-    EXPECT_LE(RelativeError(values, got.at(name)), tolerance) << what << " " << name;
+    EXPECT_LE(RelativeError(values, got.at(name), kRoundingFloor), tolerance) << what << " " << name;
   }
 }
 
@@ -58,7 +60,7 @@ void ExpectSame(const Graph& graph, int64_t batch, const RunPlan& plan, double t
   const std::unique_ptr<Adapter> reference = MakeReferenceAdapter(), mxnet = MakeMxnetAdapter(Library::DefaultFile());
   RunPlan plain = plan;
   plain.options.clear();
-  const Result<RunRecord> expected = RunNetwork(*reference, graph, batch, plain), got = RunNetwork(*mxnet, graph, batch, plan);
+  const Result<AdapterRun> expected = RunNetwork(*reference, graph, batch, plain), got = RunNetwork(*mxnet, graph, batch, plan);
   ASSERT_TRUE(expected.ok()) << expected.error().message;
   ASSERT_TRUE(got.ok()) << got.error().message;
   ASSERT_EQ(expected->losses.size(), got->losses.size());

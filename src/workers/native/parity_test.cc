@@ -149,7 +149,7 @@ void ExpectClose(const std::string& what, const std::map<std::string, std::vecto
   }
 }
 
-void ExpectSame(const std::string& name, const RunRecord& expected, const RunRecord& got, double tolerance) {
+void ExpectSame(const std::string& name, const AdapterRun& expected, const AdapterRun& got, double tolerance) {
   SCOPED_TRACE(name);
   ASSERT_EQ(expected.losses.size(), got.losses.size());
   for (size_t i = 0; i < expected.losses.size(); ++i) {
@@ -168,9 +168,9 @@ void CompareGraph(const std::string& name, const Graph& graph, int64_t batch, co
   const std::unique_ptr<Adapter> reference = MakeReferenceAdapter(), native = Native(candidate);
   RunPlan reference_plan = plan;
   reference_plan.options.clear();
-  const Result<RunRecord> expected = RunNetwork(*reference, graph, batch, reference_plan);
+  const Result<AdapterRun> expected = RunNetwork(*reference, graph, batch, reference_plan);
   ASSERT_TRUE(expected.ok()) << name << ": " << expected.error().message;
-  const Result<RunRecord> got = RunNetwork(*native, graph, batch, plan);
+  const Result<AdapterRun> got = RunNetwork(*native, graph, batch, plan);
   ASSERT_TRUE(got.ok()) << name << ": " << got.error().message;
   ExpectSame(name, *expected, *got, tolerance);
 }
@@ -230,8 +230,8 @@ TEST(ParityTest, ConvolutionalNetworksOfTheZooAgreeUpToAFewOpenedRelus) {
     const Graph graph = ZooGraph(name, "cifar10");
     const RunPlan plan{Phase::kTrain, false, 2, 1, {{"tune", "off"}}};
     const std::unique_ptr<Adapter> reference = MakeReferenceAdapter(), native = Native();
-    const RunRecord expected = *RunNetwork(*reference, graph, 2, plan);
-    const RunRecord got = *RunNetwork(*native, graph, 2, plan);
+    const AdapterRun expected = *RunNetwork(*reference, graph, 2, plan);
+    const AdapterRun got = *RunNetwork(*native, graph, 2, plan);
     EXPECT_NEAR(got.losses[0], expected.losses[0], kTolerance * expected.losses[0]);
     ExpectClose("state", expected.state, got.state, kFewElements);
     CompareGraph(name, graph, 2, {Phase::kForward, false, 2, 1, {{"tune", "off"}}}, -1, kTolerance);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/adapter_run.h"
 #include "workers/tensorflow/adapter.h"
 
 #include <gmock/gmock.h>
@@ -9,7 +10,6 @@
 #include "base/file.h"
 #include "net/builder.h"
 #include "workers/tensorflow/c_api.h"
-#include "workers/tensorflow/twin_run.h"
 
 namespace tench::tensorflow {
 namespace {
@@ -48,7 +48,7 @@ TEST(TensorFlowAdapterTest, RunsTheWholeBackwardPassInPhaseGradient) {
   const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
   BuildOptions options = Options(Phase::kGradient);
   options.profile = true;
-  ASSERT_TRUE(RunNetwork(*adapter, SmallNetwork(), 4, 3, options).ok());
+  ASSERT_TRUE(RunGraph(*adapter, SmallNetwork(), 4, options, 3).ok());
   const std::vector<ProfileRow> rows = *adapter->Profile();
   EXPECT_TRUE(HasKernel(rows, "conv1", "BackpropFilter"));
   EXPECT_TRUE(HasKernel(rows, "conv2", "BackpropFilter"));
@@ -61,7 +61,7 @@ TEST(TensorFlowAdapterTest, ProfilesEveryDirectionOfATrainingStep) {
   const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
   BuildOptions options = Options(Phase::kTrain);
   options.profile = true;
-  ASSERT_TRUE(RunNetwork(*adapter, SmallNetwork(), 4, 3, options).ok());
+  ASSERT_TRUE(RunGraph(*adapter, SmallNetwork(), 4, options, 3).ok());
   std::map<std::string, int64_t> calls;
   const std::vector<ProfileRow> rows = *adapter->Profile();
   for (const ProfileRow& row : rows) {
@@ -79,7 +79,7 @@ TEST(TensorFlowAdapterTest, ProfilesEveryDirectionOfATrainingStep) {
 
 TEST(TensorFlowAdapterTest, HasNoProfileUnlessItWasAskedFor) {
   const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
-  ASSERT_TRUE(RunNetwork(*adapter, SmallNetwork(), 4, 1, Options(Phase::kForward)).ok());
+  ASSERT_TRUE(RunGraph(*adapter, SmallNetwork(), 4, Options(Phase::kForward), 1).ok());
   EXPECT_FALSE(adapter->Profile().ok());
 }
 
@@ -105,18 +105,18 @@ TEST(TensorFlowAdapterTest, TheTunedTrackLeavesNoTraceInTheResult) {
   const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
   BuildOptions options = Options(Phase::kTrain);
   options.dropout = false;
-  const Answers plain = *RunNetwork(*adapter, SmallNetwork(), 4, 3, options);
+  const AdapterRun plain = *RunGraph(*adapter, SmallNetwork(), 4, options, 3);
   options.tuned = true;
-  const Answers tuned = *RunNetwork(*adapter, SmallNetwork(), 4, 3, options);
+  const AdapterRun tuned = *RunGraph(*adapter, SmallNetwork(), 4, options, 3);
   for (const auto& [name, values] : plain.parameters)
-    EXPECT_LE(Distance(values, tuned.parameters.at(name)), 1e-6) << name;
+    EXPECT_LE(RelativeError(values, tuned.parameters.at(name), 1e-7), 1e-6) << name;
 }
 
 TEST(TensorFlowAdapterTest, DropsOutAnewInEveryStepAndTheSameForOneSeed) {
   const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
-  const std::vector<double> losses = RunNetwork(*adapter, SmallNetwork(), 4, 3, Options(Phase::kGradient))->losses;
+  const std::vector<double> losses = RunGraph(*adapter, SmallNetwork(), 4, Options(Phase::kGradient), 3)->losses;
   EXPECT_NE(losses[0], losses[1]);
-  EXPECT_EQ(losses, RunNetwork(*adapter, SmallNetwork(), 4, 3, Options(Phase::kGradient))->losses);
+  EXPECT_EQ(losses, RunGraph(*adapter, SmallNetwork(), 4, Options(Phase::kGradient), 3)->losses);
 }
 
 // Each of the three: one line with the file, what is wrong with it, and the fix.

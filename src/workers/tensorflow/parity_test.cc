@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "net/builder.h"
+#include "worker/adapter_run.h"
 #include "workers/reference/adapter.h"
 #include "workers/tensorflow/adapter.h"
-#include "workers/tensorflow/twin_run.h"
 
 namespace tench::tensorflow {
 namespace {
@@ -20,7 +20,7 @@ void ExpectClose(const std::string& what, const Tensors& expected, const Tensors
   ASSERT_EQ(expected.size(), got.size()) << what;
   for (const auto& [name, values] : expected) {
     ASSERT_TRUE(got.contains(name)) << what << " of " << name;
-    EXPECT_LE(Distance(values, got.at(name)), tolerance) << what << " of " << name;
+    EXPECT_LE(RelativeError(values, got.at(name), 1e-7), tolerance) << what << " of " << name;
   }
 }
 
@@ -35,8 +35,8 @@ void ExpectParity(const Graph& graph, int64_t batch = 4) {
       options.dropout = false;
       options.threads = 2;
       const int steps = phase == Phase::kTrain ? 5 : 1;
-      const auto expected = RunNetwork(*reference, graph, batch, steps, options);
-      const auto got = RunNetwork(*worker, graph, batch, steps, options);
+      const auto expected = RunGraph(*reference, graph, batch, options, steps);
+      const auto got = RunGraph(*worker, graph, batch, options, steps);
       ASSERT_TRUE(expected.ok()) << expected.error().message;
       ASSERT_TRUE(got.ok()) << got.error().message;
       for (int i = 0; i < steps; ++i)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests: one network run by any adapter from the bits that net/fill makes, and what it left behind.
+// For tests of adapters: one network run by any adapter from the bits that every worker generates, what it left behind, and how far two such
+// runs are apart.
 
 #include <cmath>
 #include <map>
@@ -11,11 +12,11 @@
 #include "net/fill.h"
 #include "worker/adapter.h"
 
-namespace tench::pytorch {
+namespace tench {
 
 using Tensors = std::map<std::string, std::vector<float>>;
 
-struct TestRun {
+struct AdapterRun {
   std::vector<double> losses;
   Tensors parameters, state, gradients, outputs;   // after the last step
 };
@@ -27,19 +28,11 @@ inline TensorSink Into(Tensors& tensors) {
   };
 }
 
-inline BuildOptions Quiet() {
-  BuildOptions options;
-  options.threads = 2;
-  options.dropout = false;
-  return options;
-}
-
-// Parameters, state and the first batch are set; the learning rate falls to a tenth after the second step.
-inline Result<TestRun> RunGraph(Adapter& adapter, const Graph& graph, int64_t batch, const BuildOptions& options, int steps) {
-  const TypedGraph typed = TENCH_TRY(Infer(options.phase == Phase::kForward ? InferenceGraph(graph) : graph, batch));
-  TENCH_TRY(adapter.Build(typed, options));
+// Builds, and sets parameters, state and the first batch.
+inline Status Prepare(Adapter& adapter, const TypedGraph& graph, const BuildOptions& options) {
+  TENCH_TRY(adapter.Build(graph, options));
   std::map<std::string, Fill> fills;
-  for (const Parameter& parameter : typed.parameters) fills[parameter.name] = parameter.fill;
+  for (const Parameter& parameter : graph.parameters) fills[parameter.name] = parameter.fill;
   const TensorSource source = [&](const std::string& name, std::span<float> out) -> Status {
     FillTensor(1, name, fills.contains(name) ? fills[name] : Fill{}, 0, out);
     return Ok();
@@ -47,9 +40,15 @@ inline Result<TestRun> RunGraph(Adapter& adapter, const Graph& graph, int64_t ba
   TENCH_TRY(adapter.SetParameters(source));
   TENCH_TRY(adapter.SetState(source));
   std::vector<HostTensor> inputs;
-  MakeBatch(typed, {1, batch, 0}, 0, inputs);
-  TENCH_TRY(adapter.SetBatch(inputs));
-  TestRun run;
+  MakeBatch(graph, {1, graph.batch, 0}, 0, inputs);
+  return adapter.SetBatch(inputs);
+}
+
+// The rate drops to a tenth after the second step, so that momentum inside the rate can be told from momentum outside it.
+inline Result<AdapterRun> RunGraph(Adapter& adapter, const Graph& graph, int64_t batch, const BuildOptions& options, int steps) {
+  const TypedGraph typed = TENCH_TRY(Infer(options.phase == Phase::kForward ? InferenceGraph(graph) : graph, batch));
+  TENCH_TRY(Prepare(adapter, typed, options));
+  AdapterRun run;
   for (int step = 0; step < steps; ++step) {
     if (step == 2) TENCH_TRY(adapter.SetLearningRate(0.1 * options.solver.lr));
     run.losses.push_back(TENCH_TRY(adapter.Step(options.phase)));
@@ -59,21 +58,23 @@ inline Result<TestRun> RunGraph(Adapter& adapter, const Graph& graph, int64_t ba
   if (!options.observe) return run;
   if (options.phase != Phase::kForward) TENCH_TRY(adapter.Gradients(Into(run.gradients)));
   std::vector<std::string> names;
-  for (const TypedLayer& layer : typed.layers)
+  for (const TypedLayer& layer : typed.layers) {
     if (layer.output.dtype == DType::kF32) names.push_back(layer.layer.name);
+  }
   TENCH_TRY(adapter.Outputs(names, Into(run.outputs)));
   return run;
 }
 
-// The norm of the difference over the norm.
-inline double RelativeError(const std::vector<float>& expected, const std::vector<float>& got) {
+// The norm of the difference over the norm; tensors that are nothing but rounding are judged by `floor` per element.
+inline double RelativeError(const std::vector<float>& expected, const std::vector<float>& got, double floor) {
   if (expected.size() != got.size()) return 1e9;
   double difference = 0, norm = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
     difference += (double{expected[i]} - got[i]) * (double{expected[i]} - got[i]);
     norm += double{expected[i]} * expected[i];
   }
-  return std::isnan(difference) ? 1e9 : std::sqrt(difference) / std::max(std::sqrt(norm), 1e-12);
+  if (std::isnan(difference)) return 1e9;
+  return std::sqrt(difference) / std::max(std::sqrt(norm), floor * std::sqrt(static_cast<double>(expected.size())));
 }
 
-}  // namespace tench::pytorch
+}  // namespace tench
