@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what a run costs outside the worker's own work: from the call of Execute to the stored result, less what the
-// worker reports (build, warm-up and timed steps). The reference worker on the smallest network; its start, its weights
-// and its exit count as overhead.
+// Prints what a run of a study costs outside the worker's own work: the noise sentinel before and after it, and from the
+// call of Execute to the stored result, less what the worker reports (build, warm-up and timed steps). The reference
+// worker on the smallest network; its start, its weights and its exit count as overhead.
 //   bench_run_overhead [RUNS]       the worker is looked for beside the program and as tench does
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "measure/affinity.h"
+#include "measure/sentinel.h"
 #include "run/worker_process.h"
 #include "store/store.h"
 
@@ -37,11 +39,16 @@ Status Measure(int64_t runs) {
   RunRequest request;
   request.planned = TENCH_TRY(SmallestCell());
   const volatile int stop = 0;
-  std::vector<double> overhead_ms, own_ms, store_ms;
+  Sentinel sentinel(AllowedCpus());
+  std::vector<double> overhead_ms, own_ms, store_ms, sentinel_ms;
   for (int64_t i = 0; i < runs; ++i) {
     const int64_t start_ns = NowNs();
+    sentinel.Read();
+    const int64_t read_ns = NowNs();
     const RunResult result = Execute(workers, request, nullptr, stop);
     const int64_t executed_ns = NowNs();
+    sentinel.Read();
+    const int64_t read_again_ns = NowNs();
     TENCH_TRY(store.AddRun(result.record, result.series));
     const int64_t stored_ns = NowNs();
     if (result.record.outcome != Outcome::kOk)
@@ -50,13 +57,15 @@ Status Measure(int64_t runs) {
         *result.record.summary.build_ns + Sum(result.series.warmup_ns) + Sum(result.series.step_ns);
     overhead_ms.push_back(static_cast<double>(stored_ns - start_ns - worked_ns) / 1e6);
     own_ms.push_back(static_cast<double>(result.record.summary.overhead_ns) / 1e6);
-    store_ms.push_back(static_cast<double>(stored_ns - executed_ns) / 1e6);
+    store_ms.push_back(static_cast<double>(stored_ns - read_again_ns) / 1e6);
+    sentinel_ms.push_back(static_cast<double>(read_ns - start_ns + read_again_ns - executed_ns) / 1e6);
   }
   const auto print = [](const char* name, std::vector<double> values) {
     std::sort(values.begin(), values.end());
     fmt::print("{:<44} median {:7.2f} ms   max {:7.2f} ms\n", name, values[values.size() / 2], values.back());
   };
-  print("launch to stored result, less reported work", overhead_ms);
+  print("sentinel to stored result, less reported work", overhead_ms);
+  print("  of it the sentinel, twice", sentinel_ms);
   print("  of it outside the worker's process", own_ms);
   print("  of it storing", store_ms);
   return Ok();

@@ -55,7 +55,7 @@ RatioTest TestRatios(std::span<const double> ratios, double margin) {
   const double centre = std::log(mean.value), edge = std::log1p(margin);
   test.region = centre > edge ? RatioVerdict::kSlower : centre < -edge ? RatioVerdict::kFaster : RatioVerdict::kSame;
   if (ratios.size() > 1) {
-    const double distance = std::abs(std::abs(centre) - edge);   // to the nearest edge of that region
+    const double distance = std::abs(std::abs(centre) - edge);  // to the nearest edge of that region
     test.p = distance == 0 ? 1 : StudentTail(distance / mean.log_error, test.rounds - 1);
   }
   std::vector<double> logs;

@@ -19,7 +19,9 @@ RatioJudgement Alone(const RatioTest& test) {
   return JudgeTable(table)[0];
 }
 
-RatioVerdict VerdictOf(const std::vector<double>& ratios, double margin = kDefaultMargin) { return Alone(TestRatios(ratios, margin)).verdict; }
+RatioVerdict VerdictOf(const std::vector<double>& ratios, double margin = kDefaultMargin) {
+  return Alone(TestRatios(ratios, margin)).verdict;
+}
 
 std::vector<double> LogNormal(std::mt19937_64& random, size_t count, double ratio, double sigma) {
   std::normal_distribution<double> noise(std::log(ratio), sigma);
@@ -71,7 +73,8 @@ TEST(PairedTest, ThePValueSaysWhetherTheIntervalLiesWithinOneRegion) {
   for (int trial = 0; trial < 2000; ++trial) {
     const RatioTest test = TestRatios(LogNormal(random, 6, std::exp(0.0001 * (trial % 400 - 200)), 0.008));
     const double high = 1 + kDefaultMargin, low = 1 / high;
-    const bool within = test.interval.low > high || test.interval.high < low || (test.interval.low > low && test.interval.high < high);
+    const bool within =
+        test.interval.low > high || test.interval.high < low || (test.interval.low > low && test.interval.high < high);
     EXPECT_EQ(test.p <= kSignificance, within) << test.interval.low << " … " << test.interval.high << " p " << test.p;
     clear += within;
   }
@@ -112,13 +115,15 @@ TEST(PairedTest, AtTheEdgeOfTheMarginHalfOfTheErrorsGoEitherWay) {
   std::mt19937_64 random(3);
   constexpr int kTrials = 8000;
   int slower = 0;
-  for (int trial = 0; trial < kTrials; ++trial) slower += VerdictOf(LogNormal(random, 7, 1 + kDefaultMargin, 0.02)) == RatioVerdict::kSlower;
+  for (int trial = 0; trial < kTrials; ++trial)
+    slower += VerdictOf(LogNormal(random, 7, 1 + kDefaultMargin, 0.02)) == RatioVerdict::kSlower;
   EXPECT_NEAR(static_cast<double>(slower) / kTrials, 0.025, 0.007);
 }
 
 TEST(PairedTest, HolmMultipliesTheSmallestByAllAndTheLargestByOne) {
-  EXPECT_THAT(HolmCorrected(std::vector<double>{0.01, 0.04, 0.03, 0.005}),
-              ElementsAre(DoubleNear(0.03, 1e-12), DoubleNear(0.06, 1e-12), DoubleNear(0.06, 1e-12), DoubleNear(0.02, 1e-12)));
+  EXPECT_THAT(
+      HolmCorrected(std::vector<double>{0.01, 0.04, 0.03, 0.005}),
+      ElementsAre(DoubleNear(0.03, 1e-12), DoubleNear(0.06, 1e-12), DoubleNear(0.06, 1e-12), DoubleNear(0.02, 1e-12)));
   EXPECT_THAT(HolmCorrected(std::vector<double>{0.7, 0.6}), ElementsAre(1, 1));
   EXPECT_THAT(HolmCorrected({}), IsEmpty());
 }

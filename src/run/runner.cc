@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -12,10 +14,12 @@
 #include "base/text.h"
 #include "measure/affinity.h"
 #include "measure/host.h"
+#include "measure/sentinel.h"
 #include "run/eta.h"
 #include "run/instruments.h"
 #include "run/job_plan.h"
 #include "run/memory_history.h"
+#include "run/noise_watch.h"
 #include "run/parity_gate.h"
 
 namespace tench {
@@ -78,6 +82,9 @@ Result<StudyRecord> FindOrBeginStudy(Store& store, const StudyRequest& request, 
   return study;
 }
 
+// The reading after one run is as good before the next, if that follows at once.
+constexpr int64_t kFreshReadingNs = 100'000'000;
+
 // One call of RunStudy: what is done, what is left, and what the earlier runs taught.
 class StudyWork {
  public:
@@ -86,6 +93,7 @@ class StudyWork {
       : store_(store), workers_(workers), request_(request), study_(std::move(study)), events_(events), stop_(stop),
         eta_(request.cells.size()), gate_(store, workers, request.sketch_folders, stop) {
     for (size_t i = 0; i < request.cells.size(); ++i) index_.emplace(request.cells[i].id, i);
+    if (request.sentinel) sentinel_.emplace(AllowedCpus());
   }
 
   Result<StudyResult> Go() {
@@ -93,24 +101,53 @@ class StudyWork {
     events_.OnStudy(Progress(0));
     StudyResult result;
     result.study = study_.id;
-    result.already_complete = progress_.done == progress_.total;
-    for (int64_t round = 0; round < request_.rounds && !result.interrupted; ++round) {
-      for (const size_t cell : RoundOrder(request_.cells.size(), study_.seed, round)) {
-        if (finished_.contains({round, request_.cells[cell].id})) continue;
-        if (stop_ != 0) {
-          result.interrupted = true;
-          break;
-        }
-        const Outcome outcome = TENCH_TRY(RunOne(round, cell));
-        ++result.runs;
-        result.interrupted = outcome == Outcome::kInterrupted;
-        if (result.interrupted) break;
-      }
-    }
+    const bool was_complete = progress_.done == progress_.total;
+    TENCH_TRY(RunRounds(result));
+    if (request_.repeat && !result.interrupted) TENCH_TRY(RepeatDisturbed(result));
+    result.already_complete = was_complete && result.runs == 0;
+    result.disturbed = noise_.DisturbedRounds();
     return result;
   }
 
  private:
+  Status RunRounds(StudyResult& result) {
+    for (int64_t round = 0; round < request_.rounds; ++round) {
+      for (const size_t cell : RoundOrder(request_.cells.size(), study_.seed, round)) {
+        if (finished_.contains({round, request_.cells[cell].id})) continue;
+        TENCH_TRY(RunUnlessStopped(round, cell, result));
+        if (result.interrupted) return Ok();
+      }
+    }
+    return Ok();
+  }
+
+  Status RepeatDisturbed(StudyResult& result) {
+    std::vector<std::pair<int64_t, size_t>> repeats;
+    for (const auto& [round, id] : noise_.Repeats(request_.rounds * static_cast<int64_t>(request_.cells.size()))) {
+      const auto cell = index_.find(id);
+      if (cell == index_.end() || round >= request_.rounds) continue;   // of the study, but not asked for now
+      repeats.emplace_back(round, cell->second);
+      eta_.AddRemaining(cell->second);
+    }
+    progress_.repeats = static_cast<int64_t>(repeats.size());
+    progress_.total += progress_.repeats;
+    for (const auto& [round, cell] : repeats) {
+      TENCH_TRY(RunUnlessStopped(round, cell, result));
+      if (result.interrupted) return Ok();
+      ++result.repeats;
+    }
+    return Ok();
+  }
+
+  Status RunUnlessStopped(int64_t round, size_t cell, StudyResult& result) {
+    result.interrupted = stop_ != 0;
+    if (result.interrupted) return Ok();
+    const Outcome outcome = TENCH_TRY(RunOne(round, cell));
+    ++result.runs;
+    result.interrupted = outcome == Outcome::kInterrupted;
+    return Ok();
+  }
+
   Status Recall() {
     finished_ = TENCH_TRY(store_.FinishedRuns(study_.id));
     for (size_t cell = 0; cell < request_.cells.size(); ++cell) {
@@ -127,14 +164,17 @@ class StudyWork {
     progress_.resumed = progress_.done;
     RunFilter filter;
     filter.study = study_.id;
-    return store_.ForEachRun(filter, [this](const RunRecord& run) {
+    TENCH_TRY(store_.ForEachRun(filter, [this](const RunRecord& run) {
       Learn(run);
       return true;
-    });
+    }));
+    progress_.disturbed = noise_.DisturbedRounds();
+    return Ok();
   }
 
   void Learn(const RunRecord& run) {
     memory_.Note(run);
+    noise_.Learn(run);
     ++attempts_[{run.round, run.cell_id}];
     const auto cell = index_.find(run.cell_id);
     if (cell != index_.end() && run.outcome != Outcome::kInterrupted) {
@@ -156,7 +196,7 @@ class StudyWork {
       return skipped;
     }
     const auto progress = [&](const RunProgress& run) { events_.OnProgress(Progress(run.elapsed_ns), cell, run); };
-    if (!request_.verify) return Execute(workers_, request, progress, stop_);
+    if (!request_.verify) return ExecuteWatched(request, progress);
     const ParityGate::Finding parity = gate_.Check(cell, [&](const std::string& doing) {
       RunProgress verifying;
       verifying.stage = "verifying (" + doing + ")";
@@ -170,10 +210,34 @@ class StudyWork {
       wrong.record.worker_version = parity.worker_version;
       return wrong;
     }
-    RunResult result = Execute(workers_, request, progress, stop_);
+    RunResult result = ExecuteWatched(request, progress);
     // Another version than the one that was checked has proved nothing.
     const bool same = parity.worker_version.empty() || parity.worker_version == result.record.worker_version;
     if (parity.state == ParityGate::State::kVerified && same) NoteVerified(result.record);
+    return result;
+  }
+
+  // The last reading, if it was taken at `since_ns` or later; otherwise a new one.
+  SentinelReading ReadSentinel(int64_t since_ns) {
+    if (reading_ns_ < since_ns) {
+      reading_ = sentinel_->Read();
+      reading_ns_ = NowNs();
+    }
+    return reading_;
+  }
+
+  RunResult ExecuteWatched(const RunRequest& request, const std::function<void(const RunProgress&)>& progress) {
+    if (!sentinel_) return Execute(workers_, request, progress, stop_);
+    const SentinelReading before = ReadSentinel(NowNs() - kFreshReadingNs);
+    RunResult result = Execute(workers_, request, progress, stop_);
+    // What never started a worker was disturbed by nothing.
+    if (!result.record.summary.hello_ns) return result;
+    const SentinelReading after = ReadSentinel(NowNs());
+    RunSummary& summary = result.record.summary;
+    summary.sentinel_before_compute_ns = before.compute_ns;
+    summary.sentinel_before_memory_ns = before.memory_ns;
+    summary.sentinel_after_compute_ns = after.compute_ns;
+    summary.sentinel_after_memory_ns = after.memory_ns;
     return result;
   }
 
@@ -202,6 +266,8 @@ class StudyWork {
       eta_.RemoveRemaining(index);
     }
     Learn(record);
+    progress_.last_disturbed = record.outcome == Outcome::kOk && noise_.Disturbed(record);
+    progress_.disturbed = noise_.DisturbedRounds();
     events_.OnFinish(Progress(0), record);
     // Interrupted, but by nobody: the machine has no room to go on.
     if (record.outcome == Outcome::kInterrupted && stop_ == 0)
@@ -218,6 +284,10 @@ class StudyWork {
   StudyProgress progress_;
   Eta eta_;
   MemoryHistory memory_;
+  NoiseWatch noise_;
+  std::optional<Sentinel> sentinel_;
+  SentinelReading reading_;
+  int64_t reading_ns_ = std::numeric_limits<int64_t>::min();   // when it was taken
   ParityGate gate_;
   std::unordered_map<std::string, size_t> index_;
   std::set<std::pair<int64_t, std::string>> finished_;

@@ -11,6 +11,7 @@
 #include <map>
 #include <random>
 
+#include "measure/host.h"
 #include "run/test_worker.h"
 
 namespace tench {
@@ -277,6 +278,61 @@ TEST_F(RunnerTest, AFullDiskStopsTheStudyWithAClearErrorAndKeepsWhatIsStored) {
   const auto result = Run(request);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->runs, 100 - static_cast<int64_t>(before));
+}
+
+TEST_F(RunnerTest, TheSentinelIsReadAroundEveryRun) {
+  StudyRequest request = Request("quick", {"1", "2"}, 2);
+  request.sentinel = true;
+  ASSERT_TRUE(Run(request).ok());
+  const std::vector<RunRecord> runs = Stored();
+  ASSERT_EQ(runs.size(), 4u);
+  for (const RunRecord& run : runs) {
+    const SentinelReadings readings = run.summary.sentinel();
+    EXPECT_GT(readings.before.compute_ns, 0);
+    EXPECT_GT(readings.before.memory_ns, 0);
+    EXPECT_GT(readings.after.compute_ns, 0);
+    EXPECT_GT(readings.after.memory_ns, 0);
+  }
+  request.sentinel = false;
+  request.fresh = true;
+  ASSERT_TRUE(Run(request).ok());
+  EXPECT_EQ(Stored().back().summary.sentinel(), SentinelReadings{});
+}
+
+TEST_F(RunnerTest, DisturbedRunsAreRepeatedOnceAtTheEndOfTheStudy) {
+  StudyRequest request = Request("quick", {"1"}, 20);
+  request.repeat = true;
+  {
+    Store store = *Store::Open(database_, Store::Mode::kReadWrite);
+    StudyRecord study;
+    study.suite = request.suite;
+    study.suite_fingerprint = request.suite_fingerprint;
+    study.machine_id = ReadHost().machine_id;
+    study.rounds = 20;
+    const int64_t id = *store.AddStudy(study);
+    for (int64_t round = 0; round < 20; ++round) {
+      RunRecord run;
+      run.study = id;
+      run.round = round;
+      run.cell = request.cells[0].cell;
+      run.cell_id = request.cells[0].id;
+      const int64_t taken = round == 7 ? 9'000'000 : 3'000'000;
+      run.summary.sentinel_before_compute_ns = run.summary.sentinel_after_compute_ns = taken;
+      ASSERT_TRUE(store.AddRun(run, {}).ok());
+    }
+  }
+  const StudyResult result = *Run(request);
+  EXPECT_EQ(result.runs, 1);
+  EXPECT_EQ(result.repeats, 1);
+  EXPECT_FALSE(result.already_complete);
+  EXPECT_EQ(events_.begun.disturbed, 1);
+  EXPECT_EQ(events_.last.total, 21);
+  EXPECT_EQ(events_.last.done, 21);
+  const RunRecord again = Stored().back();
+  EXPECT_EQ(again.round, 7);
+  EXPECT_EQ(again.attempt, 1);
+  EXPECT_TRUE(Run(request)->already_complete);
+  EXPECT_EQ(Stored().size(), 21u);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "axis/budget.h"
 #include "axis/cell.h"
 #include "axis/phase.h"
+#include "axis/sentinel_reading.h"
 #include "plan/suite.h"
 
 namespace tench {
@@ -63,8 +64,16 @@ struct RunSummary {
   std::optional<double> gpu_use_mean, gpu_use_peak, gpu_power_w_mean, gpu_power_w_peak;
   std::optional<int64_t> gpu_memory_peak_bytes;
   int64_t major_faults = 0, voluntary_switches = 0, involuntary_switches = 0;
+  // The noise sentinel before and after the run.
+  std::optional<int64_t> sentinel_before_compute_ns, sentinel_before_memory_ns;
+  std::optional<int64_t> sentinel_after_compute_ns, sentinel_after_memory_ns;
   int64_t wall_ns = 0;               // launch to end
   int64_t overhead_ns = 0;           // of it, outside the worker's own work: launch to exec, reading, storing
+
+  SentinelReadings sentinel() const {
+    return {{sentinel_before_compute_ns.value_or(0), sentinel_before_memory_ns.value_or(0)},
+            {sentinel_after_compute_ns.value_or(0), sentinel_after_memory_ns.value_or(0)}};
+  }
 
   bool operator==(const RunSummary&) const = default;
 };

@@ -237,6 +237,10 @@ void AppendSummaryColumns(std::vector<RunColumn>& columns) {
   columns.push_back(Column("major_faults", &RunSummary::major_faults));
   columns.push_back(Column("voluntary_switches", &RunSummary::voluntary_switches));
   columns.push_back(Column("involuntary_switches", &RunSummary::involuntary_switches));
+  columns.push_back(Column("sentinel_before_compute_ns", &RunSummary::sentinel_before_compute_ns));
+  columns.push_back(Column("sentinel_before_memory_ns", &RunSummary::sentinel_before_memory_ns));
+  columns.push_back(Column("sentinel_after_compute_ns", &RunSummary::sentinel_after_compute_ns));
+  columns.push_back(Column("sentinel_after_memory_ns", &RunSummary::sentinel_after_memory_ns));
   columns.push_back(Column("wall_ns", &RunSummary::wall_ns));
   columns.push_back(Column("overhead_ns", &RunSummary::overhead_ns));
 }

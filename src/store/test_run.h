@@ -52,6 +52,8 @@ inline RunSummary TestSummary() {
   s.gpu_use_mean = 0.5, s.gpu_use_peak = 0.9, s.gpu_power_w_mean = 100, s.gpu_power_w_peak = 200;
   s.gpu_memory_peak_bytes = 9;
   s.major_faults = 10, s.voluntary_switches = 11, s.involuntary_switches = 12;
+  s.sentinel_before_compute_ns = 3'000'001, s.sentinel_before_memory_ns = 3'000'002;
+  s.sentinel_after_compute_ns = 3'000'003, s.sentinel_after_memory_ns = 3'000'004;
   s.wall_ns = 13, s.overhead_ns = 14;
   return s;
 }

@@ -43,7 +43,7 @@ class SweepTest : public testing::Test {
       setenv("TMPDIR", folder_.path().c_str(), 1);
       const std::string tench = std::string(TENCH_BIN_DIR) + "/tench";
       if (freopen("log.txt", "a", stderr) == nullptr) _exit(98);
-      execl(tench.c_str(), "tench", "sweep", "kill.yaml", "--db", "r.db", nullptr);
+      execl(tench.c_str(), "tench", "sweep", "kill.yaml", "--db", "r.db", "--no-repeat", nullptr);
       _exit(97);
     }
     return pid;

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/noise.h"
+
+#include <algorithm>
+
+#include "measure/stats.h"
+
+namespace tench {
+namespace {
+
+double Median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  // Not sorted: a running study asks again after every run.
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+void NoiseProfile::Add(const SentinelReadings& readings) {
+  if (readings == SentinelReadings{}) return;
+  readings_.push_back(readings);
+  settled_ = false;
+}
+
+void NoiseProfile::Settle() const {
+  if (settled_) return;
+  std::vector<double> compute, memory;
+  for (const SentinelReadings& each : readings_) {
+    for (const SentinelReading& reading : {each.before, each.after}) {
+      if (reading.compute_ns > 0) compute.push_back(static_cast<double>(reading.compute_ns));
+      if (reading.memory_ns > 0) memory.push_back(static_cast<double>(reading.memory_ns));
+    }
+  }
+  compute_ns_ = Median(std::move(compute));
+  memory_ns_ = Median(std::move(memory));
+  settled_ = true;
+}
+
+std::optional<double> NoiseProfile::Slowdown(const SentinelReadings& readings) const {
+  Settle();
+  std::optional<double> worst;
+  for (const SentinelReading& reading : {readings.before, readings.after}) {
+    if (reading.compute_ns > 0 && compute_ns_ > 0)
+      worst = std::max(worst.value_or(0), static_cast<double>(reading.compute_ns) / compute_ns_);
+    if (reading.memory_ns > 0 && memory_ns_ > 0)
+      worst = std::max(worst.value_or(0), static_cast<double>(reading.memory_ns) / memory_ns_);
+  }
+  return worst;
+}
+
+bool NoiseProfile::Disturbed(const SentinelReadings& readings) const {
+  return Slowdown(readings).value_or(1) > kDisturbedAbove;
+}
+
+NoiseSummary NoiseProfile::Summary() const {
+  NoiseSummary summary;
+  std::vector<double> slowdowns;
+  for (const SentinelReadings& readings : readings_) {
+    const double slowdown = Slowdown(readings).value_or(1);
+    slowdowns.push_back(slowdown);
+    summary.disturbed += slowdown > kDisturbedAbove;
+  }
+  summary.runs = runs();
+  if (slowdowns.empty()) return summary;
+  std::sort(slowdowns.begin(), slowdowns.end());
+  summary.usual_slowdown = Quantile(slowdowns, 0.5);
+  summary.high_slowdown = Quantile(slowdowns, 0.95);
+  return summary;
+}
+
+}  // namespace tench
