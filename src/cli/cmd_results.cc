@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tench results`: the ranking of what a store holds.
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -9,6 +8,7 @@
 #include "axis/axis.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/output_terminal.h"
 #include "cli/study_flags.h"
 #include "report/csv.h"
 #include "report/ranking_json.h"
@@ -26,17 +26,19 @@ struct ResultsFlags {
 
 TextOptions ForStandardOutput() {
   TextOptions options;
-  if (isatty(STDOUT_FILENO) != 1) return options;
-  winsize size = {};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) options.width = size.ws_col;
-  options.colour = std::getenv("NO_COLOR") == nullptr;
+  options.width = OutputWidth();
+  options.colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   return options;
 }
 
 Result<int> Results(const ResultsFlags& flags) {
   if (flags.csv && flags.json) return Failed("--csv and --json exclude each other");
   RankOptions options;
-  if (!flags.by.empty()) options.by = TENCH_TRY(FindAxis(flags.by).In("--by"));
+  if (flags.by == kMachineAxis) {
+    options.by = kByMachine;
+  } else if (!flags.by.empty()) {
+    options.by = TENCH_TRY(FindAxis(flags.by).In("--by"));
+  }
   Store store = TENCH_TRY(flags.study.Open());
   options.study = TENCH_TRY(flags.study.Study(store));
   options.only = TENCH_TRY(flags.study.Filter());
@@ -59,7 +61,7 @@ Command AddResultsCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("results", "The ranking, and every cell that failed with its reason");
   auto flags = std::make_shared<ResultsFlags>();
   flags->study.AddTo(*app);
-  app->add_option("--by", flags->by, "compare along this axis instead of between workers, e.g. batch or threads")
+  app->add_option("--by", flags->by, "compare along this axis instead of between workers, e.g. batch or threads; or machine")
       ->type_name("");
   app->add_flag("--csv", flags->csv, "as CSV, one record per cell");
   app->add_flag("--json", flags->json, "as JSON, one object per cell");

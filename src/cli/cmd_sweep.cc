@@ -22,6 +22,7 @@ struct SweepFlags {
   int64_t rounds = 0;
   std::vector<std::string> only;
   bool dry_run = false, fresh = false, installed = false, unverified = false;
+  bool no_sentinel = false, no_repeat = false;
 };
 
 struct SweepPlan {
@@ -34,9 +35,8 @@ bool Installed(const WorkerCatalog& workers, const Cell& cell) {
   return entry.ok() && (*entry)->installed();
 }
 
-std::string Plural(size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
+std::string Plural(size_t count, std::string_view noun, std::string_view plural) { return fmt::format("{} {}", count, count == 1 ? noun : plural); }
+std::string Plural(size_t count, const std::string& noun) { return Plural(count, noun, noun + "s"); }
 
 Result<SweepPlan> Plan(const SweepFlags& flags, const WorkerCatalog& workers) {
   const Suite suite = TENCH_TRY(LoadSuite(flags.suite, SuiteFolders()));
@@ -51,6 +51,8 @@ Result<SweepPlan> Plan(const SweepFlags& flags, const WorkerCatalog& workers) {
   plan.request.rounds = flags.rounds > 0 ? flags.rounds : suite.rounds;
   plan.request.fresh = flags.fresh;
   plan.request.machine = flags.machine;
+  plan.request.sentinel = !flags.no_sentinel;
+  plan.request.repeat = !flags.no_sentinel && !flags.no_repeat;
   plan.request.verify = !flags.unverified;
   plan.request.sketch_folders = SketchFolders();
   plan.request.cells = TENCH_TRY(Expand(suite, KnownNames(workers)));
@@ -97,6 +99,11 @@ Result<int> Sweep(const SweepFlags& flags) {
   std::vector<std::string> counts;
   for (const auto& [outcome, count] : progress.outcomes()) counts.push_back(fmt::format("{} {}", count, Name(outcome)));
   fmt::print(stderr, "study {}: {} now ({})\n", result.study, Plural(result.runs, "run"), Join(counts, ", "));
+  if (result.repeats > 0) fmt::print(stderr, "{} of them again, because the machine was disturbed\n", result.repeats);
+  if (result.disturbed > 0) {
+    fmt::print(stderr, "the machine was disturbed: {} without an undisturbed run; a quiet machine gives narrower intervals (tench doctor)\n",
+               Plural(static_cast<size_t>(result.disturbed), "round of a cell", "rounds of cells"));
+  }
   if (result.interrupted) {
     fmt::print(stderr, "interrupted; the same command goes on from here\n");
     return 130;
@@ -124,6 +131,8 @@ Command AddSweepCommand(CLI::App& root) {
   app->add_flag("--installed", flags->installed,
                 "leave out workers that are not installed, instead of storing them as unsupported");
   app->add_flag("--no-verify", flags->unverified, "measure without checking first that each worker computes the right thing");
+  app->add_flag("--no-sentinel", flags->no_sentinel, "do not time the noise sentinel (a few ms of fixed work) before and after every run");
+  app->add_flag("--no-repeat", flags->no_repeat, "do not repeat disturbed runs at the end (otherwise at most a tenth of all runs is)");
   app->add_flag("--dry-run", flags->dry_run, "list the cells and stop");
   app->add_flag("--new", flags->fresh, "begin a study of its own, even if one could go on");
   app->footer(

@@ -21,8 +21,10 @@ Command AddRunCommand(CLI::App& root);
 Command AddSweepCommand(CLI::App& root);
 Command AddVerifyCommand(CLI::App& root);
 Command AddResultsCommand(CLI::App& root);
+Command AddCompareCommand(CLI::App& root);
 Command AddReportCommand(CLI::App& root);
 Command AddExportCommand(CLI::App& root);
+Command AddMergeCommand(CLI::App& root);
 Command AddDoctorCommand(CLI::App& root);
 
 // Where results go and come from unless --db says otherwise.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tench program: parses the command line, runs one command, and turns its result into an exit code.
-//   0  done            1  done, and the answer is "no" (a failed run, a failed check)
+//   0  done            1  done, and the answer is "no" (a failed run, a failed check, something slower)
+//   3  done, and the answer is "nobody knows" (an ambiguous comparison)
 //   2  the user's mistake, or the machine's (one line says which)      130  stopped by Ctrl-C
 #include <cstdio>
 #include <exception>
@@ -57,7 +58,8 @@ int Main(int argc, char** argv) {
   const std::vector<Command> commands = {
       AddListCommand(root), AddShowCommand(root), AddRunCommand(root),
       AddSweepCommand(root), AddVerifyCommand(root), AddResultsCommand(root),
-      AddReportCommand(root), AddExportCommand(root), AddDoctorCommand(root)};
+      AddCompareCommand(root), AddReportCommand(root), AddExportCommand(root),
+      AddMergeCommand(root), AddDoctorCommand(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

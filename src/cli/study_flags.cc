@@ -11,7 +11,7 @@ void StudyFlags::AddTo(CLI::App& app, With with) {
   app.add_option("--db", database_, fmt::format("the store [{}]", kDefaultDatabase))->type_name("");
   app.add_option("--study", study_, "only this study: its number, or latest [all]")->type_name("");
   if (with == With::kStudy) return;
-  app.add_option("--only", only_, "keep the cells that match, e.g. --only network=lenet,mlp --only batch=64")
+  app.add_option("--only", only_, "keep the runs that match, e.g. --only network=lenet,mlp --only batch=64 --only machine=pond")
       ->type_name("")
       ->take_all();
 }
@@ -32,6 +32,6 @@ Result<std::optional<int64_t>> StudyFlags::Study(Store& store) const {
   return Failed("{} has no study {}; it has {}", database_, wanted, Join(known, ", "));
 }
 
-Result<CellFilter> StudyFlags::Filter() const { return ParseFilter(only_).In("--only"); }
+Result<RunSelector> StudyFlags::Filter() const { return ParseSelector(only_).In("--only"); }
 
 }  // namespace tench

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "plan/matrix.h"
+#include "report/run_selector.h"
 #include "store/store.h"
 
 namespace tench {
@@ -21,7 +21,7 @@ class StudyFlags {
   Result<Store> Open() const;  // read-only
   // The study asked for, checked; "latest" is the newest; nullopt = everything in the file.
   Result<std::optional<int64_t>> Study(Store& store) const;
-  Result<CellFilter> Filter() const;
+  Result<RunSelector> Filter() const;
   const std::string& database() const { return database_; }
 
  private:

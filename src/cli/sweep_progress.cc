@@ -24,6 +24,8 @@ std::string Head(const StudyProgress& progress) {
   const double fraction =
       progress.total > 0 ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 1;
   std::string head = fmt::format("{} {}/{}", ProgressBar(fraction, kBarWidth), progress.done, progress.total);
+  if (progress.disturbed > 0) head += fmt::format(", {} disturbed", progress.disturbed);
+  if (progress.repeats > 0) head += fmt::format(", repeating {}", progress.repeats);
   if (progress.eta_ns > 0) head += ", " + HumanNs(progress.eta_ns) + " left";
   return head;
 }
@@ -48,7 +50,7 @@ void SweepProgress::OnProgress(const StudyProgress& progress, const PlannedCell&
 
 void SweepProgress::OnFinish(const StudyProgress& progress, const RunRecord& run) {
   ++outcomes_[run.outcome];
-  last_ = Short(run.cell) + " " + ResultText(run);
+  last_ = Short(run.cell) + " " + ResultText(run) + (progress.last_disturbed ? " (disturbed)" : "");
   const bool failed = run.outcome != Outcome::kOk;
   if (line_.terminal() && !failed) return;
   const bool tell = failed && !run.reason.empty() && told_.insert(run.reason).second;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a sweep shows while it runs: a bar with done/total, ETA, the current cell and the last result on a terminal; one
+// What a sweep shows while it runs: a bar with done/total, disturbed runs, ETA, the current cell and the last result on a terminal; one
 // plain line per run elsewhere. Failed runs always leave a line; the same long reason is told once.
 
 #include <map>

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "measure/stats.h"
-#include "report/record_json.h"
 
 namespace tench {
 namespace {
@@ -20,10 +19,12 @@ bool SameOrUnknown(const std::string& a, const std::string& b) { return a.empty(
 
 struct SideCells {
   std::vector<ComparedCell> cells;
-  std::unordered_map<std::string, std::vector<size_t>> by_id;   // of machine and cell
-  std::vector<bool> met;                                        // it has had a partner
+  std::unordered_map<std::string, std::vector<size_t>> by_id;  // of machine and cell
+  std::vector<bool> met;                                       // it has had a partner
 
   ComparedCell& Find(const RunRecord& run);
+  StudyNoise noise;
+
   void Finish();
 };
 
@@ -31,7 +32,8 @@ ComparedCell& SideCells::Find(const RunRecord& run) {
   std::vector<size_t>& known = by_id[run.machine_id + '\n' + run.cell_id];
   for (auto index = known.rbegin(); index != known.rend(); ++index) {
     ComparedCell& cell = cells[*index];
-    if (!SameOrUnknown(cell.worker_version, run.worker_version) || !SameOrUnknown(cell.fingerprint, run.fingerprint)) continue;
+    if (!SameOrUnknown(cell.worker_version, run.worker_version) || !SameOrUnknown(cell.fingerprint, run.fingerprint))
+      continue;
     if (cell.worker_version.empty()) cell.worker_version = run.worker_version;
     if (cell.fingerprint.empty()) cell.fingerprint = run.fingerprint;
     return cell;
@@ -50,6 +52,7 @@ ComparedCell& SideCells::Find(const RunRecord& run) {
 void SideCells::Finish() {
   met.assign(cells.size(), false);
   for (ComparedCell& cell : cells) {
+    noise.MarkDisturbed(cell.times);
     cell.times = CountedTimes(std::move(cell.times));
     std::vector<double> sorted;
     for (const RoundTime& time : cell.times) sorted.push_back(time.image_ns);
@@ -64,13 +67,34 @@ bool ShareRuns(const ComparedCell& a, const ComparedCell& b) {
   });
 }
 
+// Nothing where a run was not watched or the machines differ: what the sentinel takes on another machine says nothing
+// about noise.
+std::optional<double> SentinelRatio(const Comparison& comparison) {
+  std::vector<double> ratios;
+  for (const CellPair& pair : comparison.pairs) {
+    if (pair.a.machine_id != pair.b.machine_id) return std::nullopt;
+    for (const RoundPair& round : pair.rounds) {
+      const auto sum = [](const SentinelReadings& r) {
+        return static_cast<double>(r.before.compute_ns + r.before.memory_ns + r.after.compute_ns + r.after.memory_ns);
+      };
+      const double a = sum(round.a.sentinel), b = sum(round.b.sentinel);
+      if (a > 0 && b > 0) ratios.push_back(b / a);
+    }
+  }
+  if (ratios.empty()) return std::nullopt;
+  return GeometricMeanOf(ratios).value;
+}
+
 std::string WhyAmbiguous(const CellPair& pair) {
-  const auto failed = [](const char* side, const ComparedCell& cell) { return fmt::format("{} failed: {}", side, cell.failure); };
+  const auto failed = [](const char* side, const ComparedCell& cell) {
+    return fmt::format("{} failed: {}", side, cell.failure);
+  };
   if (pair.a.times.empty()) return failed("A", pair.a);
   if (pair.b.times.empty()) return failed("B", pair.b);
   const int64_t rounds = pair.test.rounds;
   if (rounds == 0) return "no round of the one meets one of the other";
-  if (rounds < kFewestRounds) return fmt::format("{} round{}; a verdict needs {}", rounds, rounds == 1 ? "" : "s", kFewestRounds);
+  if (rounds < kFewestRounds)
+    return fmt::format("{} round{}; a verdict needs {}", rounds, rounds == 1 ? "" : "s", kFewestRounds);
   if (pair.test.p <= kSignificance) return "the interval is clear, but not for one of so many pairs";
   return "the interval is too wide";
 }
@@ -89,13 +113,14 @@ class ComparisonBuilder::Impl {
  public:
   explicit Impl(CompareOptions options) : options_(std::move(options)) {}
 
+  void Observe(Side side, const RunRecord& run) { sides_[static_cast<size_t>(side)].noise.Add(run); }
   void Add(Side side, const RunRecord& run);
   Comparison Finish();
 
  private:
   bool Compares(const std::string& axis) const { return options_.axes.contains(axis); }
   bool Compares(AxisIndex axis) const { return Compares(Axes()[axis].name); }
-  bool VersionsMayDiffer() const { return options_.axes.empty() || Compares(kVersionAxis) || Compares(kMachineAxis) || Compares(kAxisWorker); }
+  bool VersionsMayDiffer() const { return Compares(kVersionAxis) || Compares(kMachineAxis) || Compares(kAxisWorker); }
   bool NetworksMayDiffer() const;
   std::string SharedKey(const ComparedCell& cell) const;
   bool Match(const ComparedCell& a, const ComparedCell& b) const;
@@ -119,7 +144,7 @@ void ComparisonBuilder::Impl::Add(Side side, const RunRecord& run) {
     return;
   }
   ++cell.runs_ok;
-  if (const auto image_ns = ImageNs(run)) cell.times.push_back({run.study, run.round, run.attempt, run.id, *image_ns});
+  if (const auto time = RoundTimeOf(run)) cell.times.push_back(*time);
 }
 
 // What the cells of a pair have in common, as text.
@@ -129,10 +154,9 @@ std::string ComparisonBuilder::Impl::SharedKey(const ComparedCell& cell) const {
     if (Compares(Axes()[i].name)) shared.values[i] = Axes()[i].fallback;
   }
   if (Compares(kAxisWorker)) shared.options.clear();
-  std::erase_if(shared.options, [&](const auto& option) { return Compares(fmt::format("{}{}", kOptionPrefix, option.first)); });
-  // Two stores may be of two machines; naming them is to compare them.
-  const bool any_machine = Compares(kMachineAxis) || options_.source == Source::kOtherStore;
-  return (any_machine ? "" : cell.machine_id) + '\n' + shared.Label();
+  std::erase_if(shared.options,
+                [&](const auto& option) { return Compares(fmt::format("{}{}", kOptionPrefix, option.first)); });
+  return (Compares(kMachineAxis) ? "" : cell.machine_id) + '\n' + shared.Label();
 }
 
 bool ComparisonBuilder::Impl::Match(const ComparedCell& a, const ComparedCell& b) const {
@@ -188,6 +212,7 @@ Comparison ComparisonBuilder::Impl::Finish() {
            std::tie(y.a.cell.values, y.a.cell.options, y.b.cell.values, y.b.cell.options);
   });
   Judge(comparison);
+  comparison.sentinel_ratio = SentinelRatio(comparison);
   for (size_t i = 0; i < side_a.cells.size(); ++i) {
     if (!side_a.met[i]) comparison.only_a.push_back(std::move(side_a.cells[i]));
   }
@@ -200,6 +225,7 @@ Comparison ComparisonBuilder::Impl::Finish() {
 ComparisonBuilder::ComparisonBuilder(CompareOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 ComparisonBuilder::ComparisonBuilder(ComparisonBuilder&&) noexcept = default;
 ComparisonBuilder::~ComparisonBuilder() = default;
+void ComparisonBuilder::Observe(Side side, const RunRecord& run) { impl_->Observe(side, run); }
 void ComparisonBuilder::Add(Side side, const RunRecord& run) { impl_->Add(side, run); }
 Comparison ComparisonBuilder::Finish() && { return impl_->Finish(); }
 

@@ -97,7 +97,7 @@ TEST(ComparisonTest, TwoStudiesAreComparedByRoundAndAreNotInterleaved) {
     sides.b.push_back(Measured("w", round, 20e6, 64, 2));
     sides.b.back().worker_version = "2.0";
   }
-  const Comparison comparison = Compare(sides, {});
+  const Comparison comparison = Compare(sides, {.axes = {kVersionAxis}});
   ASSERT_THAT(comparison.pairs, SizeIs(1));
   EXPECT_FALSE(comparison.interleaved());
   EXPECT_EQ(comparison.pairs[0].verdict, RatioVerdict::kSlower);
@@ -124,7 +124,23 @@ TEST(ComparisonTest, MachinesMeetOnlyWhenTheyAreWhatIsCompared) {
   ASSERT_THAT(comparison.pairs, SizeIs(1));
   EXPECT_EQ(comparison.pairs[0].verdict, RatioVerdict::kFaster);
   EXPECT_FALSE(comparison.pairs[0].interleaved);
-  EXPECT_THAT(Compare(sides, {.axes = {}, .source = Source::kOtherStore}).pairs, SizeIs(1));
+  EXPECT_THAT(Compare(sides, {.axes = {kMachineAxis, kVersionAxis}, .source = Source::kOtherStore}).pairs, SizeIs(1));
+}
+
+TEST(ComparisonTest, SaysHowTheMachineItselfChanged) {
+  Sides sides;
+  for (int64_t round = 0; round < 5; ++round) {
+    for (const int64_t study : {1, 2}) {
+      RunRecord run = Measured("w", round, 10e6 * Wobble(round), 64, study);
+      const int64_t taken = study == 1 ? 1'000'000 : 1'100'000;
+      run.summary.sentinel_before_compute_ns = run.summary.sentinel_after_compute_ns = taken;
+      run.summary.sentinel_before_memory_ns = run.summary.sentinel_after_memory_ns = taken;
+      (study == 1 ? sides.a : sides.b).push_back(run);
+    }
+  }
+  EXPECT_NEAR(Compare(sides, {.axes = {kVersionAxis}}).sentinel_ratio.value(), 1.1, 1e-9);
+  for (RunRecord& run : sides.b) run.machine_id = "elsewhere";
+  EXPECT_FALSE(Compare(sides, {.axes = {kMachineAxis}}).sentinel_ratio.has_value());
 }
 
 TEST(ComparisonTest, AnotherNetworkOfTheSameNameIsNoPartner) {
@@ -167,7 +183,7 @@ TEST(ComparisonTest, TheTableIsCorrectedForItsSize) {
   Sides sides;
   for (int64_t round = 0; round < 5; ++round) {
     sides.a.push_back(Measured("x", round, 10e6, 1));
-    sides.b.push_back(Measured("y", round, 10e6 * (1.03 + 0.01 * static_cast<double>(round % 3)), 1));
+    sides.b.push_back(Measured("y", round, 10e6 * (1.02 + 0.02 * static_cast<double>(round % 3)), 1));
     for (int64_t batch = 2; batch < 9; ++batch) {
       sides.a.push_back(Measured("x", round, 10e6, batch));
       sides.b.push_back(Measured("y", round, 10e6 * (1 + 0.1 * static_cast<double>((round + batch) % 3 - 1)), batch));

@@ -29,7 +29,17 @@ void PutPaired(Json& json, const RankRow& row) {
   json["interleaved"] = test.rounds > 0 ? Json(row.interleaved) : Json(nullptr);
 }
 
-Json StudyToJson(const StudyRecord& study) {
+Json NoiseToJson(const Ranking& ranking, int64_t study) {
+  const auto found = ranking.noise.find(study);
+  if (found == ranking.noise.end()) return nullptr;
+  const NoiseSummary& noise = found->second;
+  return {{"runs", noise.runs},
+          {"disturbed", noise.disturbed},
+          {"usual_slowdown", RealToJson(noise.usual_slowdown)},
+          {"high_slowdown", RealToJson(noise.high_slowdown)}};
+}
+
+Json StudyToJson(const Ranking& ranking, const StudyRecord& study) {
   Json host = Json::parse(study.host_json, nullptr, false);
   return {{"id", study.id},
           {"suite", study.suite},
@@ -42,6 +52,7 @@ Json StudyToJson(const StudyRecord& study) {
           {"seed", study.seed},
           {"rounds", study.rounds},
           {"cells", study.cells},
+          {"noise", NoiseToJson(ranking, study.id)},
           {"host", host.is_discarded() ? Json(nullptr) : std::move(host)}};
 }
 
@@ -54,8 +65,9 @@ Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   std::optional<Estimate> image_ns;
   if (row.step_ns) image_ns = PerImage(ranking, group, row);
   Json json = Json::object();
-  json["machine"] = group.machine;
-  json["machine_id"] = group.machine_id;
+  const bool by_machine = ranking.by == kByMachine;
+  json["machine"] = by_machine ? std::get<std::string>(row.by) : group.machine;
+  json["machine_id"] = by_machine ? row.machine_id : group.machine_id;
   json["cell_id"] = row.cell_id;
   for (size_t i = 0; i < cell.values.size(); ++i) {
     std::visit([&](const auto& value) { json[Axes()[i].name] = value; }, cell.values[i]);
@@ -88,7 +100,7 @@ Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& ro
 std::string RenderJson(const Ranking& ranking) {
   std::string out = "{\"studies\": [";
   for (bool first = true; const StudyRecord& study : ranking.studies) {
-    out += (std::exchange(first, false) ? "\n" : ",\n") + Dump(StudyToJson(study));
+    out += (std::exchange(first, false) ? "\n" : ",\n") + Dump(StudyToJson(ranking, study));
   }
   out += "],\n\"rows\": [";
   bool first = true;

@@ -68,6 +68,10 @@ Json SummaryToJson(const RunRecord& record) {
   json["major_faults"] = s.major_faults;
   json["voluntary_switches"] = s.voluntary_switches;
   json["involuntary_switches"] = s.involuntary_switches;
+  json["sentinel_before_compute_ns"] = Maybe(s.sentinel_before_compute_ns);
+  json["sentinel_before_memory_ns"] = Maybe(s.sentinel_before_memory_ns);
+  json["sentinel_after_compute_ns"] = Maybe(s.sentinel_after_compute_ns);
+  json["sentinel_after_memory_ns"] = Maybe(s.sentinel_after_memory_ns);
   json["wall_ns"] = s.wall_ns;
   json["overhead_ns"] = s.overhead_ns;
   return json;

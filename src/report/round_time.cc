@@ -5,10 +5,12 @@
 #include <map>
 #include <tuple>
 
+#include "report/record_json.h"
+
 namespace tench {
 namespace {
 
-using Key = std::pair<int64_t, int64_t>;   // study, or its place among the cell's studies, and round
+using Key = std::pair<int64_t, int64_t>;  // study, or its place among the cell's studies, and round
 
 std::map<Key, RoundTime> ByStudy(std::span<const RoundTime> times) {
   std::map<Key, RoundTime> rounds;
@@ -35,20 +37,49 @@ std::vector<RoundPair> Meet(const std::map<Key, RoundTime>& a, const std::map<Ke
   std::vector<RoundPair> pairs;
   for (const auto& [key, time] : a) {
     const auto other = b.find(key);
-    if (other != b.end() && time.image_ns > 0 && other->second.image_ns > 0) pairs.push_back({time, other->second, false});
+    if (other != b.end() && time.image_ns > 0 && other->second.image_ns > 0)
+      pairs.push_back({time, other->second, false});
   }
   return pairs;
 }
 
 }  // namespace
 
+std::optional<RoundTime> RoundTimeOf(const RunRecord& run) {
+  const std::optional<double> image_ns = ImageNs(run);
+  if (run.outcome != Outcome::kOk || !image_ns) return std::nullopt;
+  return RoundTime{run.study, run.round, run.attempt, run.id, *image_ns, run.summary.sentinel(), false};
+}
+
+void StudyNoise::Add(const RunRecord& run) {
+  if (run.study != 0) studies_[run.study].Add(run.summary.sentinel());
+}
+
+void StudyNoise::MarkDisturbed(std::span<RoundTime> times) const {
+  for (RoundTime& time : times) {
+    const auto study = studies_.find(time.study);
+    time.disturbed = study != studies_.end() && study->second.Disturbed(time.sentinel);
+  }
+}
+
+std::map<int64_t, NoiseSummary> StudyNoise::Summaries() const {
+  std::map<int64_t, NoiseSummary> summaries;
+  for (const auto& [study, profile] : studies_) {
+    if (profile.runs() > 0) summaries.emplace(study, profile.Summary());
+  }
+  return summaries;
+}
+
 std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times) {
+  // Of one round the best attempt comes last: undisturbed before disturbed, later before earlier.
   std::stable_sort(times.begin(), times.end(), [](const RoundTime& x, const RoundTime& y) {
-    return std::tie(x.study, x.round, x.attempt) < std::tie(y.study, y.round, y.attempt);
+    return std::tuple(x.study, x.round, !x.disturbed, x.attempt) <
+           std::tuple(y.study, y.round, !y.disturbed, y.attempt);
   });
   std::vector<RoundTime> counted;
   for (const RoundTime& time : times) {
-    const bool again = !counted.empty() && time.study != 0 && counted.back().study == time.study && counted.back().round == time.round;
+    const bool again =
+        !counted.empty() && time.study != 0 && counted.back().study == time.study && counted.back().round == time.round;
     if (again) counted.pop_back();
     counted.push_back(time);
   }

@@ -1,24 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A cell's time in one round of one study, and the pairing of two cells' rounds. Cells of one study meet within each round, where the machine was in
-// the same mood; cells that share no study meet by the number of the round, and `interleaved` says that they were not measured side by side.
-// Single runs (study 0) have no round and pair with nothing. Pure.
+// A cell's time in one round of one study, and the pairing of two cells' rounds. Cells of one study meet within each
+// round, where the machine was in the same mood; cells that share no study meet by the number of the round, and
+// `interleaved` says that they were not measured side by side. Single runs (study 0) have no round and pair with
+// nothing. Pure.
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "measure/noise.h"
 #include "measure/paired.h"
+#include "store/record.h"
 
 namespace tench {
 
 struct RoundTime {
   int64_t study = 0, round = 0, attempt = 0;
-  int64_t run = 0;       // its id in the store
+  int64_t run = 0;  // its id in the store
   double image_ns = 0;
+  SentinelReadings sentinel;
+  bool disturbed = false;
 };
 
-// Of several attempts at one round the last counts. Ordered by study and round; single runs are all kept.
+// Of an `ok` run that has a time.
+std::optional<RoundTime> RoundTimeOf(const RunRecord& run);
+
+// The noise of every study of one store, from all of its runs. Single runs have no study to be measured by.
+class StudyNoise {
+ public:
+  void Add(const RunRecord& run);
+  void MarkDisturbed(std::span<RoundTime> times) const;
+  // Of the studies that the sentinel watched.
+  std::map<int64_t, NoiseSummary> Summaries() const;
+
+ private:
+  std::map<int64_t, NoiseProfile> studies_;
+};
+
+// Of several attempts at one round the last undisturbed one counts, or the last if all were disturbed. Ordered by study
+// and round; single runs are all kept.
 std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times);
 
 struct RoundPair {
@@ -37,6 +60,7 @@ struct Pairing {
 enum class Source { kSameStore, kOtherStore };
 
 // Both are CountedTimes. Of another store, equal numbers of studies mean nothing.
-Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b, Source source = Source::kSameStore, double margin = kDefaultMargin);
+Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b, Source source = Source::kSameStore,
+                   double margin = kDefaultMargin);
 
 }  // namespace tench

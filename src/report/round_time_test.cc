@@ -4,13 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "store/test_run.h"
+
 namespace tench {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-RoundTime Time(int64_t study, int64_t round, double image_ns, int64_t attempt = 0) { return {study, round, attempt, 0, image_ns}; }
+RoundTime Time(int64_t study, int64_t round, double image_ns, int64_t attempt = 0) {
+  return {study, round, attempt, 0, image_ns, {}, false};
+}
 
 std::vector<double> Ratios(const Pairing& pairing) {
   std::vector<double> ratios;
@@ -51,6 +55,38 @@ TEST(RoundTimeTest, TheLastAttemptAtARoundCounts) {
   ASSERT_EQ(times.size(), 2u);
   EXPECT_EQ(times[0].image_ns, 10);
   EXPECT_EQ(times[1].image_ns, 20);
+}
+
+TEST(RoundTimeTest, AnUndisturbedAttemptCountsBeforeADisturbedOne) {
+  RoundTime disturbed = Time(1, 0, 30, 1);
+  disturbed.disturbed = true;
+  EXPECT_EQ(CountedTimes({Time(1, 0, 20, 0), disturbed})[0].image_ns, 20);
+  RoundTime first = Time(1, 0, 40, 0);
+  first.disturbed = true;
+  EXPECT_EQ(CountedTimes({first, disturbed})[0].image_ns, 30);
+}
+
+TEST(RoundTimeTest, RunsAreDisturbedByTheMeasureOfTheirStudy) {
+  StudyNoise noise;
+  std::vector<RoundTime> times;
+  for (int64_t round = 0; round < 9; ++round) {
+    for (const int64_t study : {1, 2}) {
+      RunRecord run = TestRun(study, round);
+      // The second study's machine is three times slower all the time, which is no disturbance.
+      const int64_t usual = study == 1 ? 1'000'000 : 3'000'000;
+      run.summary.sentinel_before_compute_ns = run.summary.sentinel_after_compute_ns = usual;
+      run.summary.sentinel_before_memory_ns = usual;
+      run.summary.sentinel_after_memory_ns = round == 4 ? usual * 2 : usual;
+      noise.Add(run);
+      times.push_back(*RoundTimeOf(run));
+    }
+  }
+  noise.MarkDisturbed(times);
+  for (const RoundTime& time : times) EXPECT_EQ(time.disturbed, time.round == 4) << time.study << " " << time.round;
+  const auto summaries = noise.Summaries();
+  ASSERT_EQ(summaries.size(), 2u);
+  EXPECT_EQ(summaries.at(1).runs, 9);
+  EXPECT_EQ(summaries.at(1).disturbed, 1);
 }
 
 TEST(RoundTimeTest, OutlierRoundsAreMarked) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/row_text.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -22,28 +23,34 @@ std::string WorkerTitle(const std::string& worker, const std::string& version,
   return title;
 }
 
-// Without the axis `left_out`, and without the worker.
-std::string SharedTitle(const Cell& cell, std::optional<size_t> left_out) {
+bool VariesWorker(const Ranking& ranking) { return !ranking.by || *ranking.by == kAxisWorker; }
+
+std::vector<size_t> LeftOut(const Ranking& ranking) {
+  return ranking.by ? std::vector{*ranking.by} : std::vector<size_t>();
+}
+
+}  // namespace
+
+std::string SharedTitle(const Cell& cell, std::span<const size_t> left_out) {
   std::string title;
+  const auto is_left_out = [&](size_t axis) {
+    return std::find(left_out.begin(), left_out.end(), axis) != left_out.end();
+  };
   const auto add = [&](std::string_view text) { title += fmt::format("{}{}", title.empty() ? "" : ", ", text); };
-  if (left_out != size_t{kAxisNetwork}) add(cell.Text(kAxisNetwork));
-  if (left_out != size_t{kAxisData} && !cell.Text(kAxisData).empty()) {
+  if (!is_left_out(kAxisNetwork)) add(cell.Text(kAxisNetwork));
+  if (!is_left_out(kAxisData) && !cell.Text(kAxisData).empty()) {
     title += (title.empty() ? "on " : " on ") + cell.Text(kAxisData);
   }
-  if (left_out != size_t{kAxisBatch}) add(fmt::format("batch {}", cell.Integer(kAxisBatch)));
-  if (left_out != size_t{kAxisPhase}) add(cell.Text(kAxisPhase));
+  if (!is_left_out(kAxisBatch)) add(fmt::format("batch {}", cell.Integer(kAxisBatch)));
+  if (!is_left_out(kAxisPhase)) add(cell.Text(kAxisPhase));
   for (size_t i = 0; i < Axes().size(); ++i) {
     const bool said =
-        i == kAxisWorker || i == kAxisNetwork || i == kAxisData || i == kAxisBatch || i == kAxisPhase || left_out == i;
+        i == kAxisWorker || i == kAxisNetwork || i == kAxisData || i == kAxisBatch || i == kAxisPhase || is_left_out(i);
     if (!said && cell.values[i] != Axes()[i].fallback)
       add(fmt::format("{}={}", Axes()[i].name, Axes()[i].Print(cell.values[i])));
   }
   return title;
 }
-
-bool VariesWorker(const Ranking& ranking) { return !ranking.by || *ranking.by == kAxisWorker; }
-
-}  // namespace
 
 std::string PlainLine(std::string_view text) {
   std::string line;
@@ -61,7 +68,8 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   RowText text;
   text.rank = row.rank > 0 ? fmt::format("{}", row.rank) : "";
   text.name = PlainLine(VariesWorker(ranking) ? WorkerTitle(row.worker, row.worker_version, row.options)
-                                              : Axes()[*ranking.by].Print(row.by));
+                        : ranking.by == kByMachine ? std::get<std::string>(row.by)
+                                                   : Axes()[*ranking.by].Print(row.by));
   if (row.step_ns) {
     const Estimate image = PerImage(ranking, group, row);
     text.image_time = HumanNs(image.value);
@@ -75,7 +83,7 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   if (row.peak_rss_bytes) text.peak_memory = HumanBytes(*row.peak_rss_bytes);
   if (row.last_loss) text.loss = fmt::format("{:.4g}", *row.last_loss);
   if (row.ratio > 0) text.ratio = fmt::format("{:.2f}", row.ratio);
-  if (row.against_best) text.verdict = Name(row.verdict);
+  if (row.against_best) text.verdict = Name(row.verdict) + (row.interleaved ? "" : "*");
   text.outcome = Name(row.outcome);
   if (const int64_t runs = row.runs_ok + row.runs_failed; runs > 1 || row.runs_failed > 0) {
     text.outcome += fmt::format(" {}/{}", row.outcome == Outcome::kOk ? row.runs_ok : row.runs_failed, runs);
@@ -85,7 +93,7 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
 }
 
 std::string GroupTitle(const Ranking& ranking, const RankGroup& group) {
-  std::string title = SharedTitle(group.cell, ranking.by);
+  std::string title = SharedTitle(group.cell, LeftOut(ranking));
   if (!VariesWorker(ranking)) {
     const std::string version = group.rows.empty() ? "" : group.rows.front().worker_version;
     title = WorkerTitle(group.cell.Text(kAxisWorker), version, group.cell.options) + ": " + title;
@@ -96,8 +104,9 @@ std::string GroupTitle(const Ranking& ranking, const RankGroup& group) {
 
 std::string CellTitle(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
   std::string title = WorkerTitle(row.worker, row.worker_version, row.options) + ", " +
-                      SharedTitle(CellOf(ranking, group, row), std::nullopt);
+                      SharedTitle(CellOf(ranking, group, row), {});
   if (ranking.several_machines) title += fmt::format(" ({})", group.machine);
+  if (ranking.by == kByMachine) title += fmt::format(" ({})", std::get<std::string>(row.by));
   return PlainLine(title);
 }
 
@@ -107,14 +116,27 @@ std::string FailureTitle(const RankRow& row) {
   return fmt::format("{}, {} of {} run{}", Name(row.failure), row.runs_failed, runs, runs == 1 ? "" : "s");
 }
 
+std::string NoiseLine(const NoiseSummary& noise) {
+  const auto percent = [](double slowdown) { return (slowdown - 1) * 100; };
+  std::string line = fmt::format("noise: around {} runs the sentinel was {:.0f} % above its median (median), {:.0f} % (95 % of runs below)", noise.runs,
+                                 percent(noise.usual_slowdown), percent(noise.high_slowdown));
+  line += fmt::format("; {} run{} disturbed (more than {:.0f} %)", noise.disturbed, noise.disturbed == 1 ? "" : "s", percent(kDisturbedAbove));
+  return line;
+}
+
 std::vector<std::string> StudyLines(const Ranking& ranking) {
   std::vector<std::string> lines;
   for (const StudyRecord& study : ranking.studies) {
     lines.push_back(PlainLine(fmt::format("study {}: {} on {}, begun {}, {} cells × {} rounds planned{}", study.id,
                                           study.suite, study.machine, study.started_utc, study.cells, study.rounds,
                                           study.filter.empty() ? "" : ", only " + study.filter)));
+    if (const auto noise = ranking.noise.find(study.id); noise != ranking.noise.end()) lines.push_back(NoiseLine(noise->second));
   }
   return lines;
+}
+
+std::string WorkerTitle(const Cell& cell, const std::string& version) {
+  return PlainLine(WorkerTitle(cell.Text(kAxisWorker), version, cell.options));
 }
 
 }  // namespace tench

@@ -2,6 +2,7 @@
 #include "report/summary.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <span>
@@ -77,11 +78,14 @@ Estimate EstimateOf(const RowState& state) {
 }
 
 // Decides the outcome of a row and takes over what its failures said.
-void Judge(RowState& state) {
+void Judge(RowState& state, const StudyNoise& noise) {
   RankRow& row = state.row;
+  noise.MarkDisturbed(state.times);
   const auto attempts = static_cast<int64_t>(state.times.size());
   state.times = CountedTimes(std::move(state.times));
   row.runs_ok -= attempts - static_cast<int64_t>(state.times.size());
+  const bool disturbed = std::any_of(state.times.begin(), state.times.end(), [](const RoundTime& time) { return time.disturbed; });
+  if (disturbed) AddFlags(row, std::array<std::string, 1>{"disturbed"});
   const auto is_interrupted = [](const Failure& failure) { return failure.outcome == Outcome::kInterrupted; };
   if (row.runs_ok > 0 || state.failures.size() > 1) std::erase_if(state.failures, is_interrupted);
   const Failure* worst = nullptr;
@@ -158,12 +162,14 @@ class RankingBuilder::Impl {
  public:
   explicit Impl(std::optional<size_t> by) : by_(by) {}
 
+  void Observe(const RunRecord& run) { noise_.Add(run); }
   void Add(const RunRecord& run);
   Ranking Finish();
 
  private:
   // The worker's own axis is what a ranking varies anyway, together with the version and the options that belong to it.
   bool GroupsByWorker() const { return by_.has_value() && *by_ != kAxisWorker; }
+  bool ByMachine() const { return by_ == kByMachine; }
   RowState& RowOf(const RunRecord& run);
   size_t BaseOf(const RunRecord& run);
   void Split(Base& base, Ranking& ranking);
@@ -173,22 +179,27 @@ class RankingBuilder::Impl {
   std::vector<Base> bases_;
   std::unordered_multimap<uint64_t, size_t> rows_of_cell_;  // by the hash of machine and cell id
   std::unordered_map<std::string, size_t> base_of_key_;
+  StudyNoise noise_;
   int64_t runs_ = 0;
 };
 
 size_t RankingBuilder::Impl::BaseOf(const RunRecord& run) {
   Cell shared = run.cell;
-  if (by_) shared.values[*by_] = Axes()[*by_].fallback;
-  std::string key = run.machine_id + '\n';
+  if (by_ && !ByMachine()) shared.values[*by_] = Axes()[*by_].fallback;
+  std::string key = ByMachine() ? "" : run.machine_id + '\n';
   if (GroupsByWorker()) {
-    key += run.worker_version + '\n';
+    if (!ByMachine()) key += run.worker_version + '\n';
   } else {
     shared.values[kAxisWorker] = Axes()[kAxisWorker].fallback;
     shared.options.clear();
   }
   key += shared.Label();
   const auto [found, is_new] = base_of_key_.emplace(std::move(key), bases_.size());
-  if (is_new) bases_.push_back(Base{std::move(shared), run.machine, run.machine_id, {}});
+  if (is_new && ByMachine()) {
+    bases_.push_back(Base{std::move(shared), "", "", {}});
+  } else if (is_new) {
+    bases_.push_back(Base{std::move(shared), run.machine, run.machine_id, {}});
+  }
   return found->second;
 }
 
@@ -198,7 +209,8 @@ RowState& RankingBuilder::Impl::RowOf(const RunRecord& run) {
   RowState* newest = nullptr;
   for (auto each = begin; each != end; ++each) {
     RowState& state = *rows_[each->second];
-    const bool same_cell = state.row.cell_id == run.cell_id && bases_[state.base].machine_id == run.machine_id;
+    const std::string& machine_id = ByMachine() ? state.row.machine_id : bases_[state.base].machine_id;
+    const bool same_cell = state.row.cell_id == run.cell_id && machine_id == run.machine_id;
     const bool same_thing =
         Compatible(state.row.worker_version, run.worker_version) && Compatible(state.fingerprint, run.fingerprint);
     if (same_cell && same_thing && (newest == nullptr || state.last_run > newest->last_run)) newest = &state;
@@ -218,12 +230,18 @@ RowState& RankingBuilder::Impl::RowOf(const RunRecord& run) {
   state.row.worker = run.cell.Text(kAxisWorker);
   state.row.worker_version = run.worker_version;
   state.row.options = run.cell.options;
-  if (by_) state.row.by = run.cell.values[*by_];
+  if (ByMachine()) {
+    state.row.by = run.machine;
+    state.row.machine_id = run.machine_id;
+  } else if (by_) {
+    state.row.by = run.cell.values[*by_];
+  }
   return state;
 }
 
 void RankingBuilder::Impl::Add(const RunRecord& run) {
   ++runs_;
+  noise_.Add(run);
   RowState& state = RowOf(run);
   state.last_run = runs_;
   RankRow& row = state.row;
@@ -236,9 +254,9 @@ void RankingBuilder::Impl::Add(const RunRecord& run) {
   if (run.outcome == Outcome::kOk) {
     ++row.runs_ok;
     row.last_loss = run.summary.last_loss;
-    const auto image_ns = ImageNs(run);
-    if (!image_ns) return;
-    state.times.push_back({run.study, run.round, run.attempt, run.id, *image_ns});
+    const auto time = RoundTimeOf(run);
+    if (!time) return;
+    state.times.push_back(*time);
     state.batch = run.cell.Integer(kAxisBatch);
     state.low = run.summary.step_ns_low;
     state.high = run.summary.step_ns_high;
@@ -259,7 +277,7 @@ void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
     // Taken out and freed at once: the rows in the making and the finished ones need not be in memory together.
     const std::unique_ptr<RowState> owned = std::move(rows_[index]);
     RowState& state = *owned;
-    Judge(state);
+    Judge(state, noise_);
     auto group = std::find_if(ranking.groups.begin() + static_cast<std::ptrdiff_t>(first), ranking.groups.end(),
                               [&](const RankGroup& g) { return Compatible(g.fingerprint, state.fingerprint); });
     if (group == ranking.groups.end()) {
@@ -280,6 +298,7 @@ Ranking RankingBuilder::Impl::Finish() {
   Ranking ranking;
   ranking.by = by_;
   ranking.runs = runs_;
+  ranking.noise = noise_.Summaries();
   rows_of_cell_ = {};
   base_of_key_ = {};
   for (Base& base : bases_) {
@@ -297,7 +316,7 @@ Cell CellOf(const Ranking& ranking, const RankGroup& group, const RankRow& row) 
   Cell cell = group.cell;
   cell.values[kAxisWorker] = row.worker;
   cell.options = row.options;
-  if (ranking.by) cell.values[*ranking.by] = row.by;
+  if (ranking.by && *ranking.by != kByMachine) cell.values[*ranking.by] = row.by;
   return cell;
 }
 
@@ -315,6 +334,7 @@ Estimate PerImage(const Ranking& ranking, const RankGroup& group, const RankRow&
 RankingBuilder::RankingBuilder(std::optional<size_t> by) : impl_(std::make_unique<Impl>(by)) {}
 RankingBuilder::RankingBuilder(RankingBuilder&&) noexcept = default;
 RankingBuilder::~RankingBuilder() = default;
+void RankingBuilder::Observe(const RunRecord& run) { impl_->Observe(run); }
 void RankingBuilder::Add(const RunRecord& run) { impl_->Add(run); }
 Ranking RankingBuilder::Finish() && { return impl_->Finish(); }
 
@@ -336,7 +356,10 @@ Result<Ranking> Rank(Store& store, const RankOptions& options) {
   RankingBuilder builder(options.by);
   std::set<int64_t> seen;
   TENCH_TRY(store.ForEachRun({.study = options.study, .cell_id = {}, .run = {}}, [&](const RunRecord& run) {
-    if (!options.only.terms.empty() && !options.only.Matches(run.cell)) return true;
+    if (!options.only.empty() && !options.only.Matches(run)) {
+      builder.Observe(run);
+      return true;
+    }
     builder.Add(run);
     seen.insert(run.study);
     return true;
@@ -345,6 +368,7 @@ Result<Ranking> Rank(Store& store, const RankOptions& options) {
   for (const StudyRecord& study : studies) {
     if (seen.contains(study.id)) ranking.studies.push_back(study);
   }
+  std::erase_if(ranking.noise, [&](const auto& noise) { return !seen.contains(noise.first); });
   return ranking;
 }
 

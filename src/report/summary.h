@@ -4,7 +4,8 @@
 // options form a group and are ranked within it by time per image. Pure but for Rank, which walks a store; it never
 // reads the long series.
 //
-// A row's time is the median over its ok runs of each run's own median. Its 95 % interval is, with one run, that run's
+// A row's time is the median over its ok runs of each run's own median; of several attempts at one round one counts
+// (round_time.h), and a row of which a disturbed run counts has the flag `disturbed`. Its 95 % interval is, with one run, that run's
 // own interval of the median; with more, Student's t-interval of the runs' log medians, widened where needed to hold
 // the median. Runs of another machine, of another version of the worker or of a network with another fingerprint are
 // never mixed into one row, nor other machines or fingerprints into one group.
@@ -24,8 +25,8 @@
 
 #include "axis/cell.h"
 #include "base/error.h"
-#include "plan/matrix.h"
 #include "report/round_time.h"
+#include "report/run_selector.h"
 #include "store/store.h"
 
 namespace tench {
@@ -36,12 +37,16 @@ struct Estimate {
   std::optional<double> low, high;
 };
 
+// Instead of a position in Axes(): rows of one group differ in their machine, and perhaps in the worker's version.
+inline constexpr size_t kByMachine = kAxisCount;
+
 struct RankRow {
   int64_t rank = 0;  // 1 = fastest of its group; 0 = not ranked
   std::string cell_id;
   std::string worker, worker_version;
   std::map<std::string, std::string> options;
-  AxisValue by;         // value of the axis that was asked for
+  AxisValue by;         // value of the axis that was asked for, or the machine's label
+  std::string machine_id;  // by machine only; otherwise the group has it
   int64_t threads = 0;  // really used
   int64_t runs_ok = 0, runs_failed = 0;
   Outcome outcome = Outcome::kOk;
@@ -70,9 +75,10 @@ struct RankGroup {
 };
 
 struct Ranking {
-  std::optional<size_t> by;          // position in Axes()
+  std::optional<size_t> by;          // position in Axes(), or kByMachine
   std::vector<StudyRecord> studies;  // that the runs are of
   std::vector<RankGroup> groups;     // ordered by their cells
+  std::map<int64_t, NoiseSummary> noise;   // of the studies that the sentinel watched
   int64_t runs = 0;
   bool several_machines = false;
 
@@ -82,7 +88,7 @@ struct Ranking {
 struct RankOptions {
   std::optional<int64_t> study;  // nullopt = every run of the store
   std::optional<size_t> by;      // rows of one group differ in this axis only, and are in its order
-  CellFilter only;
+  RunSelector only;
 };
 
 Result<Ranking> Rank(Store& store, const RankOptions& options);
@@ -94,6 +100,8 @@ class RankingBuilder {
   RankingBuilder(RankingBuilder&&) noexcept;
   ~RankingBuilder();
 
+  // A run that is not ranked but belongs to a study whose noise it tells about.
+  void Observe(const RunRecord& run);
   void Add(const RunRecord& run);
   Ranking Finish() &&;
 

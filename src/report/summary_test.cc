@@ -199,7 +199,7 @@ TEST(SummaryTest, ReadsAStoreByStudyAndFilter) {
   options.study = study;
   EXPECT_EQ(Rank(store, options)->runs, 2);
   EXPECT_EQ(Rank(store, options)->studies.size(), 1u);
-  options.only = *ParseFilter(std::vector<std::string>{"worker=a"});
+  options.only = *ParseSelector(std::vector<std::string>{"worker=a"});
   EXPECT_EQ(Rank(store, options)->runs, 1);
   options.study = 9;
   EXPECT_THAT(Rank(store, options).error().message, HasSubstr("there is no study 9; the newest is 1"));
@@ -242,6 +242,30 @@ TEST(SummaryTest, OnlyTheLastAttemptAtARoundCounts) {
   EXPECT_EQ(ranking.groups[0].rows[0].runs_ok, 2);
   EXPECT_DOUBLE_EQ(ranking.groups[0].rows[0].step_ns->value, 10e6);
   EXPECT_DOUBLE_EQ(*ranking.groups[0].rows[0].step_ns->high, 10e6);
+}
+
+TEST(SummaryTest, MachinesAreRowsOfOneGroupWhenAskedFor) {
+  std::vector<RunRecord> runs;
+  for (int64_t round = 0; round < 5; ++round) {
+    RunRecord here = InRound(TimedRun("a", 10e6), 1, round), there = InRound(TimedRun("a", 5e6), 2, round);
+    there.machine = "lake";
+    there.machine_id = "lake-id";
+    there.worker_version = "2.0";
+    runs.push_back(here);
+    runs.push_back(there);
+  }
+  const Ranking ranking = RankOf(runs, kByMachine);
+  ASSERT_EQ(ranking.groups.size(), 1u);
+  ASSERT_EQ(ranking.groups[0].rows.size(), 2u);
+  const RankRow& lake = ranking.groups[0].rows[0];
+  EXPECT_EQ(lake.by, AxisValue("lake"));
+  EXPECT_EQ(lake.machine_id, "lake-id");
+  EXPECT_EQ(lake.rank, 1);
+  const RankRow& pond = ranking.groups[0].rows[1];
+  EXPECT_EQ(pond.verdict, RatioVerdict::kSlower);
+  EXPECT_FALSE(pond.interleaved);
+  EXPECT_DOUBLE_EQ(pond.ratio, 2);
+  EXPECT_EQ(CellOf(ranking, ranking.groups[0], pond), runs[0].cell);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ std::vector<Column> ColumnsOf(const Ranking& ranking) {
   const bool ranks = !ranking.by.has_value();
   std::vector<Column> columns;
   if (ranks) columns.push_back({"#", Align::kRight, &RowText::rank, 5});
-  columns.push_back({ranks ? "worker" : Axes()[*ranking.by].name, Align::kLeft, &RowText::name, kMostImportant});
+  const std::string varies = ranks ? "worker" : ranking.by == kByMachine ? kMachineAxis : Axes()[*ranking.by].name;
+  columns.push_back({varies, Align::kLeft, &RowText::name, kMostImportant});
   columns.push_back({"time/image", Align::kRight, &RowText::image_time, kMostImportant});
   columns.push_back({"95 %", Align::kRight, &RowText::interval, 6});
   columns.push_back({"× best", Align::kRight, &RowText::ratio, 8});
@@ -59,6 +60,8 @@ class TextReport {
            "on the clock: " + (ranking_.by == size_t{kAxisPhase} ? "the phase of each row" : OnTheClock(group.cell)));
       out_ += Table(group, least).Render(options_.width, 2);
     }
+    if (HasVerdictsAcrossStudies())
+      Line(kDim, "* not measured side by side: rounds of different studies were paired by their number");
     AppendFailures();
     if (ranking_.groups.empty()) out_ += "no runs\n";
     return std::move(out_);
@@ -79,6 +82,13 @@ class TextReport {
       table.AddRow(std::move(cells));
     }
     return table;
+  }
+
+  bool HasVerdictsAcrossStudies() const {
+    return std::any_of(ranking_.groups.begin(), ranking_.groups.end(), [](const RankGroup& group) {
+      return std::any_of(group.rows.begin(), group.rows.end(),
+                         [](const RankRow& row) { return row.against_best && !row.interleaved; });
+    });
   }
 
   bool Fits(int least_importance) const {

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/comparison_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "report/row_text.h"
+#include "report/text_table.h"
+
+namespace tench {
+namespace {
+
+constexpr size_t kMostListed = 20;
+
+std::string Plural(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// Three digits after the point, or as many as a small ratio needs to be told from another.
+std::string Ratio(double ratio) {
+  return fmt::format("{:.{}f}", ratio, ratio < 0.1 ? 4 : ratio < 10 ? 3 : 1);
+}
+
+std::string IntervalText(const RatioTest& test) {
+  return test.rounds < 2 ? "" : fmt::format("{} … {}", Ratio(test.interval.low), Ratio(test.interval.high));
+}
+
+std::string PairTitle(const Comparison& comparison, const CellPair& pair) {
+  std::vector<size_t> left_out;
+  for (size_t i = 0; i < Axes().size(); ++i) {
+    if (comparison.axes.contains(Axes()[i].name)) left_out.push_back(i);
+  }
+  const std::string title = SharedTitle(pair.a.cell, left_out);
+  if (comparison.axes.contains(Axes()[kAxisWorker].name)) return PlainLine(title);
+  Cell shared = pair.a.cell;
+  std::erase_if(shared.options, [&](const auto& option) { return comparison.axes.contains("option." + option.first); });
+  return WorkerTitle(shared, pair.a.worker_version == pair.b.worker_version ? pair.a.worker_version : "") + ": " +
+         PlainLine(title);
+}
+
+// What is the side's own, of all that is compared.
+std::string OwnTitle(const ComparedCell& cell, const std::set<std::string>& axes) {
+  std::vector<std::string> parts;
+  for (const std::string& axis : axes) {
+    if (axis == kMachineAxis) {
+      parts.push_back(cell.machine);
+    } else if (axis == kVersionAxis) {
+      if (!axes.contains(Axes()[kAxisWorker].name)) parts.push_back(cell.worker_version);
+    } else if (axis == Axes()[kAxisWorker].name) {
+      parts.push_back(WorkerTitle(cell.cell, cell.worker_version));
+    } else if (axis.starts_with("option.")) {
+      const auto option = cell.cell.options.find(axis.substr(7));
+      parts.push_back(fmt::format("{}={}", axis.substr(7), option == cell.cell.options.end() ? "" : option->second));
+    } else if (const Result<size_t> index = FindAxis(axis); index.ok()) {
+      parts.push_back(fmt::format("{}={}", axis, Axes()[*index].Print(cell.cell.values[*index])));
+    }
+  }
+  return PlainLine(Join(parts, ", "));
+}
+
+bool SidesDiffer(const Comparison& comparison) {
+  return std::any_of(comparison.pairs.begin(), comparison.pairs.end(), [&](const CellPair& pair) {
+    return OwnTitle(pair.a, comparison.axes) != OwnTitle(pair.b, comparison.axes);
+  });
+}
+
+std::string TableText(const Comparison& comparison, size_t width) {
+  const bool names = SidesDiffer(comparison);
+  std::vector<TextColumn> columns = {{"cell", Align::kLeft}};
+  if (names) columns.insert(columns.end(), {{"A", Align::kLeft}, {"B", Align::kLeft}});
+  for (const char* name : {"A/image", "B/image", "B ÷ A", "95 %", "rounds"}) columns.push_back({name, Align::kRight});
+  columns.insert(columns.end(), {{"verdict", Align::kLeft}, {"", Align::kLeft}});
+  TextTable table(columns);
+  const auto time = [](const ComparedCell& cell) { return cell.times.empty() ? "" : HumanNs(cell.image_ns); };
+  for (const CellPair& pair : comparison.pairs) {
+    std::vector<std::string> cells = {PairTitle(comparison, pair)};
+    if (names) cells.insert(cells.end(), {OwnTitle(pair.a, comparison.axes), OwnTitle(pair.b, comparison.axes)});
+    cells.insert(cells.end(), {time(pair.a), time(pair.b), pair.test.rounds > 0 ? Ratio(pair.test.ratio) : "",
+                               IntervalText(pair.test), fmt::format("{}", pair.test.rounds), Name(pair.verdict),
+                               PlainLine(pair.reason)});
+    table.AddRow(std::move(cells));
+  }
+  return table.Render(width, 2);
+}
+
+void AppendOutliers(std::string& out, const Comparison& comparison) {
+  size_t listed = 0;
+  for (const CellPair& pair : comparison.pairs) {
+    for (const RoundPair& round : pair.rounds) {
+      if (!round.outlier) continue;
+      if (listed == 0) out += "\nrounds far from the others of their pair (they count all the same):\n";
+      if (++listed <= kMostListed) {
+        out += fmt::format("  round {}: B ÷ A {}, the pair's {}: {}\n", round.a.round + 1, Ratio(round.ratio()),
+                           Ratio(pair.test.ratio), PairTitle(comparison, pair));
+      }
+    }
+  }
+  if (listed > kMostListed) out += fmt::format("  and {} more (--json has all)\n", listed - kMostListed);
+}
+
+std::string CountsText(const Comparison& comparison) {
+  std::vector<std::string> counts;
+  for (const RatioVerdict verdict :
+       {RatioVerdict::kFaster, RatioVerdict::kSlower, RatioVerdict::kSame, RatioVerdict::kAmbiguous}) {
+    if (const int64_t count = comparison.Count(verdict); count > 0)
+      counts.push_back(fmt::format("{} {}", count, Name(verdict)));
+  }
+  return fmt::format("{}: B is {}", Plural(static_cast<int64_t>(comparison.pairs.size()), "pair"), Join(counts, ", "));
+}
+
+Json SideToJson(const ComparedCell& cell) {
+  Json json = Json::object();
+  json["cell_id"] = cell.cell_id;
+  for (size_t i = 0; i < cell.cell.values.size(); ++i)
+    std::visit([&](const auto& value) { json[Axes()[i].name] = value; }, cell.cell.values[i]);
+  json["options"] = cell.cell.options;
+  json["worker_version"] = cell.worker_version;
+  json["machine"] = cell.machine;
+  json["machine_id"] = cell.machine_id;
+  json["runs_ok"] = cell.runs_ok;
+  json["runs_failed"] = cell.runs_failed;
+  json["failure"] = cell.failure;
+  json["image_ns"] = cell.times.empty() ? Json(nullptr) : RealToJson(cell.image_ns);
+  return json;
+}
+
+Json PairToJson(const CellPair& pair) {
+  const RatioTest& test = pair.test;
+  const bool has_interval = test.rounds > 1;
+  Json json = {{"a", SideToJson(pair.a)}, {"b", SideToJson(pair.b)}};
+  json["ratio"] = test.rounds > 0 ? RealToJson(test.ratio) : Json(nullptr);
+  json["ratio_low"] = has_interval ? RealToJson(test.interval.low) : Json(nullptr);
+  json["ratio_high"] = has_interval ? RealToJson(test.interval.high) : Json(nullptr);
+  json["p"] = RealToJson(test.p);
+  json["corrected_p"] = RealToJson(pair.corrected_p);
+  json["verdict"] = Name(pair.verdict);
+  json["reason"] = pair.reason;
+  json["interleaved"] = pair.interleaved;
+  Json rounds = Json::array();
+  for (const RoundPair& round : pair.rounds) {
+    rounds.push_back({{"study_a", round.a.study},
+                      {"study_b", round.b.study},
+                      {"round", round.a.round},
+                      {"a_image_ns", RealToJson(round.a.image_ns)},
+                      {"b_image_ns", RealToJson(round.b.image_ns)},
+                      {"ratio", RealToJson(round.ratio())},
+                      {"disturbed", round.a.disturbed || round.b.disturbed},
+                      {"outlier", round.outlier}});
+  }
+  json["rounds"] = std::move(rounds);
+  return json;
+}
+
+}  // namespace
+
+std::vector<std::string> CaveatsOf(const Comparison& comparison) {
+  std::vector<std::string> caveats;
+  if (!comparison.interleaved()) {
+    caveats.push_back(
+        "A and B were not measured side by side: rounds are paired by their number, and whatever changed about the "
+        "machine in between is part of "
+        "the ratio");
+    if (comparison.sentinel_ratio) {
+      const double percent = (*comparison.sentinel_ratio - 1) * 100;
+      caveats.push_back(fmt::format("by the noise sentinel the machine itself was {:.1f} % {} during B",
+                                    std::abs(percent), percent >= 0 ? "slower" : "faster"));
+    }
+  }
+  int64_t disturbed = 0, rounds = 0;
+  for (const CellPair& pair : comparison.pairs) {
+    rounds += pair.test.rounds;
+    disturbed += std::count_if(pair.rounds.begin(), pair.rounds.end(),
+                               [](const RoundPair& round) { return round.a.disturbed || round.b.disturbed; });
+  }
+  if (disturbed > 0)
+    caveats.push_back(
+        fmt::format("the machine was disturbed in {} of {} paired rounds, and no undisturbed run replaced them",
+                    disturbed, rounds));
+  const auto alone = [&](const char* side, const std::vector<ComparedCell>& cells) {
+    if (!cells.empty())
+      caveats.push_back(
+          fmt::format("{} of {} without a partner", Plural(static_cast<int64_t>(cells.size()), "cell"), side));
+  };
+  alone("A", comparison.only_a);
+  alone("B", comparison.only_b);
+  return caveats;
+}
+
+std::string RenderComparison(const Comparison& comparison, const ComparisonTitles& titles, size_t width) {
+  std::string out = fmt::format("A: {}\nB: {}\n", PlainLine(titles.a), PlainLine(titles.b));
+  out += fmt::format(
+      "time per image of B over that of A, mean over rounds with its 95 % interval; above 1, B is slower; within {:g} "
+      "% is the same\n\n",
+      comparison.margin * 100);
+  out += TableText(comparison, width);
+  AppendOutliers(out, comparison);
+  out += '\n' + CountsText(comparison) + '\n';
+  for (const std::string& caveat : CaveatsOf(comparison)) out += "note: " + caveat + '\n';
+  return out;
+}
+
+Json ComparisonToJson(const Comparison& comparison, const ComparisonTitles& titles) {
+  Json pairs = Json::array(), only_a = Json::array(), only_b = Json::array(), counts = Json::object();
+  for (const CellPair& pair : comparison.pairs) pairs.push_back(PairToJson(pair));
+  for (const ComparedCell& cell : comparison.only_a) only_a.push_back(SideToJson(cell));
+  for (const ComparedCell& cell : comparison.only_b) only_b.push_back(SideToJson(cell));
+  for (const RatioVerdict verdict :
+       {RatioVerdict::kFaster, RatioVerdict::kSlower, RatioVerdict::kSame, RatioVerdict::kAmbiguous})
+    counts[Name(verdict)] = comparison.Count(verdict);
+  return {{"a", titles.a},
+          {"b", titles.b},
+          {"compared", comparison.axes},
+          {"margin", comparison.margin},
+          {"interleaved", comparison.interleaved()},
+          {"counts", std::move(counts)},
+          {"caveats", CaveatsOf(comparison)},
+          {"pairs", std::move(pairs)},
+          {"only_a", std::move(only_a)},
+          {"only_b", std::move(only_b)}};
+}
+
+}  // namespace tench

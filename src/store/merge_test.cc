@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/merge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "store/test_run.h"
+
+namespace tench {
+namespace {
+
+class MergeTest : public testing::Test {
+ protected:
+  Store Open(const std::string& name) { return *Store::Open(folder_.path() / name, Store::Mode::kReadWrite); }
+
+  // A store with one study of two rounds and a single run, all of `machine`.
+  Store Filled(const std::string& machine, uint64_t seed) {
+    Store store = Open(machine + ".db");
+    StudyRecord study = TestStudy();
+    study.machine = machine;
+    study.machine_id = machine + "-id";
+    study.seed = seed;
+    const int64_t id = *store.AddStudy(study);
+    for (const int64_t round : {0, 1}) EXPECT_TRUE(store.AddRun(Of(machine, id, round), TestSeries()).ok());
+    EXPECT_TRUE(store.AddRun(Of(machine, 0, 0), TestSeries()).ok());
+    return store;
+  }
+
+  static RunRecord Of(const std::string& machine, int64_t study, int64_t round) {
+    RunRecord run = TestRun(study, round);
+    run.machine = machine;
+    run.machine_id = machine + "-id";
+    return run;
+  }
+
+  static std::vector<RunRecord> Runs(Store& store) {
+    std::vector<RunRecord> runs;
+    EXPECT_TRUE(store.ForEachRun({}, [&](const RunRecord& run) {
+      runs.push_back(run);
+      return true;
+    }));
+    return runs;
+  }
+
+  TemporaryFolder folder_ = *TemporaryFolder::Make("tench-merge-");
+};
+
+TEST_F(MergeTest, StoresOfTwoMachinesBecomeOneWithAllThatTheyHeld) {
+  Store pond = Filled("pond", 1), lake = Filled("lake", 2), all = Open("all.db");
+  MergeCounts counts = *MergeStore(all, pond);
+  counts += *MergeStore(all, lake);
+  EXPECT_EQ(counts.studies, 2);
+  EXPECT_EQ(counts.runs, 6);
+  EXPECT_EQ(counts.conflicts, 0);
+  const std::vector<StudyRecord> studies = *all.Studies();
+  ASSERT_EQ(studies.size(), 2u);
+  EXPECT_EQ(studies[1].machine, "lake");
+  EXPECT_EQ(studies[1].host_json, TestStudy().host_json);
+  const std::vector<RunRecord> runs = Runs(all);
+  ASSERT_EQ(runs.size(), 6u);
+  EXPECT_EQ(runs[4].study, studies[1].id);
+  EXPECT_EQ(runs[4].round, 1);
+  EXPECT_EQ(runs[4].summary, TestSummary());
+  EXPECT_EQ(runs[4].worker_json, TestRun().worker_json);
+  EXPECT_EQ(runs[5].study, 0);
+  EXPECT_EQ(*all.Series(runs[4].id), TestSeries());
+}
+
+TEST_F(MergeTest, ASecondMergeAddsNothing) {
+  Store pond = Filled("pond", 1), all = Open("all.db");
+  ASSERT_TRUE(MergeStore(all, pond).ok());
+  const MergeCounts again = *MergeStore(all, pond);
+  EXPECT_EQ(again.studies, 0);
+  EXPECT_EQ(again.runs, 0);
+  EXPECT_EQ(again.known_runs, 3);
+  EXPECT_EQ(Runs(all).size(), 3u);
+}
+
+TEST_F(MergeTest, AStudyThatWentOnBringsOnlyWhatIsNew) {
+  Store pond = Filled("pond", 1), all = Open("all.db");
+  ASSERT_TRUE(MergeStore(all, pond).ok());
+  ASSERT_TRUE(pond.ExtendStudy(1, 9, 12).ok());
+  ASSERT_TRUE(pond.AddRun(Of("pond", 1, 2), TestSeries()).ok());
+  RunRecord again = Of("pond", 1, 1);
+  again.attempt = 1;
+  ASSERT_TRUE(pond.AddRun(again, TestSeries()).ok());
+  const MergeCounts counts = *MergeStore(all, pond);
+  EXPECT_EQ(counts.studies, 0);
+  EXPECT_EQ(counts.runs, 2);
+  EXPECT_EQ(all.Studies()->at(0).rounds, 9);
+}
+
+TEST_F(MergeTest, AnotherResultForTheSameRunIsCountedAndNotTaken) {
+  Store pond = Filled("pond", 1), all = Open("all.db");
+  ASSERT_TRUE(MergeStore(all, pond).ok());
+  Store copy = Open("copy.db");
+  StudyRecord study = TestStudy();
+  study.machine_id = "pond-id";
+  study.seed = 1;
+  RunRecord other = Of("pond", *copy.AddStudy(study), 0);
+  other.summary.wall_ns = 777;
+  ASSERT_TRUE(copy.AddRun(other, TestSeries()).ok());
+  const MergeCounts counts = *MergeStore(all, copy);
+  EXPECT_EQ(counts.conflicts, 1);
+  EXPECT_EQ(counts.runs, 0);
+  EXPECT_EQ(Runs(all)[0].summary.wall_ns, TestSummary().wall_ns);
+}
+
+TEST_F(MergeTest, TheNewerParityFindingStays) {
+  Store pond = Open("pond.db"), all = Open("all.db");
+  ParityRecord parity{"torch", "2.15", "f00d", "cpu", Outcome::kOk, "", 0.5, "conv1", "2026-01-02T00:00:00Z"};
+  ASSERT_TRUE(pond.SetParity(parity).ok());
+  parity.checked_utc = "2026-01-01T00:00:00Z";
+  parity.outcome = Outcome::kWrong;
+  ASSERT_TRUE(all.SetParity(parity).ok());
+  EXPECT_EQ(MergeStore(all, pond)->parities, 1);
+  EXPECT_EQ((*all.FindParity("torch", "2.15", "f00d", "cpu"))->outcome, Outcome::kOk);
+  EXPECT_EQ(MergeStore(all, pond)->parities, 0);
+}
+
+TEST_F(MergeTest, AFailedTransactionLeavesNothing) {
+  Store pond = Filled("pond", 1), all = Open("all.db");
+  const Status status = all.InOneTransaction([&]() -> Status {
+    EXPECT_TRUE(MergeStore(all, pond).ok());
+    return Failed("the disk is full");
+  });
+  EXPECT_FALSE(status.ok());
+  EXPECT_TRUE(all.Studies()->empty());
+  EXPECT_TRUE(Runs(all).empty());
+}
+
+}  // namespace
+}  // namespace tench
