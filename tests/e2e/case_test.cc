@@ -5,7 +5,8 @@
 //   tench: there is no network 'lennet'; did you mean 'lenet'?
 //   [exit 2]
 // A command goes to the shell in a fresh folder (shared by the commands of one case), with the built binaries first on
-// PATH, TENCH_CASES set to the folder of the cases and TENCH_SOURCE to the project. "> " lines continue a command.
+// PATH, TENCH_CASES set to the folder of the cases, TENCH_SOURCE to the project and TENCH_TEST_WORKERS to the folder of
+// the workers that only tests use. "> " lines continue a command.
 // stdout and stderr are expected as they come, and "[exit N]" follows if N is not 0. Holes and rewriting are
 // golden.h's.
 #include <gtest/gtest.h>
@@ -86,6 +87,7 @@ TEST_P(CaseTest, BehavesAsWritten) {
   setenv("PATH", (std::string(TENCH_BIN_DIR) + ":" + getenv("PATH")).c_str(), 1);
   setenv("TENCH_CASES", kCases.c_str(), 1);
   setenv("TENCH_SOURCE", TENCH_SOURCE_DIR, 1);
+  setenv("TENCH_TEST_WORKERS", TENCH_TEST_WORKERS, 1);
   setenv("TENCH_MACHINE", "testbed", 1);
   unsetenv("TENCH_WORKER_PATH");
   EXPECT_TRUE(MatchesGoldenFile(path, Replay(transcript, folder.path())));
