@@ -56,10 +56,10 @@ class Adapter {
   // `graph` is already cut for the forward phase (InferenceGraph). Everything slow belongs here: it is timed apart.
   virtual Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) = 0;
 
-  // Asks `source` once for every trained parameter. Momenta start at zero.
+  // Asks `source` once for every trained parameter. Momenta start at zero, and Adam's count of updates at none.
   virtual Status SetParameters(const TensorSource& source) = 0;
   virtual Status Parameters(const TensorSink& sink) = 0;
-  // Running statistics by their parameter name, momenta as "NAME.momentum".
+  // Running statistics by their parameter name, momenta as "NAME.momentum", Adam's second ones as "NAME.momentum2".
   virtual Status SetState(const TensorSource& source) = 0;
   virtual Status State(const TensorSink& sink) = 0;
 
