@@ -19,6 +19,7 @@
 #include "net/graph.h"
 #include "net/solver.h"
 #include "protocol/message.h"
+#include "protocol/missing_fact.h"
 
 namespace tench {
 
