@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/serve.h"
+#include "workers/caffe/adapter.h"
+
+int main(int argc, char** argv) {
+  return tench::Serve(argc, argv, [] { return tench::caffe_worker::MakeCaffeAdapter(); });
+}
