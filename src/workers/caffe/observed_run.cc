@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "workers/caffe/hdf5_file.h"
 #include "workers/caffe/solver_state.h"
@@ -87,17 +88,19 @@ Result<NetText> ObservedRun::Run(const NetForm& form, const Solver& solver, cons
   NetText net = TENCH_TRY(workshop_->PutNet(*graph_, form));
   const std::string weights = TENCH_TRY(JoinedWeights());
   std::vector<std::string> arguments;
+  std::string resume;
   if (options_.phase == Phase::kForward) {
     arguments = {"test", fmt::format("--model={}", kNetFile), "--weights=" + weights, "--iterations=1"};
   } else {
     // Displayed at the first iteration only: after an even last one Caffe would make one more forward pass.
     TENCH_TRY(workshop_->PutSolver({solver, options_.seed + static_cast<uint64_t>(steps_), 1, 2, prefix}));
     arguments = {"train", fmt::format("--solver={}", kSolverFile)};
-    const bool resumes = solver.momentum > 0 && !before_.momenta.empty();
-    arguments.push_back(resumes ? "--snapshot=" + TENCH_TRY(ResumeState(net, weights)) : "--weights=" + weights);
+    if (solver.momentum > 0 && !before_.momenta.empty()) resume = TENCH_TRY(ResumeState(net, weights));
+    arguments.push_back(resume.empty() ? "--weights=" + weights : "--snapshot=" + resume);
   }
   CaffeProcess process = TENCH_TRY(workshop_->Start(std::move(arguments)));
   TENCH_TRY(process.Finish());
+  Tidy({resume});
   return net;
 }
 
@@ -111,9 +114,22 @@ Result<double> ObservedRun::LossOf(const NetText& net) const {
   return loss;
 }
 
+void ObservedRun::Tidy(const std::vector<std::string>& files) const {
+  for (const std::string& file : files) {
+    const auto known = [&](const Moment& moment) {
+      const std::vector<std::string> needed = moment.Files();
+      return std::find(needed.begin(), needed.end(), file) != needed.end();
+    };
+    std::error_code ignored;
+    if (!file.empty() && file != gradients_ && !known(before_) && !known(after_)) std::filesystem::remove(workshop_->Path(file), ignored);
+  }
+}
+
 Result<double> ObservedRun::Step(double lr) {
+  std::vector<std::string> old = before_.Files();
+  old.push_back(std::exchange(gradients_, ""));
   before_ = after_;
-  gradients_.clear();
+  Tidy(old);
   ++steps_;
   NetForm form = Form();
   form.equal_rates = options_.phase == Phase::kGradient;
@@ -129,7 +145,6 @@ Result<double> ObservedRun::Step(double lr) {
     after_.weights = ModelFile(prefix);
     after_.momenta = StateFile(prefix);
   } else {
-    after_.weights = before_.weights;
     gradients_ = StateFile(prefix);
   }
   return loss;
@@ -161,6 +176,7 @@ Status ObservedRun::Gradients(const TensorSink& sink) {
     const std::string prefix = Fresh("gradients");
     TENCH_TRY(Run(form, GradientSolver(), prefix));
     gradients_ = StateFile(prefix);
+    Tidy({ModelFile(prefix)});
   }
   return ReadSolverState(workshop_->Path(gradients_), *graph_, net.slots,
                          [&](const Parameter& parameter, std::span<const float> values) { return sink(parameter.name, values); });
@@ -170,7 +186,9 @@ Status ObservedRun::Outputs(std::span<const std::string> layers, const TensorSin
   NetForm form = Form();
   form.equal_rates = true;
   form.outputs.assign(layers.begin(), layers.end());
-  const NetText net = TENCH_TRY(Run(form, GradientSolver(), Fresh("outputs")));
+  const std::string prefix = Fresh("outputs");
+  const NetText net = TENCH_TRY(Run(form, GradientSolver(), prefix));
+  Tidy({ModelFile(prefix), StateFile(prefix)});
   std::vector<float> values;
   for (const TypedLayer& layer : graph_->layers) {
     const std::string& name = layer.layer.name;

@@ -38,10 +38,13 @@ class ObservedRun {
     std::string weights;      // trained parameters
     std::string statistics;   // running statistics
     std::string momenta;      // .solverstate; "" = zeros
+    std::vector<std::string> Files() const { return {weights, statistics, momenta}; }
   };
 
   NetForm Form() const;
   std::string Fresh(std::string_view kind) { return fmt::format("{}{}", kind, ++files_); }
+  // Removes what no moment that is still known needs: a large network's files are gigabytes.
+  void Tidy(const std::vector<std::string>& files) const;
   // One step from `before_`; what it leaves has the prefix. Forward leaves nothing.
   Result<NetText> Run(const NetForm& form, const Solver& solver, const std::string& prefix);
   Result<std::string> JoinedWeights();
