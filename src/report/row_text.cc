@@ -82,6 +82,7 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   if (row.peak_rss_bytes) text.peak_memory = HumanBytes(*row.peak_rss_bytes);
   if (row.last_loss) text.loss = fmt::format("{:.4g}", *row.last_loss);
   if (row.ratio > 0) text.ratio = fmt::format("{:.2f}", row.ratio);
+  if (row.against_best) text.verdict = Name(row.verdict);
   text.outcome = Name(row.outcome);
   if (const int64_t runs = row.runs_ok + row.runs_failed; runs > 1 || row.runs_failed > 0) {
     text.outcome += fmt::format(" {}/{}", row.outcome == Outcome::kOk ? row.runs_ok : row.runs_failed, runs);

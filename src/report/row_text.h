@@ -14,7 +14,7 @@ namespace tench {
 
 struct RowText {
   std::string rank, name, image_time, interval, images_per_s, step_time, gflops_per_s, peak_memory, loss, ratio,
-      outcome, flags;
+      verdict, outcome, flags;
 };
 
 RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& row);
