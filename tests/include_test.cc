@@ -40,8 +40,9 @@ const std::map<std::string, Units>& Table() {
       {"store", {"plan"}},
       {"run", {"plan", "protocol", "store", "measure", "net", "net/zoo", "data", "parity", "logs"}},
       {"report", {"store", "measure", "plan"}},
+      {"report/html", {"report", "store", "measure", "plan"}},
       {"cli",
-       {"net", "net/zoo", "net/caffe", "data", "protocol", "measure", "parity", "plan", "store", "run", "report"}},
+       {"net", "net/zoo", "net/caffe", "data", "protocol", "measure", "parity", "plan", "store", "run", "report", "report/html"}},
   };
   return table;
 }
