@@ -46,7 +46,7 @@ class CaffeAdapter final : public Adapter {
 
   Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
     if (!binary_.ok()) return binary_.error();
-    if (options.profile) return Unsupported("caffe: no profile yet; `caffe time` prints one per layer");
+    if (options.profile) return Unsupported("caffe: its log has no times of single layers; `caffe time` prints them");
     timed_.reset();
     observed_.reset();
     cycle_ = false;
