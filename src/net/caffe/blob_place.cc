@@ -10,12 +10,13 @@ namespace {
 // Of an op with weights; "" where Caffe has none that tench could fill.
 std::string TypeName(const Op& op) {
   return std::visit(Overload{[](const Convolution&) { return "Convolution"; }, [](const FullyConnected&) { return "InnerProduct"; },
-                             [](const BatchNorm&) { return "BatchNorm"; }, [](const auto&) { return ""; }},
+                             [](const BatchNorm&) { return "BatchNorm"; }, [](const Scale&) { return "Scale"; }, [](const auto&) { return ""; }},
                     op);
 }
 
 std::optional<BlobPlace> BatchNormPlace(const TypedLayer& layer, int position, const CaffeNames& names) {
-  if (position >= 2) return BlobPlace{names.Of(layer.layer.name), "BatchNorm", position - 2, true};
+  const int trained = std::get<BatchNorm>(layer.layer.op).affine ? 2 : 0;
+  if (position >= trained) return BlobPlace{names.Of(layer.layer.name), "BatchNorm", position - trained, true};
   const auto scale = names.scales.find(layer.layer.name);
   if (scale == names.scales.end() || scale->second.name.empty()) return std::nullopt;
   if (position == 1 && !scale->second.bias) return std::nullopt;
@@ -34,7 +35,8 @@ CaffeNames DefaultCaffeNames(const Graph& graph) {
   for (const Layer& layer : graph.layers) taken.insert(layer.name);
   CaffeNames names;
   for (const Layer& layer : graph.layers) {
-    if (!std::holds_alternative<BatchNorm>(layer.op)) continue;
+    const BatchNorm* norm = std::get_if<BatchNorm>(&layer.op);
+    if (norm == nullptr || !norm->affine) continue;
     std::string scale = layer.name + "_scale";
     while (!taken.insert(scale).second) scale += '_';
     names.scales[layer.name] = {scale, true};

@@ -99,13 +99,44 @@ void Write(const Pooling& op, const Shape& input, caffe::LayerParameter& to) {
   if (!op.ceil_mode && !RoundingIsIdle(op, input)) pool.set_round_mode(caffe::PoolingParameter::FLOOR);
 }
 
-void Write(const Lrn& op, caffe::LayerParameter& to) {
+Status Write(const Lrn& op, caffe::LayerParameter& to) {
   to.set_type("LRN");
   caffe::LRNParameter& lrn = *to.mutable_lrn_param();
   lrn.set_local_size(static_cast<uint32_t>(op.size));
   lrn.set_alpha(Narrow(op.alpha));
   lrn.set_beta(Narrow(op.beta));
   if (op.k != 1) lrn.set_k(Narrow(op.k));
+  if (op.region == LrnRegion::kAcrossChannels) return Ok();
+  if (op.k != 1) return Unsupported("Caffe's LRN within a channel has no k");
+  lrn.set_norm_region(caffe::LRNParameter::WITHIN_CHANNEL);
+  return Ok();
+}
+
+Status Write(const Scale& op, const Layer& layer, caffe::LayerParameter& to) {
+  to.set_type("Scale");
+  caffe::ScaleParameter& scale = *to.mutable_scale_param();
+  if (op.bias) scale.set_bias_term(true);
+  WriteRules(layer, to);
+  return WriteFillers(layer, *scale.mutable_filler(), op.bias ? scale.mutable_bias_filler() : nullptr);
+}
+
+void Write(const Power& op, caffe::LayerParameter& to) {
+  to.set_type("Power");
+  to.mutable_power_param()->set_power(Narrow(op.power));
+  to.mutable_power_param()->set_scale(Narrow(op.scale));
+  to.mutable_power_param()->set_shift(Narrow(op.shift));
+}
+
+void Write(const Reshape& op, caffe::LayerParameter& to) {
+  to.set_type("Reshape");
+  caffe::BlobShape& shape = *to.mutable_reshape_param()->mutable_shape();
+  shape.add_dim(0);   // the batch, as it is
+  for (const int64_t size : op.shape) shape.add_dim(size);
+}
+
+void WriteEltwise(caffe::EltwiseParameter::EltwiseOp operation, caffe::LayerParameter& to) {
+  to.set_type("Eltwise");
+  to.mutable_eltwise_param()->set_operation(operation);
 }
 
 void WriteLoss(const char* type, double weight, caffe::LayerParameter& to) {
@@ -164,8 +195,15 @@ Status WriteOp(const TypedGraph& graph, size_t index, caffe::LayerParameter& to)
       Overload{[&](const Convolution& op) -> Status { return Write(op, layer, to); },
                [&](const FullyConnected& op) -> Status { return Write(op, layer, to); },
                [&](const Pooling& op) -> Status { return Write(op, graph.InputType(index, 0).shape, to), done(); },
-               [&](const Lrn& op) -> Status { return Write(op, to), done(); },
-               [&](const Relu&) -> Status { return Plain("ReLU", to); },
+               [&](const Lrn& op) -> Status { return Write(op, to); },
+               [&](const Scale& op) -> Status { return Write(op, layer, to); },
+               [&](const Power& op) -> Status { return Write(op, to), done(); },
+               [&](const Reshape& op) -> Status { return Write(op, to), done(); },
+               [&](const Relu& op) -> Status {
+                 if (op.negative_slope != 0) to.mutable_relu_param()->set_negative_slope(Narrow(op.negative_slope));
+                 return Plain("ReLU", to);
+               },
+               [&](const Softmax&) -> Status { return Plain("Softmax", to); },
                [&](const Sigmoid&) -> Status { return Plain("Sigmoid", to); },
                [&](const Tanh&) -> Status { return Plain("TanH", to); },
                [&](const Concat&) -> Status { return Plain("Concat", to); },
@@ -174,11 +212,17 @@ Status WriteOp(const TypedGraph& graph, size_t index, caffe::LayerParameter& to)
                  to.mutable_dropout_param()->set_dropout_ratio(Narrow(op.ratio));
                  return Plain("Dropout", to);
                },
-               [&](const Add&) -> Status {
-                 to.mutable_eltwise_param()->set_operation(caffe::EltwiseParameter::SUM);
-                 return Plain("Eltwise", to);
+               [&](const Add& op) -> Status {
+                 WriteEltwise(caffe::EltwiseParameter::SUM, to);
+                 for (const double each : op.coefficients) to.mutable_eltwise_param()->add_coeff(Narrow(each));
+                 return Ok();
                },
-               [&](const SoftmaxCrossEntropy& op) -> Status { return WriteLoss("SoftmaxWithLoss", op.loss_weight, to), done(); },
+               [&](const Multiply&) -> Status { return WriteEltwise(caffe::EltwiseParameter::PROD, to), done(); },
+               [&](const Maximum&) -> Status { return WriteEltwise(caffe::EltwiseParameter::MAX, to), done(); },
+               [&](const SoftmaxCrossEntropy& op) -> Status {
+                 if (op.ignore_label) to.mutable_loss_param()->set_ignore_label(static_cast<int32_t>(*op.ignore_label));
+                 return WriteLoss("SoftmaxWithLoss", op.loss_weight, to), done();
+               },
                [&](const SigmoidCrossEntropy& op) -> Status { return WriteLoss("SigmoidCrossEntropyLoss", op.loss_weight, to), done(); },
                [&](const MeanSquaredError& op) -> Status {
                  // Caffe sums over a sample and halves.
@@ -195,11 +239,8 @@ void WriteBatchNorm(const Layer& layer, caffe::LayerParameter& norm, caffe::Laye
   norm.set_type("BatchNorm");
   norm.mutable_batch_norm_param()->set_moving_average_fraction(Narrow(1 - op.momentum));
   norm.mutable_batch_norm_param()->set_eps(Narrow(op.eps));
-  scale.set_type("Scale");
-  caffe::ScaleParameter& param = *scale.mutable_scale_param();
-  param.set_bias_term(true);
-  Check(WriteFillers(layer, *param.mutable_filler(), param.mutable_bias_filler()).ok(), "Infer lets no integers into a batch norm");
-  WriteRules(layer, scale);
+  if (!op.affine) return;
+  Check(Write(Scale{}, layer, scale).ok(), "Infer lets no integers into a batch norm");
 }
 
 }  // namespace tench

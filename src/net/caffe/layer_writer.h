@@ -8,10 +8,11 @@
 
 namespace tench {
 
-// Fills `to` for layer `index`, which is neither an input nor a batch norm (that is two layers). kUnsupported, without the layer's name, if Caffe has no such layer.
+// Fills `to` for layer `index`, which is no input, no batch norm (that is two layers) and no slice (one layer for several). An error of kind
+// kUnsupported, without the layer's name, if Caffe has no such layer.
 Status WriteOp(const TypedGraph& graph, size_t index, caffe::LayerParameter& to);
 
-// The two layers of a batch norm.
+// The two layers of a batch norm; `scale` is left alone where the norm only normalises.
 void WriteBatchNorm(const Layer& layer, caffe::LayerParameter& norm, caffe::LayerParameter& scale);
 
 // Fills that only inputs can have are an error.

@@ -23,7 +23,7 @@ bool KeepsOutput(const Op& op) {
 // The input may be the output of another in-place layer: what that one's backward pass sees is what matters, too. ReLU looks at the sign
 // only, which dropout leaves or multiplies by zero together with the gradient.
 bool MayOverwrite(const Op& op, const Op& producer) {
-  if (std::holds_alternative<Relu>(op)) return !KeepsOutput(producer);
+  if (const Relu* relu = std::get_if<Relu>(&op)) return relu->negative_slope >= 0 && !KeepsOutput(producer);
   if (std::holds_alternative<Dropout>(op)) return !KeepsOutput(producer) || std::holds_alternative<Relu>(producer);
   if (std::holds_alternative<BatchNorm>(op)) return std::holds_alternative<Convolution>(producer) || std::holds_alternative<FullyConnected>(producer);
   return false;
@@ -42,7 +42,9 @@ class Writer {
 
   Result<std::string> Write(const std::string& fingerprint) {
     text_ = fmt::format("# {} at batch {}, fingerprint {}; written by tench\n", graph_.name, data_.batch, fingerprint);
-    text_ += fmt::format("name: \"{}\"\n", graph_.name);
+    caffe::NetParameter head;
+    head.set_name(graph_.name);
+    text_ += head.DebugString();
     TENCH_TRY(WriteInputs());
     for (size_t i = 0; i < graph_.layers.size(); ++i) {
       const Layer& layer = graph_.layers[i].layer;
@@ -65,6 +67,8 @@ class Writer {
   Status WriteData(const std::vector<size_t>& inputs, caffe::LayerParameter& to);
   Status WriteDummy(const TypedLayer& layer, caffe::DummyDataParameter& to);
   Status WriteLayer(size_t index);
+  void WriteBatchNormLayers(const Layer& layer, const std::string& top, caffe::LayerParameter to);
+  Status WriteSlices(size_t index, caffe::LayerParameter to);
 
   const TypedGraph& graph_;
   const CaffeData& data_;
@@ -131,14 +135,55 @@ Status Writer::WriteInputs() {
     layer.add_top(source.name);
   }
   layer.set_name(graph_.layers[inputs.at(0)].layer.name);
+  // The files know the shapes; whoever reads the prototxt alone cannot.
+  if (data_.kind == CaffeData::Kind::kHdf5 || data_.kind == CaffeData::Kind::kLmdb) {
+    for (const size_t i : inputs) {
+      const Input& input = std::get<Input>(graph_.layers[i].layer.op);
+      if (input.role == InputRole::kData) text_ += fmt::format("# tench: {} is {}\n", graph_.layers[i].layer.name, ToString(input.shape));
+    }
+  }
   TENCH_TRY(WriteData(inputs, layer));
   Print(layer);
+  return Ok();
+}
+
+void Writer::WriteBatchNormLayers(const Layer& layer, const std::string& top, caffe::LayerParameter to) {
+  const BatchNorm& op = std::get<BatchNorm>(layer.op);
+  caffe::LayerParameter scale = to;
+  scale.set_bottom(0, top);
+  WriteBatchNorm(layer, to, scale);
+  Print(to);
+  if (!op.affine) return;
+  scale.set_name(names_.scales.at(layer.name).name);
+  Print(scale);
+}
+
+// Caffe cuts a blob into all of its pieces by one layer, which stands where the first of them does.
+Status Writer::WriteSlices(size_t index, caffe::LayerParameter to) {
+  const size_t input = graph_.layers[index].inputs.at(0);
+  to.set_type("Slice");
+  to.clear_top();
+  int64_t end = 0;
+  for (size_t i = index; i < graph_.layers.size(); ++i) {
+    const TypedLayer& piece = graph_.layers[i];
+    const Slice* slice = std::get_if<Slice>(&piece.layer.op);
+    if (slice == nullptr || piece.inputs[0] != input) continue;
+    if (slice->begin != end) return Unsupported("Caffe cuts a blob from its start to its end, but '{}' begins at {} where {} is next", piece.layer.name, slice->begin, end);
+    if (slice->begin > 0) to.mutable_slice_param()->add_slice_point(static_cast<uint32_t>(slice->begin));
+    tops_[i] = piece.layer.name;
+    to.add_top(piece.layer.name);
+    end = slice->end;
+  }
+  const int64_t channels = graph_.layers[input].output.shape[1];
+  if (end != channels) return Unsupported("Caffe cuts a blob from its start to its end, but the pieces end at {} of {}", end, channels);
+  Print(to);
   return Ok();
 }
 
 Status Writer::WriteLayer(size_t index) {
   const TypedLayer& typed = graph_.layers[index];
   const Layer& layer = typed.layer;
+  if (std::holds_alternative<Slice>(layer.op) && !tops_[index].empty()) return Ok();
   caffe::LayerParameter to;
   to.set_name(layer.name);
   for (const size_t input : typed.inputs) to.add_bottom(tops_[input]);
@@ -147,15 +192,8 @@ Status Writer::WriteLayer(size_t index) {
   tops_[index] = in_place ? tops_[first] : layer.name;
   to.add_top(tops_[index]);
   if (!inference_.contains(layer.name)) to.add_include()->set_phase(caffe::TRAIN);
-  if (std::holds_alternative<BatchNorm>(layer.op)) {
-    caffe::LayerParameter scale = to;
-    scale.set_name(names_.scales.at(layer.name).name);
-    scale.set_bottom(0, tops_[index]);
-    WriteBatchNorm(layer, to, scale);
-    Print(to);
-    Print(scale);
-    return Ok();
-  }
+  if (std::holds_alternative<BatchNorm>(layer.op)) return WriteBatchNormLayers(layer, tops_[index], std::move(to)), Ok();
+  if (std::holds_alternative<Slice>(layer.op)) return WriteSlices(index, std::move(to));
   TENCH_TRY(WriteOp(graph_, index, to));
   const Pooling* pool = std::get_if<Pooling>(&layer.op);
   if (pool != nullptr && !pool->global && !pool->ceil_mode && RoundingIsIdle(*pool, graph_.InputType(index, 0).shape))
