@@ -194,7 +194,7 @@ TEST(ParityTest, EveryFusedOpAgreesOverUpdatesWithADropOfTheLearningRate) {
 TEST(ParityTest, EveryConvolutionAgreesWithEveryKernelThatTheTunerMayChoose) {
   for (const auto& [name, graph] : OpGraphs()) {
     if (!name.starts_with("conv")) continue;
-    for (int64_t candidate = 0; candidate < 7; ++candidate) {
+    for (int64_t candidate = 0; candidate < 9; ++candidate) {
       CompareGraph(fmt::format("{}, candidate {}", name, candidate), graph, 4, {Phase::kTrain, true, 2, 1, {}}, candidate, kTolerance);
       CompareGraph(fmt::format("{}, fused, candidate {}", name, candidate), graph, 4, {Phase::kTrain, false, 2, 2, {}}, candidate, kTolerance);
     }
