@@ -23,6 +23,8 @@ Result<double> JitterOf(const BuildOptions& options) {
 
 class ReferenceAdapter final : public Adapter {
  public:
+  explicit ReferenceAdapter(KernelMaker make_kernel) : make_kernel_(std::move(make_kernel)) {}
+
   Description Describe() override {
     Description description;
     description.name = "reference";
@@ -46,7 +48,7 @@ class ReferenceAdapter final : public Adapter {
     if (const auto found = options.options.find("jitter_seed"); found != options.options.end())
       jitter_seed = TENCH_TRY(ParseInteger(found->second).In("option jitter_seed"));
     network_ = std::make_unique<Network>(
-        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads, jitter, jitter_seed});
+        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads, jitter, jitter_seed, make_kernel_});
     momenta_.assign(graph.parameters.size(), {});
     int64_t momentum_bytes = 0;
     if (options.phase == Phase::kTrain) {
@@ -154,6 +156,7 @@ class ReferenceAdapter final : public Adapter {
     }
   }
 
+  const KernelMaker make_kernel_;
   BuildOptions options_;
   std::unique_ptr<Network> network_;
   std::vector<std::vector<float>> momenta_;  // by parameter; empty for running statistics, and unless phase is train
@@ -162,6 +165,8 @@ class ReferenceAdapter final : public Adapter {
 
 }  // namespace
 
-std::unique_ptr<Adapter> MakeReferenceAdapter() { return std::make_unique<ReferenceAdapter>(); }
+std::unique_ptr<Adapter> MakeReferenceAdapter(KernelMaker make_kernel) {
+  return std::make_unique<ReferenceAdapter>(std::move(make_kernel));
+}
 
 }  // namespace tench
