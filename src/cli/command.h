@@ -23,6 +23,7 @@ Command AddVerifyCommand(CLI::App& root);
 Command AddResultsCommand(CLI::App& root);
 Command AddReportCommand(CLI::App& root);
 Command AddExportCommand(CLI::App& root);
+Command AddImportCommand(CLI::App& root);
 Command AddDoctorCommand(CLI::App& root);
 
 // Where results go and come from unless --db says otherwise.

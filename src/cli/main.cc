@@ -57,7 +57,7 @@ int Main(int argc, char** argv) {
   const std::vector<Command> commands = {
       AddListCommand(root), AddShowCommand(root), AddRunCommand(root),
       AddSweepCommand(root), AddVerifyCommand(root), AddResultsCommand(root),
-      AddReportCommand(root), AddExportCommand(root), AddDoctorCommand(root)};
+      AddReportCommand(root), AddExportCommand(root), AddImportCommand(root), AddDoctorCommand(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

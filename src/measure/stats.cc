@@ -204,4 +204,25 @@ double StudentT975(int64_t degrees_of_freedom) {
   return (low + high) / 2;
 }
 
+double StudentTail(double t, int64_t degrees_of_freedom) {
+  Check(t >= 0 && degrees_of_freedom >= 1, "Student's t needs a distance and at least one degree of freedom");
+  if (std::isinf(t)) return 0;
+  return std::clamp(1 - StudentWithin(t, degrees_of_freedom), 0.0, 1.0);
+}
+
+GeometricMean GeometricMeanOf(std::span<const double> values) {
+  Check(!values.empty(), "the mean of nothing was asked for");
+  const auto count = static_cast<double>(values.size());
+  double mean = 0, squares = 0;
+  for (const double value : values) mean += std::log(value) / count;
+  if (values.size() == 1) return {values[0], {0, std::numeric_limits<double>::infinity()}, std::numeric_limits<double>::infinity()};
+  for (const double value : values) squares += (std::log(value) - mean) * (std::log(value) - mean);
+  GeometricMean result;
+  result.value = std::exp(mean);
+  result.log_error = std::sqrt(squares / (count - 1) / count);
+  const double half = StudentT975(static_cast<int64_t>(values.size()) - 1) * result.log_error;
+  result.interval = {std::exp(mean - half), std::exp(mean + half)};
+  return result;
+}
+
 }  // namespace tench

@@ -30,5 +30,16 @@ Interval MedianInterval(std::span<const int64_t> sorted);
 Interval BootstrapMedian(std::span<const double> values, int resamples = 1000);
 // Two-sided 97.5 % quantile of Student's t.
 double StudentT975(int64_t degrees_of_freedom);
+// P(|T| > t): how likely Student's t is further from 0 than `t`, which is at least 0 and may be infinite.
+double StudentTail(double t, int64_t degrees_of_freedom);
+
+// The centre of values that vary by factors, and Student's t-interval of it, both from their logarithms.
+struct GeometricMean {
+  double value = 0;
+  Interval interval;      // from 0 to infinity for one value
+  double log_error = 0;   // standard error of the mean of the logarithms
+};
+// `values` are positive and finite, and there is at least one.
+GeometricMean GeometricMeanOf(std::span<const double> values);
 
 }  // namespace tench

@@ -201,5 +201,29 @@ TEST(StatsTest, BootstrapOfManyValuesAgreesWithTheOrderStatistics) {
   EXPECT_NEAR(bootstrap.high, exact.high, 60);
 }
 
+TEST(StatsTest, StudentsTailIsThatOfThePrintedTables) {
+  // Two-sided: 5 % and 0.1 % points of the usual tables, to their digits.
+  EXPECT_NEAR(StudentTail(12.7062, 1), 0.05, 1e-6);
+  EXPECT_NEAR(StudentTail(4.30265, 2), 0.05, 1e-6);
+  EXPECT_NEAR(StudentTail(2.77645, 4), 0.05, 1e-6);
+  EXPECT_NEAR(StudentTail(2.26216, 9), 0.05, 1e-6);
+  EXPECT_NEAR(StudentTail(2.04227, 30), 0.05, 1e-6);
+  EXPECT_NEAR(StudentTail(636.619, 1), 0.001, 1e-8);
+  EXPECT_NEAR(StudentTail(8.61030, 4), 0.001, 1e-8);
+  EXPECT_NEAR(StudentTail(4.78091, 9), 0.001, 1e-8);
+  EXPECT_NEAR(StudentTail(1.95996 * (1 + (1.95996 * 1.95996 + 1) / 4e6), 1'000'000), 0.05, 1e-6);
+  EXPECT_EQ(StudentTail(0, 5), 1);
+  EXPECT_EQ(StudentTail(std::numeric_limits<double>::infinity(), 5), 0);
+  for (int64_t v : {1, 2, 3, 7, 50, 99, 100, 101, 400}) EXPECT_NEAR(StudentTail(StudentT975(v), v), 0.05, 1e-9) << v;
+}
+
+TEST(StatsTest, TheGeometricMeanIsTheCentreOfFactors) {
+  const GeometricMean mean = GeometricMeanOf(std::vector<double>{2, 8});
+  EXPECT_NEAR(mean.value, 4, 1e-12);
+  EXPECT_NEAR(mean.log_error, std::log(2), 1e-12);
+  EXPECT_NEAR(mean.interval.high, 4 * std::exp(12.706204736174694 * std::log(2)), 1e-3);
+  EXPECT_TRUE(std::isinf(GeometricMeanOf(std::vector<double>{3}).interval.high));
+}
+
 }  // namespace
 }  // namespace tench

@@ -69,7 +69,9 @@ struct Description {
   int protocol = kProtocolVersion;
   std::string name;                       // "reference"
   std::string version;                    // of the framework
-  std::vector<std::string> ops, devices, precisions;
+  std::vector<std::string> ops;           // the words of OpNeeds that it can do
+  std::vector<std::string> updates = {"sgd"};   // the words of SolverNeeds that it can do
+  std::vector<std::string> devices, precisions;
   std::vector<WorkerOption> options;
   std::map<std::string, std::string> facts;   // anything else worth keeping: build flags, BLAS
 };

@@ -17,6 +17,18 @@ void PutEstimate(Json& json, const std::string& name, const std::optional<Estima
   json[name + "_high"] = estimate ? Maybe(estimate->high) : Json(nullptr);
 }
 
+// Against the group's fastest, round by round.
+void PutPaired(Json& json, const RankRow& row) {
+  const RatioTest test = row.against_best.value_or(RatioTest{});
+  const bool has_interval = test.rounds > 1;
+  json["verdict"] = row.against_best ? Json(Name(row.verdict)) : Json(nullptr);
+  json["paired_rounds"] = row.against_best ? Json(test.rounds) : Json(nullptr);
+  json["paired_ratio"] = test.rounds > 0 ? RealToJson(test.ratio) : Json(nullptr);
+  json["paired_ratio_low"] = has_interval ? RealToJson(test.interval.low) : Json(nullptr);
+  json["paired_ratio_high"] = has_interval ? RealToJson(test.interval.high) : Json(nullptr);
+  json["interleaved"] = test.rounds > 0 ? Json(row.interleaved) : Json(nullptr);
+}
+
 Json StudyToJson(const StudyRecord& study) {
   Json host = Json::parse(study.host_json, nullptr, false);
   return {{"id", study.id},
@@ -56,6 +68,7 @@ Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   json["runs_failed"] = row.runs_failed;
   json["rank"] = row.rank > 0 ? Json(row.rank) : Json(nullptr);
   json["ratio_to_best"] = row.ratio > 0 ? RealToJson(row.ratio) : Json(nullptr);
+  PutPaired(json, row);
   PutEstimate(json, "image_ns", image_ns);
   PutEstimate(json, "step_ns", row.step_ns);
   json["images_per_s"] = image_ns && image_ns->value > 0 ? RealToJson(1e9 / image_ns->value) : Json(nullptr);

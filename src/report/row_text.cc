@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/row_text.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -22,28 +23,34 @@ std::string WorkerTitle(const std::string& worker, const std::string& version,
   return title;
 }
 
-// Without the axis `left_out`, and without the worker.
-std::string SharedTitle(const Cell& cell, std::optional<size_t> left_out) {
+bool VariesWorker(const Ranking& ranking) { return !ranking.by || *ranking.by == kAxisWorker; }
+
+std::vector<size_t> LeftOut(const Ranking& ranking) {
+  return ranking.by ? std::vector{*ranking.by} : std::vector<size_t>();
+}
+
+}  // namespace
+
+std::string SharedTitle(const Cell& cell, std::span<const size_t> left_out) {
   std::string title;
+  const auto is_left_out = [&](size_t axis) {
+    return std::find(left_out.begin(), left_out.end(), axis) != left_out.end();
+  };
   const auto add = [&](std::string_view text) { title += fmt::format("{}{}", title.empty() ? "" : ", ", text); };
-  if (left_out != size_t{kAxisNetwork}) add(cell.Text(kAxisNetwork));
-  if (left_out != size_t{kAxisData} && !cell.Text(kAxisData).empty()) {
+  if (!is_left_out(kAxisNetwork)) add(cell.Text(kAxisNetwork));
+  if (!is_left_out(kAxisData) && !cell.Text(kAxisData).empty()) {
     title += (title.empty() ? "on " : " on ") + cell.Text(kAxisData);
   }
-  if (left_out != size_t{kAxisBatch}) add(fmt::format("batch {}", cell.Integer(kAxisBatch)));
-  if (left_out != size_t{kAxisPhase}) add(cell.Text(kAxisPhase));
+  if (!is_left_out(kAxisBatch)) add(fmt::format("batch {}", cell.Integer(kAxisBatch)));
+  if (!is_left_out(kAxisPhase)) add(cell.Text(kAxisPhase));
   for (size_t i = 0; i < Axes().size(); ++i) {
     const bool said =
-        i == kAxisWorker || i == kAxisNetwork || i == kAxisData || i == kAxisBatch || i == kAxisPhase || left_out == i;
+        i == kAxisWorker || i == kAxisNetwork || i == kAxisData || i == kAxisBatch || i == kAxisPhase || is_left_out(i);
     if (!said && cell.values[i] != Axes()[i].fallback)
       add(fmt::format("{}={}", Axes()[i].name, Axes()[i].Print(cell.values[i])));
   }
   return title;
 }
-
-bool VariesWorker(const Ranking& ranking) { return !ranking.by || *ranking.by == kAxisWorker; }
-
-}  // namespace
 
 std::string PlainLine(std::string_view text) {
   std::string line;
@@ -75,6 +82,7 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   if (row.peak_rss_bytes) text.peak_memory = HumanBytes(*row.peak_rss_bytes);
   if (row.last_loss) text.loss = fmt::format("{:.4g}", *row.last_loss);
   if (row.ratio > 0) text.ratio = fmt::format("{:.2f}", row.ratio);
+  if (row.against_best) text.verdict = Name(row.verdict);
   text.outcome = Name(row.outcome);
   if (const int64_t runs = row.runs_ok + row.runs_failed; runs > 1 || row.runs_failed > 0) {
     text.outcome += fmt::format(" {}/{}", row.outcome == Outcome::kOk ? row.runs_ok : row.runs_failed, runs);
@@ -84,7 +92,7 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
 }
 
 std::string GroupTitle(const Ranking& ranking, const RankGroup& group) {
-  std::string title = SharedTitle(group.cell, ranking.by);
+  std::string title = SharedTitle(group.cell, LeftOut(ranking));
   if (!VariesWorker(ranking)) {
     const std::string version = group.rows.empty() ? "" : group.rows.front().worker_version;
     title = WorkerTitle(group.cell.Text(kAxisWorker), version, group.cell.options) + ": " + title;
@@ -95,7 +103,7 @@ std::string GroupTitle(const Ranking& ranking, const RankGroup& group) {
 
 std::string CellTitle(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
   std::string title = WorkerTitle(row.worker, row.worker_version, row.options) + ", " +
-                      SharedTitle(CellOf(ranking, group, row), std::nullopt);
+                      SharedTitle(CellOf(ranking, group, row), {});
   if (ranking.several_machines) title += fmt::format(" ({})", group.machine);
   return PlainLine(title);
 }

@@ -3,6 +3,7 @@
 // A ranking's rows in people's words, in one place so that the terminal and the HTML page say the same. Plain text,
 // without control characters; what was not measured is empty.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +14,14 @@ namespace tench {
 
 struct RowText {
   std::string rank, name, image_time, interval, images_per_s, step_time, gflops_per_s, peak_memory, loss, ratio,
-      outcome, flags;
+      verdict, outcome, flags;
 };
 
 RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& row);
 
-// "lenet on mnist, batch 64, train, threads=2": what the rows of a group share.
+// "lenet on mnist, batch 64, train, threads=2": a cell without its worker and without the axes `left_out`.
+std::string SharedTitle(const Cell& cell, std::span<const size_t> left_out);
+// The same of what the rows of a group share.
 std::string GroupTitle(const Ranking& ranking, const RankGroup& group);
 // "reference 1.0, lenet on mnist, batch 64, train": a row's whole cell.
 std::string CellTitle(const Ranking& ranking, const RankGroup& group, const RankRow& row);

@@ -28,7 +28,8 @@ struct RowState {
   RankRow row;
   size_t base = 0;  // that it belongs to
   std::string fingerprint;
-  std::vector<double> step_ns;      // medians of the ok runs
+  std::vector<RoundTime> times;     // of the ok runs
+  int64_t batch = 1;
   std::optional<double> low, high;  // of the newest ok run
   std::vector<Failure> failures;    // `interrupted` among them
   int64_t parameters = 0, forward_flops_per_image = 0, step_flops = 0;
@@ -64,23 +65,23 @@ void Count(Failure& failure, const RunRecord& run) {
 }
 
 Estimate EstimateOf(const RowState& state) {
-  std::vector<double> sorted = state.step_ns;
+  std::vector<double> sorted;
+  for (const RoundTime& time : state.times) sorted.push_back(time.image_ns * static_cast<double>(state.batch));
   std::sort(sorted.begin(), sorted.end());
   Estimate estimate{Quantile(sorted, 0.5), state.low, state.high};
-  const auto count = static_cast<double>(sorted.size());
   if (sorted.size() < 2 || sorted.front() <= 0) return estimate;
-  double mean = 0, squares = 0;
-  for (const double value : sorted) mean += std::log(value) / count;
-  for (const double value : sorted) squares += (std::log(value) - mean) * (std::log(value) - mean);
-  const double half = StudentT975(static_cast<int64_t>(sorted.size()) - 1) * std::sqrt(squares / (count - 1) / count);
-  estimate.low = std::min(estimate.value, std::exp(mean - half));
-  estimate.high = std::max(estimate.value, std::exp(mean + half));
+  const Interval interval = GeometricMeanOf(sorted).interval;
+  estimate.low = std::min(estimate.value, interval.low);
+  estimate.high = std::max(estimate.value, interval.high);
   return estimate;
 }
 
 // Decides the outcome of a row and takes over what its failures said.
 void Judge(RowState& state) {
   RankRow& row = state.row;
+  const auto attempts = static_cast<int64_t>(state.times.size());
+  state.times = CountedTimes(std::move(state.times));
+  row.runs_ok -= attempts - static_cast<int64_t>(state.times.size());
   const auto is_interrupted = [](const Failure& failure) { return failure.outcome == Outcome::kInterrupted; };
   if (row.runs_ok > 0 || state.failures.size() > 1) std::erase_if(state.failures, is_interrupted);
   const Failure* worst = nullptr;
@@ -100,7 +101,7 @@ void Judge(RowState& state) {
     row.reproducer = worst->reproducer;
     if (worst->count >= row.runs_ok || worst->outcome == Outcome::kWrong) row.outcome = worst->outcome;
   }
-  if (!state.step_ns.empty()) {
+  if (!state.times.empty()) {
     row.step_ns = EstimateOf(state);
     if (state.step_flops > 0 && row.step_ns->value > 0)
       row.flops_per_s = static_cast<double>(state.step_flops) * 1e9 / row.step_ns->value;
@@ -109,18 +110,39 @@ void Judge(RowState& state) {
   }
 }
 
-// Gives ranks by time per image and puts the rows in their order.
-void RankRows(const Ranking& ranking, RankGroup& group) {
-  std::vector<std::pair<double, RankRow*>> order;
-  for (RankRow& row : group.rows) {
+// A ranked row in the making and its times.
+struct Contender {
+  double image_ns = 0;
+  RankRow* row = nullptr;
+  const std::vector<RoundTime>* times = nullptr;
+};
+
+// `order` begins with the fastest.
+void CompareWithBest(std::span<const Contender> order) {
+  std::vector<const RatioTest*> tests;
+  for (size_t i = 1; i < order.size(); ++i) {
+    Pairing pairing = PairRounds(*order[0].times, *order[i].times);
+    order[i].row->interleaved = pairing.interleaved;
+    tests.push_back(&order[i].row->against_best.emplace(std::move(pairing.test)));
+  }
+  const std::vector<RatioJudgement> judgements = JudgeTable(tests);
+  for (size_t i = 0; i < judgements.size(); ++i) order[i + 1].row->verdict = judgements[i].verdict;
+}
+
+// Gives ranks by time per image and puts the rows in their order. `times` are those of the rows.
+void RankRows(const Ranking& ranking, std::span<const std::vector<RoundTime>> times, RankGroup& group) {
+  std::vector<Contender> order;
+  for (size_t i = 0; i < group.rows.size(); ++i) {
+    RankRow& row = group.rows[i];
     if (row.outcome != Outcome::kOk || !row.step_ns) continue;
-    order.emplace_back(PerImage(ranking, group, row).value, &row);
+    order.push_back({PerImage(ranking, group, row).value, &row, &times[i]});
   }
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(order.begin(), order.end(), [](const Contender& a, const Contender& b) { return a.image_ns < b.image_ns; });
   for (size_t i = 0; i < order.size(); ++i) {
-    order[i].second->rank = static_cast<int64_t>(i) + 1;
-    order[i].second->ratio = order[0].first > 0 ? order[i].first / order[0].first : 1;
+    order[i].row->rank = static_cast<int64_t>(i) + 1;
+    order[i].row->ratio = order[0].image_ns > 0 ? order[i].image_ns / order[0].image_ns : 1;
   }
+  CompareWithBest(order);
   const bool by_value = ranking.by.has_value();
   std::stable_sort(group.rows.begin(), group.rows.end(), [&](const RankRow& a, const RankRow& b) {
     if ((a.rank == 0) != (b.rank == 0)) return b.rank == 0;
@@ -214,8 +236,10 @@ void RankingBuilder::Impl::Add(const RunRecord& run) {
   if (run.outcome == Outcome::kOk) {
     ++row.runs_ok;
     row.last_loss = run.summary.last_loss;
-    if (!run.summary.step_ns_median) return;
-    state.step_ns.push_back(*run.summary.step_ns_median);
+    const auto image_ns = ImageNs(run);
+    if (!image_ns) return;
+    state.times.push_back({run.study, run.round, run.attempt, run.id, *image_ns});
+    state.batch = run.cell.Integer(kAxisBatch);
     state.low = run.summary.step_ns_low;
     state.high = run.summary.step_ns_high;
     return;
@@ -228,6 +252,7 @@ void RankingBuilder::Impl::Add(const RunRecord& run) {
 // One group per fingerprint; rows that know none join the first.
 void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
   const size_t first = ranking.groups.size();
+  std::vector<std::vector<std::vector<RoundTime>>> times;   // by group and row
   std::stable_sort(base.rows.begin(), base.rows.end(),
                    [&](size_t a, size_t b) { return rows_[a]->fingerprint.empty() < rows_[b]->fingerprint.empty(); });
   for (const size_t index : base.rows) {
@@ -241,12 +266,14 @@ void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
       group = ranking.groups.insert(group,
                                     RankGroup{base.cell, base.machine, base.machine_id, state.fingerprint, 0, 0, {}});
       group->rows.reserve(base.rows.size());
+      times.emplace_back();
     }
     if (state.parameters > 0) group->parameters = state.parameters;
     if (state.forward_flops_per_image > 0) group->forward_flops_per_image = state.forward_flops_per_image;
     group->rows.push_back(std::move(state.row));
+    times[static_cast<size_t>(group - ranking.groups.begin()) - first].push_back(std::move(state.times));
   }
-  for (size_t i = first; i < ranking.groups.size(); ++i) RankRows(ranking, ranking.groups[i]);
+  for (size_t i = first; i < ranking.groups.size(); ++i) RankRows(ranking, times[i - first], ranking.groups[i]);
 }
 
 Ranking RankingBuilder::Impl::Finish() {

@@ -9,6 +9,9 @@
 // the median. Runs of another machine, of another version of the worker or of a network with another fingerprint are
 // never mixed into one row, nor other machines or fingerprints into one group.
 //
+// The verdict of a ranked row is against the fastest of its group, from rounds in which both ran (round_time.h), with
+// Holm's correction over the group.
+//
 // A cell's outcome is the most frequent one of its runs, a failure before `ok` when even; one `wrong` run makes it
 // `wrong`. Only `ok` cells have a rank. `interrupted` runs count only where there is nothing else.
 
@@ -22,6 +25,7 @@
 #include "axis/cell.h"
 #include "base/error.h"
 #include "plan/matrix.h"
+#include "report/round_time.h"
 #include "store/store.h"
 
 namespace tench {
@@ -46,6 +50,10 @@ struct RankRow {
   std::vector<std::string> flags;  // of all its counted runs
   std::optional<Estimate> step_ns;
   double ratio = 0;  // time per image over that of the group's fastest; 0 when not ranked
+  // Against the group's fastest, round by round; of ranks below the first.
+  std::optional<RatioTest> against_best;
+  bool interleaved = true;                              // with the fastest, in the same studies
+  RatioVerdict verdict = RatioVerdict::kAmbiguous;
   std::optional<double> flops_per_s;
   std::optional<int64_t> peak_rss_bytes;  // the largest of all runs
   std::optional<double> last_loss;        // of the newest ok run

@@ -205,5 +205,44 @@ TEST(SummaryTest, ReadsAStoreByStudyAndFilter) {
   EXPECT_THAT(Rank(store, options).error().message, HasSubstr("there is no study 9; the newest is 1"));
 }
 
+RunRecord InRound(RunRecord run, int64_t study, int64_t round, int64_t attempt = 0) {
+  run.study = study;
+  run.round = round;
+  run.attempt = attempt;
+  return run;
+}
+
+TEST(SummaryTest, RowsHaveAVerdictAgainstTheFastestFromCommonRounds) {
+  std::vector<RunRecord> runs;
+  // The machine's speed doubles from round to round; the ratios do not move.
+  for (int64_t round = 0; round < 6; ++round) {
+    const double mood = static_cast<double>(int64_t{1} << round);
+    runs.push_back(InRound(TimedRun("fast", 1e6 * mood), 1, round));
+    runs.push_back(InRound(TimedRun("equal", 1.001e6 * mood), 1, round));
+    runs.push_back(InRound(TimedRun("slow", 1.1e6 * mood), 1, round));
+    if (round < 4) runs.push_back(InRound(TimedRun("rare", 50e6 * mood), 1, round));
+  }
+  const Ranking ranking = RankOf(runs);
+  ASSERT_EQ(ranking.groups.size(), 1u);
+  const std::vector<RankRow>& rows = ranking.groups[0].rows;
+  EXPECT_FALSE(rows[0].against_best.has_value());
+  EXPECT_EQ(rows[1].worker, "equal");
+  EXPECT_EQ(rows[1].verdict, RatioVerdict::kSame);
+  EXPECT_EQ(rows[2].worker, "slow");
+  EXPECT_EQ(rows[2].verdict, RatioVerdict::kSlower);
+  EXPECT_NEAR(rows[2].against_best->ratio, 1.1, 1e-9);
+  EXPECT_EQ(rows[3].verdict, RatioVerdict::kAmbiguous);
+  EXPECT_EQ(rows[3].against_best->rounds, 4);
+}
+
+TEST(SummaryTest, OnlyTheLastAttemptAtARoundCounts) {
+  const Ranking ranking = RankOf({InRound(TimedRun("a", 90e6), 1, 0), InRound(TimedRun("a", 10e6), 1, 1),
+                                  InRound(TimedRun("a", 10e6), 1, 0, 1)});
+  ASSERT_EQ(ranking.groups.size(), 1u);
+  EXPECT_EQ(ranking.groups[0].rows[0].runs_ok, 2);
+  EXPECT_DOUBLE_EQ(ranking.groups[0].rows[0].step_ns->value, 10e6);
+  EXPECT_DOUBLE_EQ(*ranking.groups[0].rows[0].step_ns->high, 10e6);
+}
+
 }  // namespace
 }  // namespace tench

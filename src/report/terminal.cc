@@ -31,6 +31,7 @@ std::vector<Column> ColumnsOf(const Ranking& ranking) {
   columns.push_back({"time/image", Align::kRight, &RowText::image_time, kMostImportant});
   columns.push_back({"95 %", Align::kRight, &RowText::interval, 6});
   columns.push_back({"× best", Align::kRight, &RowText::ratio, 8});
+  columns.push_back({"verdict", Align::kLeft, &RowText::verdict, 7});
   columns.push_back({"images/s", Align::kRight, &RowText::images_per_s, 7});
   columns.push_back({"time/step", Align::kRight, &RowText::step_time, 3});
   columns.push_back({"GFLOP/s", Align::kRight, &RowText::gflops_per_s, 2});

@@ -361,6 +361,25 @@ Status Store::SetParity(const ParityRecord& parity) {
   return statement.Run();
 }
 
+Result<std::vector<ParityRecord>> Store::Parities() {
+  Statement statement = TENCH_TRY(impl_->database.Prepare(
+      "SELECT worker, worker_version, fingerprint, setting, outcome, reason, worst, worst_tensor, checked_utc "
+      "FROM parity ORDER BY 1, 2, 3, 4"));
+  std::vector<ParityRecord> parities;
+  while (TENCH_TRY(statement.Step())) {
+    ParityRecord& parity = parities.emplace_back();
+    int column = 0;
+    for (std::string* text : {&parity.worker, &parity.worker_version, &parity.fingerprint, &parity.setting})
+      *text = statement.Text(column++);
+    parity.outcome = TENCH_TRY(ParseOutcome(statement.Text(4)));
+    parity.reason = statement.Text(5);
+    parity.worst = statement.Real(6);
+    parity.worst_tensor = statement.Text(7);
+    parity.checked_utc = statement.Text(8);
+  }
+  return parities;
+}
+
 Result<std::optional<ParityRecord>> Store::FindParity(const std::string& worker, const std::string& worker_version,
                                                       const std::string& fingerprint, const std::string& setting) {
   Statement statement = TENCH_TRY(impl_->database.Prepare(

@@ -63,6 +63,7 @@ class Store {
   Status SetParity(const ParityRecord& parity);
   Result<std::optional<ParityRecord>> FindParity(const std::string& worker, const std::string& worker_version,
                                                  const std::string& fingerprint, const std::string& setting);
+  Result<std::vector<ParityRecord>> Parities();  // ordered by worker, version, fingerprint and setting
 
   // Without series; oldest first. `each` returning false ends the walk.
   Status ForEachRun(const RunFilter& filter, const std::function<bool(const RunRecord&)>& each);

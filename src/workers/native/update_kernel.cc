@@ -131,7 +131,7 @@ void RunTiles(const Tiles& tiles, int64_t first_row_panel, int64_t last_row_pane
   static const TileKernel kernel = ChooseTileKernel();
   const DenseShape& shape = tiles.shape;
   const int64_t column_panels = (shape.in + kColumns - 1) / kColumns;
-  const int64_t chunk = std::max<int64_t>(4, kPanelBytes / (shape.batch * kColumns * static_cast<int64_t>(sizeof(float))));
+  const int64_t chunk = std::max<int64_t>(4, kPanelBytes / (std::max<int64_t>(1, shape.batch) * kColumns * static_cast<int64_t>(sizeof(float))));
   for (int64_t chunk_begin = 0; chunk_begin < column_panels; chunk_begin += chunk) {
     const int64_t chunk_end = std::min(column_panels, chunk_begin + chunk);
     for (int64_t row_panel = first_row_panel; row_panel < last_row_panel; ++row_panel) {
@@ -146,7 +146,7 @@ void RunTiles(const Tiles& tiles, int64_t first_row_panel, int64_t last_row_pane
 // (batch, width) to [width / panel][batch][panel], zeros beyond the width.
 void Pack(const float* from, float* to, int64_t batch, int64_t width, int64_t panel) {
   const int64_t panels = (width + panel - 1) / panel;
-  ParallelFor(panels, std::max<int64_t>(1, kGrain / (batch * panel)), [&](int64_t first, int64_t last) {
+  ParallelFor(panels, std::max<int64_t>(1, kGrain / (std::max<int64_t>(1, batch) * panel)), [&](int64_t first, int64_t last) {
     for (int64_t p = first; p < last; ++p) {
       const int64_t used = std::min(panel, width - p * panel);
       for (int64_t n = 0; n < batch; ++n) {

@@ -17,7 +17,9 @@ bool IsInput(const TypedLayer& layer) { return std::holds_alternative<Input>(lay
 // Ops that only choose or move numbers are exact in any arithmetic.
 bool IsExact(const Op& op) {
   const Pooling* pooling = std::get_if<Pooling>(&op);
-  return std::holds_alternative<Relu>(op) || std::holds_alternative<Flatten>(op) || std::holds_alternative<Concat>(op) ||
+  const Relu* relu = std::get_if<Relu>(&op);
+  return (relu != nullptr && relu->negative_slope == 0) || std::holds_alternative<Flatten>(op) || std::holds_alternative<Reshape>(op) ||
+         std::holds_alternative<Concat>(op) || std::holds_alternative<Slice>(op) || std::holds_alternative<Maximum>(op) ||
          std::holds_alternative<Dropout>(op) || std::holds_alternative<Embedding>(op) ||
          (pooling != nullptr && pooling->mode == PoolMode::kMax);
 }

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/comparison.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "measure/stats.h"
+#include "report/record_json.h"
+
+namespace tench {
+namespace {
+
+constexpr std::string_view kOptionPrefix = "option.";
+
+// A run that failed early knows neither its worker's version nor its network's fingerprint.
+bool SameOrUnknown(const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; }
+
+struct SideCells {
+  std::vector<ComparedCell> cells;
+  std::unordered_map<std::string, std::vector<size_t>> by_id;   // of machine and cell
+  std::vector<bool> met;                                        // it has had a partner
+
+  ComparedCell& Find(const RunRecord& run);
+  void Finish();
+};
+
+ComparedCell& SideCells::Find(const RunRecord& run) {
+  std::vector<size_t>& known = by_id[run.machine_id + '\n' + run.cell_id];
+  for (auto index = known.rbegin(); index != known.rend(); ++index) {
+    ComparedCell& cell = cells[*index];
+    if (!SameOrUnknown(cell.worker_version, run.worker_version) || !SameOrUnknown(cell.fingerprint, run.fingerprint)) continue;
+    if (cell.worker_version.empty()) cell.worker_version = run.worker_version;
+    if (cell.fingerprint.empty()) cell.fingerprint = run.fingerprint;
+    return cell;
+  }
+  known.push_back(cells.size());
+  ComparedCell cell;
+  cell.cell = run.cell;
+  cell.cell_id = run.cell_id;
+  cell.worker_version = run.worker_version;
+  cell.machine = run.machine;
+  cell.machine_id = run.machine_id;
+  cell.fingerprint = run.fingerprint;
+  return cells.emplace_back(std::move(cell));
+}
+
+void SideCells::Finish() {
+  met.assign(cells.size(), false);
+  for (ComparedCell& cell : cells) {
+    cell.times = CountedTimes(std::move(cell.times));
+    std::vector<double> sorted;
+    for (const RoundTime& time : cell.times) sorted.push_back(time.image_ns);
+    std::sort(sorted.begin(), sorted.end());
+    if (!sorted.empty()) cell.image_ns = Quantile(sorted, 0.5);
+  }
+}
+
+bool ShareRuns(const ComparedCell& a, const ComparedCell& b) {
+  return std::any_of(a.times.begin(), a.times.end(), [&](const RoundTime& x) {
+    return std::any_of(b.times.begin(), b.times.end(), [&](const RoundTime& y) { return x.run == y.run; });
+  });
+}
+
+std::string WhyAmbiguous(const CellPair& pair) {
+  const auto failed = [](const char* side, const ComparedCell& cell) { return fmt::format("{} failed: {}", side, cell.failure); };
+  if (pair.a.times.empty()) return failed("A", pair.a);
+  if (pair.b.times.empty()) return failed("B", pair.b);
+  const int64_t rounds = pair.test.rounds;
+  if (rounds == 0) return "no round of the one meets one of the other";
+  if (rounds < kFewestRounds) return fmt::format("{} round{}; a verdict needs {}", rounds, rounds == 1 ? "" : "s", kFewestRounds);
+  if (pair.test.p <= kSignificance) return "the interval is clear, but not for one of so many pairs";
+  return "the interval is too wide";
+}
+
+}  // namespace
+
+int64_t Comparison::Count(RatioVerdict verdict) const {
+  return std::count_if(pairs.begin(), pairs.end(), [&](const CellPair& pair) { return pair.verdict == verdict; });
+}
+
+bool Comparison::interleaved() const {
+  return std::all_of(pairs.begin(), pairs.end(), [](const CellPair& pair) { return pair.interleaved; });
+}
+
+class ComparisonBuilder::Impl {
+ public:
+  explicit Impl(CompareOptions options) : options_(std::move(options)) {}
+
+  void Add(Side side, const RunRecord& run);
+  Comparison Finish();
+
+ private:
+  bool Compares(const std::string& axis) const { return options_.axes.contains(axis); }
+  bool Compares(AxisIndex axis) const { return Compares(Axes()[axis].name); }
+  bool VersionsMayDiffer() const { return options_.axes.empty() || Compares(kVersionAxis) || Compares(kMachineAxis) || Compares(kAxisWorker); }
+  bool NetworksMayDiffer() const;
+  std::string SharedKey(const ComparedCell& cell) const;
+  bool Match(const ComparedCell& a, const ComparedCell& b) const;
+  CellPair Pair(const ComparedCell& a, const ComparedCell& b) const;
+  void Judge(Comparison& comparison) const;
+
+  CompareOptions options_;
+  std::array<SideCells, 2> sides_;
+};
+
+bool ComparisonBuilder::Impl::NetworksMayDiffer() const {
+  return Compares(kAxisNetwork) || Compares(kAxisData) || Compares(kAxisLength) || Compares(kAxisLabels);
+}
+
+void ComparisonBuilder::Impl::Add(Side side, const RunRecord& run) {
+  if (run.outcome == Outcome::kInterrupted) return;
+  ComparedCell& cell = sides_[static_cast<size_t>(side)].Find(run);
+  if (run.outcome != Outcome::kOk) {
+    ++cell.runs_failed;
+    cell.failure = Name(run.outcome) + (run.reason.empty() ? "" : ": " + run.reason);
+    return;
+  }
+  ++cell.runs_ok;
+  if (const auto image_ns = ImageNs(run)) cell.times.push_back({run.study, run.round, run.attempt, run.id, *image_ns});
+}
+
+// What the cells of a pair have in common, as text.
+std::string ComparisonBuilder::Impl::SharedKey(const ComparedCell& cell) const {
+  Cell shared = cell.cell;
+  for (size_t i = 0; i < Axes().size(); ++i) {
+    if (Compares(Axes()[i].name)) shared.values[i] = Axes()[i].fallback;
+  }
+  if (Compares(kAxisWorker)) shared.options.clear();
+  std::erase_if(shared.options, [&](const auto& option) { return Compares(fmt::format("{}{}", kOptionPrefix, option.first)); });
+  // Two stores may be of two machines; naming them is to compare them.
+  const bool any_machine = Compares(kMachineAxis) || options_.source == Source::kOtherStore;
+  return (any_machine ? "" : cell.machine_id) + '\n' + shared.Label();
+}
+
+bool ComparisonBuilder::Impl::Match(const ComparedCell& a, const ComparedCell& b) const {
+  if (a.times.empty() && b.times.empty()) return false;
+  if (options_.source == Source::kSameStore && ShareRuns(a, b)) return false;
+  return (NetworksMayDiffer() || SameOrUnknown(a.fingerprint, b.fingerprint)) &&
+         (VersionsMayDiffer() || SameOrUnknown(a.worker_version, b.worker_version));
+}
+
+CellPair ComparisonBuilder::Impl::Pair(const ComparedCell& a, const ComparedCell& b) const {
+  Pairing pairing = PairRounds(a.times, b.times, options_.source, options_.margin);
+  CellPair pair;
+  pair.a = a;
+  pair.b = b;
+  pair.interleaved = pairing.interleaved;
+  pair.rounds = std::move(pairing.rounds);
+  pair.test = std::move(pairing.test);
+  return pair;
+}
+
+void ComparisonBuilder::Impl::Judge(Comparison& comparison) const {
+  std::vector<const RatioTest*> tests;
+  for (const CellPair& pair : comparison.pairs) tests.push_back(&pair.test);
+  const std::vector<RatioJudgement> judgements = JudgeTable(tests);
+  for (size_t i = 0; i < judgements.size(); ++i) {
+    CellPair& pair = comparison.pairs[i];
+    pair.corrected_p = judgements[i].corrected_p;
+    pair.verdict = judgements[i].verdict;
+    if (pair.verdict == RatioVerdict::kAmbiguous) pair.reason = WhyAmbiguous(pair);
+  }
+}
+
+Comparison ComparisonBuilder::Impl::Finish() {
+  auto& [side_a, side_b] = sides_;
+  side_a.Finish();
+  side_b.Finish();
+  std::unordered_map<std::string, std::vector<size_t>> partners;
+  for (size_t i = 0; i < side_b.cells.size(); ++i) partners[SharedKey(side_b.cells[i])].push_back(i);
+  Comparison comparison;
+  comparison.margin = options_.margin;
+  comparison.axes = options_.axes;
+  for (size_t i = 0; i < side_a.cells.size(); ++i) {
+    const ComparedCell& a = side_a.cells[i];
+    for (const size_t j : partners[SharedKey(a)]) {
+      const ComparedCell& b = side_b.cells[j];
+      if (!Match(a, b)) continue;
+      side_a.met[i] = side_b.met[j] = true;
+      comparison.pairs.push_back(Pair(a, b));
+    }
+  }
+  std::stable_sort(comparison.pairs.begin(), comparison.pairs.end(), [](const CellPair& x, const CellPair& y) {
+    return std::tie(x.a.cell.values, x.a.cell.options, x.b.cell.values, x.b.cell.options) <
+           std::tie(y.a.cell.values, y.a.cell.options, y.b.cell.values, y.b.cell.options);
+  });
+  Judge(comparison);
+  for (size_t i = 0; i < side_a.cells.size(); ++i) {
+    if (!side_a.met[i]) comparison.only_a.push_back(std::move(side_a.cells[i]));
+  }
+  for (size_t i = 0; i < side_b.cells.size(); ++i) {
+    if (!side_b.met[i]) comparison.only_b.push_back(std::move(side_b.cells[i]));
+  }
+  return comparison;
+}
+
+ComparisonBuilder::ComparisonBuilder(CompareOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+ComparisonBuilder::ComparisonBuilder(ComparisonBuilder&&) noexcept = default;
+ComparisonBuilder::~ComparisonBuilder() = default;
+void ComparisonBuilder::Add(Side side, const RunRecord& run) { impl_->Add(side, run); }
+Comparison ComparisonBuilder::Finish() && { return impl_->Finish(); }
+
+}  // namespace tench

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first thing that a reader sees: every worker's images per second, a small panel per comparison.
+#include <algorithm>
+#include <map>
+
+#include "report/html/charts.h"
+
+namespace tench {
+namespace {
+
+constexpr size_t kMostPanels = 12;
+
+struct Panel {
+  int64_t group = 0;
+  size_t ranked = 0;
+  int64_t batch = 0;
+  bool training = false;
+};
+
+// Of the groups that differ in the batch size alone the one that compares the most workers, then the largest batch.
+std::vector<Panel> ChoosePanels(const ReportData& data) {
+  std::map<int64_t, Panel> groups;           // by kGroupWorkers
+  std::map<int64_t, int64_t> batches_group;  // kGroupWorkers -> kGroupBatches
+  for (const ReportCell& cell : data.cells) {
+    if (!cell.ranked()) continue;
+    Panel& panel = groups[cell.group[kGroupWorkers]];
+    panel.group = cell.group[kGroupWorkers];
+    panel.batch = cell.cell.Integer(kAxisBatch);
+    panel.training = cell.cell.phase() == Phase::kTrain;
+    ++panel.ranked;
+    batches_group[panel.group] = cell.group[kGroupBatches];
+  }
+  std::map<int64_t, Panel> best;
+  for (const auto& [group, panel] : groups) {
+    const auto [found, is_new] = best.emplace(batches_group[group], panel);
+    const Panel& known = found->second;
+    if (!is_new && std::pair(panel.ranked, panel.batch) > std::pair(known.ranked, known.batch)) found->second = panel;
+  }
+  std::vector<Panel> panels;
+  for (const auto& [group, panel] : best) panels.push_back(panel);
+  // Full comparisons of training steps are what most people came for.
+  std::stable_sort(panels.begin(), panels.end(), [](const Panel& a, const Panel& b) {
+    return std::pair(a.training, a.ranked) > std::pair(b.training, b.ranked);
+  });
+  if (panels.size() > kMostPanels) panels.resize(kMostPanels);
+  std::stable_sort(panels.begin(), panels.end(), [](const Panel& a, const Panel& b) { return a.group < b.group; });
+  return panels;
+}
+
+Json OverviewSpec(const ReportData& data) {
+  Json spec = SpecFrame("overview", Json::array());
+  spec.erase("width"), spec.erase("height"), spec.erase("autosize"), spec.erase("transform");
+  spec["facet"] = {{"field", "panel"}, {"type", "nominal"}, {"title", nullptr}, {"sort", nullptr},
+                   {"header", {{"labelAnchor", "start"}, {"labelLimit", 300}}}};
+  spec["columns"] = 3;
+  spec["spacing"] = 26;
+  spec["resolve"] = {{"scale", {{"x", "independent"}, {"y", "independent"}}}};
+  const Json y = {{"field", "series"}, {"type", "nominal"}, {"title", nullptr},
+                  {"sort", {{"field", "images_per_s"}, {"order", "descending"}}},
+                  {"axis", {{"domain", false}, {"ticks", false}, {"labelPadding", 6}}}};
+  const Json x = {{"field", "images_per_s"}, {"type", "quantitative"}, {"title", nullptr},
+                  {"scale", {{"domain", {{"unionWith", Json::array({0})}}}, {"padding", 0}}},
+                  {"axis", nullptr}};
+  Json bar = {{"mark", {{"type", "bar"}, {"cornerRadiusEnd", 3}, {"height", {{"band", 0.72}}}}},
+              {"encoding",
+               {{"x", x}, {"y", y}, {"color", SeriesColour(data, false)},
+                {"opacity", {{"condition", {{"test", "datum.rank === 1"}, {"value", 1}}}, {"value", 0.72}}},
+                {"tooltip", Tooltip({{"series", "worker", ""}, {"images_per_s", "images/s", ",.4~r"},
+                                     {"ratio", "× the fastest's time", ".3~r"}})}}}};
+  Json interval = {{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
+                   {"encoding", {{"x", {{"field", "rate_low"}, {"type", "quantitative"}}},
+                                 {"x2", {{"field", "rate_high"}}}, {"y", y}}}};
+  Json label = {{"mark", {{"type", "text"}, {"align", "left"}, {"dx", 5}, {"fontSize", 11}}},
+                {"encoding", {{"x", {{"field", "rate_high"}, {"type", "quantitative"}}}, {"y", y},
+                              {"text", {{"field", "label"}}}}}};
+  // Room for the labels behind the longest bar.
+  Json room = {{"mark", {{"type", "point"}, {"opacity", 0}}},
+               {"encoding", {{"x", {{"field", "room"}, {"type", "quantitative"}}}, {"y", y}}}};
+  spec["spec"] = {{"width", 230}, {"height", {{"step", 22}}}, {"layer", Json::array({bar, interval, label, room})}};
+  return spec;
+}
+
+std::string RateLabel(double rate, int64_t rank, double ratio) {
+  const std::string text = rate >= 9999.5 ? fmt::format("{:.1f}k", rate / 1000)
+                           : rate >= 100  ? fmt::format("{:.0f}", rate)
+                                          : fmt::format("{:.3g}", rate);
+  return rank == 1 ? text + " /s" : fmt::format("{}  ({:.2f}×)", text, ratio);
+}
+
+}  // namespace
+
+void AddOverviewChart(const ReportData& data, ChartSet& set) {
+  const std::vector<Panel> panels = ChoosePanels(data);
+  DataTable table({"panel", "series", "rank", "ratio", "images_per_s", "rate_low", "rate_high", "label", "room"});
+  for (const Panel& panel : panels) {
+    double fastest = 0;
+    for (const ReportCell& cell : data.cells) {
+      if (cell.group[kGroupWorkers] != panel.group || !cell.ranked() || cell.ImageNs() <= 0) continue;
+      const double rate = 1e9 / cell.ImageNs();
+      const Estimate& step = *cell.row.step_ns;
+      fastest = std::max(fastest, step.low ? rate * step.value / *step.low : rate);
+    }
+    for (const ReportCell& cell : data.cells) {
+      if (cell.group[kGroupWorkers] != panel.group || !cell.ranked() || cell.ImageNs() <= 0) continue;
+      const double rate = 1e9 / cell.ImageNs();
+      const Estimate& step = *cell.row.step_ns;
+      const double low = step.high ? rate * step.value / *step.high : rate;
+      const double high = step.low ? rate * step.value / *step.low : rate;
+      table.Add({data.group_titles[kGroupWorkers][static_cast<size_t>(panel.group)], cell.series, cell.row.rank,
+                 ChartNumber(cell.row.ratio), ChartNumber(rate), ChartNumber(low), ChartNumber(high),
+                 RateLabel(rate, cell.row.rank, cell.row.ratio), ChartNumber(fastest * 1.45)});
+    }
+  }
+  if (table.size() == 0) return;
+  set.data.emplace("overview", std::move(table));
+  set.charts.push_back(
+      {"overview", "summary", "Images per second",
+       "Images per second of every worker, with 95 % intervals; more is better. In brackets: how many times the "
+       "fastest's time it takes. Panels have scales of their own. Where a network was measured at several batch sizes "
+       "this is the one that most workers share.",
+       OverviewSpec(data), {{"", "", Json::object()}}});
+}
+
+}  // namespace tench

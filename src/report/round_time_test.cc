@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/round_time.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tench {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+RoundTime Time(int64_t study, int64_t round, double image_ns, int64_t attempt = 0) { return {study, round, attempt, 0, image_ns}; }
+
+std::vector<double> Ratios(const Pairing& pairing) {
+  std::vector<double> ratios;
+  for (const RoundPair& round : pairing.rounds) ratios.push_back(round.ratio());
+  return ratios;
+}
+
+TEST(RoundTimeTest, CellsOfOneStudyMeetWithinTheirRounds) {
+  const std::vector<RoundTime> a = {Time(1, 0, 10), Time(1, 1, 20), Time(2, 0, 40)};
+  const std::vector<RoundTime> b = {Time(1, 1, 30), Time(2, 0, 20), Time(2, 1, 7)};
+  const Pairing pairing = PairRounds(a, b);
+  EXPECT_TRUE(pairing.interleaved);
+  EXPECT_THAT(Ratios(pairing), ElementsAre(1.5, 0.5));
+}
+
+TEST(RoundTimeTest, CellsThatShareNoStudyMeetByNumberAndSaySo) {
+  const std::vector<RoundTime> a = {Time(3, 0, 10), Time(3, 1, 20), Time(5, 0, 10)};
+  const std::vector<RoundTime> b = {Time(4, 0, 20), Time(4, 1, 60), Time(9, 0, 40)};
+  const Pairing pairing = PairRounds(a, b);
+  EXPECT_FALSE(pairing.interleaved);
+  EXPECT_THAT(Ratios(pairing), ElementsAre(2, 3, 4));
+}
+
+TEST(RoundTimeTest, EqualStudyNumbersOfTwoStoresMeanNothing) {
+  const std::vector<RoundTime> a = {Time(1, 0, 10)}, b = {Time(1, 0, 20)};
+  EXPECT_TRUE(PairRounds(a, b).interleaved);
+  EXPECT_FALSE(PairRounds(a, b, Source::kOtherStore).interleaved);
+}
+
+TEST(RoundTimeTest, SingleRunsPairWithNothing) {
+  const std::vector<RoundTime> a = {Time(0, 0, 10), Time(0, 0, 11)}, b = {Time(0, 0, 20)};
+  EXPECT_EQ(CountedTimes(a).size(), 2u);
+  EXPECT_THAT(PairRounds(a, b).rounds, IsEmpty());
+}
+
+TEST(RoundTimeTest, TheLastAttemptAtARoundCounts) {
+  const std::vector<RoundTime> times = CountedTimes({Time(1, 1, 20, 1), Time(1, 0, 10), Time(1, 1, 30, 0)});
+  ASSERT_EQ(times.size(), 2u);
+  EXPECT_EQ(times[0].image_ns, 10);
+  EXPECT_EQ(times[1].image_ns, 20);
+}
+
+TEST(RoundTimeTest, OutlierRoundsAreMarked) {
+  std::vector<RoundTime> a, b;
+  for (int64_t round = 0; round < 8; ++round) {
+    a.push_back(Time(1, round, 100));
+    b.push_back(Time(1, round, round == 5 ? 300 : 100 + static_cast<double>(round % 3)));
+  }
+  const Pairing pairing = PairRounds(a, b);
+  for (size_t i = 0; i < 8; ++i) EXPECT_EQ(pairing.rounds[i].outlier, i == 5) << i;
+  EXPECT_EQ(pairing.test.rounds, 8);
+}
+
+}  // namespace
+}  // namespace tench
