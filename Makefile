@@ -7,6 +7,7 @@ SAN ?=
 WORKERS ?= all
 JOBS ?= $(shell nproc)
 BUILD := build$(if $(SAN),-$(SAN))
+# With ccache, if it is there, otherwise with precompiled headers.
 LAUNCHER := $(shell command -v ccache)
 # Sanitizers must fail loudly and tell where.
 export ASAN_OPTIONS ?= detect_leaks=1:abort_on_error=1

@@ -113,9 +113,5 @@ TEST_F(JobCheckTest, ResolvesTheLayersWhoseOutputIsWanted) {
   EXPECT_THAT(ResolveOutputs(graph, {"fcc"}).error().message, HasSubstr("did you mean 'fc'?"));
 }
 
-TEST_F(JobCheckTest, EncodesSlashesInTensorFileNames) {
-  EXPECT_EQ(TensorPath("/t", "outputs", "inception_3a/1x1"), "/t/outputs/inception_3a%2F1x1.bin");
-}
-
 }  // namespace
 }  // namespace tench

@@ -7,8 +7,8 @@
 
 #include "net/builder.h"
 #include "net/zoo/zoo.h"
+#include "worker/adapter_run.h"
 #include "workers/native/adapter.h"
-#include "workers/native/twin_run.h"
 #include "workers/reference/adapter.h"
 
 namespace tench::native {

@@ -23,6 +23,8 @@ Result<double> JitterOf(const BuildOptions& options) {
 
 class ReferenceAdapter final : public Adapter {
  public:
+  explicit ReferenceAdapter(KernelMaker make_kernel) : make_kernel_(std::move(make_kernel)) {}
+
   Description Describe() override {
     Description description;
     description.name = "reference";
@@ -47,7 +49,7 @@ class ReferenceAdapter final : public Adapter {
     if (const auto found = options.options.find("jitter_seed"); found != options.options.end())
       jitter_seed = TENCH_TRY(ParseInteger(found->second).In("option jitter_seed"));
     network_ = std::make_unique<Network>(
-        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads, jitter, jitter_seed});
+        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads, jitter, jitter_seed, make_kernel_});
     update_.reset();
     if (options.phase == Phase::kTrain) update_ = std::make_unique<Update>(*network_, options.solver);
     return BuildFacts{network_->bytes() + (update_ ? update_->bytes() : 0), {}};
@@ -128,6 +130,7 @@ class ReferenceAdapter final : public Adapter {
     });
   }
 
+  const KernelMaker make_kernel_;
   BuildOptions options_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<Update> update_;  // in phase train
@@ -136,6 +139,8 @@ class ReferenceAdapter final : public Adapter {
 
 }  // namespace
 
-std::unique_ptr<Adapter> MakeReferenceAdapter() { return std::make_unique<ReferenceAdapter>(); }
+std::unique_ptr<Adapter> MakeReferenceAdapter(KernelMaker make_kernel) {
+  return std::make_unique<ReferenceAdapter>(std::move(make_kernel));
+}
 
 }  // namespace tench

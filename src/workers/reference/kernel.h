@@ -6,6 +6,7 @@
 // layers, of solvers or of files.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -57,6 +58,8 @@ struct KernelSite {
 
 // null for Input layers, which compute nothing.
 std::unique_ptr<Kernel> MakeKernel(const KernelSite& site);
+// Whoever wants other arithmetic in one place: the tests, which need a worker that is wrong.
+using KernelMaker = std::function<std::unique_ptr<Kernel>(const KernelSite&)>;
 
 std::unique_ptr<Kernel> MakeConvolution(const Convolution& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakePooling(const Pooling& op, const KernelSite& site);

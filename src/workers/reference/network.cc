@@ -53,7 +53,7 @@ Network::Network(const TypedGraph& graph, const NetworkOptions& options)
     if (options.training && graph_.parameters[i].trained) gradients_[i].resize(count);
   }
   for (size_t i = 0; i < graph_.layers.size(); ++i) {
-    kernels_.push_back(MakeKernel({graph_, i, options.training}));
+    kernels_.push_back(options.make_kernel({graph_, i, options.training}));
     if (!IsInput(graph_.layers[i])) continue;
     const size_t count = static_cast<size_t>(ElementCount(graph_.layers[i].output.shape));
     if (graph_.layers[i].output.dtype == DType::kF32) {
