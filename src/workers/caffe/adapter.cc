@@ -2,6 +2,7 @@
 #include "workers/caffe/adapter.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -14,6 +15,8 @@
 namespace tench::caffe_worker {
 namespace {
 
+// Sequences: Caffe's own LSTM is another one, and it has nothing for lengths.
+constexpr std::array<std::string_view, 3> kLacking = {"embedding", "lstm", "mean_over_time"};
 constexpr const char* kWeights = "weights.caffemodel";
 
 Error NotObserving(std::string_view what) {
@@ -27,8 +30,9 @@ class CaffeAdapter final : public Adapter {
   Description Describe() override {
     Description description;
     description.name = "caffe";
-    description.ops = {"input", "conv", "pool", "lrn", "relu", "sigmoid", "tanh", "fc", "dropout", "concat", "add", "flatten", "batch_norm",
-                       "softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error"};
+    for (const std::string& op : OpAbilities()) {
+      if (std::find(kLacking.begin(), kLacking.end(), op) == kLacking.end()) description.ops.push_back(op);
+    }
     description.devices = {"cpu"};
     description.precisions = {"f32"};
     description.updates = {"sgd", "nesterov", "clip_gradients"};
