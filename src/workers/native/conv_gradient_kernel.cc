@@ -111,7 +111,7 @@ class Gradient {
     const int64_t lanes = s_.plain_in ? group_in_ : kBlock;
     Clear(it, lanes);
     const Span rows = Meets(s_.in_h, s_.out_h, s_.stride_h, it.kh * s_.dilation_h - s_.pad_h);
-    const int64_t row_bytes = 4 * (s_.in_w * s_.stride_h * lanes + it.out_blocks * s_.out_w * kBlock);
+    const int64_t row_bytes = 4 * (s_.in_w * lanes + it.out_blocks * s_.out_w * kBlock);
     const int64_t at_once = std::max<int64_t>(1, kCacheBytes / row_bytes);
     for (int64_t n = 0; n < s_.batch; ++n) {
       for (int64_t row = rows.first; row < rows.last; row += at_once) {
@@ -121,6 +121,7 @@ class Gradient {
   }
 
  private:
+  int64_t x_step() const { return s_.plain_in ? 1 : kBlock; }   // from one pixel to the next
   int64_t in_plane() const { return s_.in_h * s_.in_w; }
   int64_t out_plane() const { return s_.out_h * s_.out_w; }
   // (g, o / 8, i / 8, kh, kw, 8 i, 8 o), or (o / 8, kh, kw, i, 8 o)
@@ -136,22 +137,49 @@ class Gradient {
   }
 
   void RunRows(const Item& it, int64_t lanes, int64_t n, int64_t row, int64_t rows) const {
-    const int64_t step = s_.plain_in ? 1 : kBlock;   // from one pixel of x to the next
+    const int64_t step = x_step();
     const int64_t in_all = s_.plain_in ? s_.in_channels : s_.groups * in_blocks_ * kBlock, h = row * s_.stride_h + it.kh * s_.dilation_h - s_.pad_h;
     const float* image = x_ + n * in_all * in_plane() + (it.group * in_blocks_ + it.in_block) * kBlock * in_plane() + h * s_.in_w * step;
     const float* dy = dy_ + ((n * s_.groups + it.group) * out_blocks_ + it.out_block) * kBlock * out_plane() + row * s_.out_w * kBlock;
-    Pixels p{rows, 0, s_.stride_h * s_.in_w * step, s_.stride_w * step, s_.plain_in ? in_plane() : 1,
-             s_.out_w * kBlock, out_plane() * kBlock, kBlock, dw_block()};
-    for (int64_t kw = 0; kw < s_.kernel_w; ++kw) {
-      const int64_t offset = kw * s_.dilation_w - s_.pad_w;
-      const Span columns = Meets(s_.in_w, s_.out_w, s_.stride_w, offset);
-      p.columns = columns.last - columns.first;
-      const float* at_x = image + (columns.first * s_.stride_w + offset) * step;
-      for (int64_t lane = 0; lane < lanes; lane += kLanes) {
-        TileOf(std::min(kLanes, lanes - lane), it.out_blocks)(p, at_x + lane * p.lane, dy + columns.first * kBlock,
-                                                              Weights(it, kw) + lane * kBlock);
+    Pixels p{rows, 0, s_.stride_h * s_.in_w * step, s_.stride_w * step, 1, s_.out_w * kBlock, out_plane() * kBlock, kBlock, dw_block()};
+    if (s_.plain_in) {
+      p.lane = s_.dilation_w;
+      p.dw_lane = lanes * kBlock;
+      for (int64_t c = 0; c < lanes; ++c) {
+        for (int64_t kw = 0; kw < s_.kernel_w; kw += kLanes) {
+          RunTaps(p, image + c * in_plane(), dy, it, kw, std::min(kLanes, s_.kernel_w - kw), c);
+        }
       }
+      return;
     }
+    for (int64_t kw = 0; kw < s_.kernel_w; ++kw) {
+      for (int64_t lane = 0; lane < lanes; lane += kLanes) RunTile(p, image + lane, dy, it, kw, kLanes, Columns(kw), lane);
+    }
+  }
+
+  Span Columns(int64_t kw) const { return Meets(s_.in_w, s_.out_w, s_.stride_w, kw * s_.dilation_w - s_.pad_w); }
+
+  // Where planes lie apart, the lanes of a tile are neighbouring taps of one channel. At the image's edges fewer of them meet it, one by one.
+  void RunTaps(const Pixels& p, const float* plane, const float* dy, const Item& it, int64_t kw, int64_t taps, int64_t channel) const {
+    Span common = Columns(kw);
+    for (int64_t i = 1; i < taps; ++i) {
+      const Span columns = Columns(kw + i);
+      common = {std::max(common.first, columns.first), std::min(common.last, columns.last)};
+    }
+    if (common.first >= common.last) common = {0, 0};
+    RunTile(p, plane, dy, it, kw, taps, common, channel);
+    for (int64_t i = 0; i < taps; ++i) {
+      const Span columns = Columns(kw + i);
+      RunTile(p, plane, dy, it, kw + i, 1, {columns.first, std::min(columns.last, common.first)}, channel);
+      RunTile(p, plane, dy, it, kw + i, 1, {std::max(columns.first, common.last), columns.last}, channel);
+    }
+  }
+
+  void RunTile(Pixels p, const float* x, const float* dy, const Item& it, int64_t kw, int64_t lanes, Span columns, int64_t lane) const {
+    p.columns = columns.last - columns.first;
+    if (p.columns <= 0) return;
+    const int64_t w = columns.first * s_.stride_w + kw * s_.dilation_w - s_.pad_w;
+    TileOf(lanes, it.out_blocks)(p, x + w * x_step(), dy + columns.first * kBlock, Weights(it, kw) + lane * kBlock);
   }
 
   const ConvGradientShape& s_;

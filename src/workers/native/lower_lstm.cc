@@ -25,15 +25,6 @@ void AddWeightsGradient(Lowering& low, size_t layer, size_t index, const DenseSh
                         int64_t skipped_rows) {
   const Tensor weights = low.PlaceOf(layer, index).home, packed = low.NewTensor(PlainMd({std::max<int64_t>(1, PackedCount(shape))}));
   const int64_t flops = 2 * shape.batch * shape.in * shape.out, skipped = skipped_rows * shape.out;
-  if (low.updates() && !low.options.observe) {
-    const UpdateRule rule = RuleOf(low.options.solver, low.graph.parameters[low.ParameterIndex(layer, index)]);
-    low.AddKernel(layer, Direction::kBackwardWeights, "gradient+sgd", {x, lstm.gates, packed, weights, low.PlaceOf(layer, index).momentum},
-                  [shape, skipped, rule](std::span<float* const> p, RunState& state) {
-                    DenseUpdate(shape, p[0], p[1] + skipped, p[2], p[3], p[4], rule, state.lr);
-                  },
-                  flops);
-    return;
-  }
   const Tensor gradient = low.NewGradient(layer, index, weights.md);
   low.AddKernel(layer, Direction::kBackwardWeights, "gradient", {x, lstm.gates, packed, gradient},
                 [shape, skipped](std::span<float* const> p, RunState&) { DenseGradient(shape, p[0], p[1] + skipped, p[2], p[3]); }, flops);
