@@ -112,7 +112,7 @@ std::string WinnersSection(const ReportData& data) {
     }
     const std::string verdict = VerdictTitle(second.row.verdict);
     out += fmt::format(
-        "<tr><td class=\"left\">{}</td><td class=\"left\"><b>{}</b></td><td>{}</td><td class=\"left\">{}</td><td>{}</td>"
+        "<tr><td class=\"left wrap\">{}</td><td class=\"left\"><b>{}</b></td><td>{}</td><td class=\"left\">{}</td><td>{}</td>"
         "<td>{:.2f}×</td><td class=\"soft\">{}</td><td class=\"left\"><span class=\"verdict {}\">{}</span></td></tr>\n",
         HtmlText(data.group_titles[kGroupWorkers][static_cast<size_t>(group)]), HtmlText(first.series),
         Rate(first.ImageNs()), HtmlText(second.series), Rate(second.ImageNs()), margin, interval, verdict, verdict);
