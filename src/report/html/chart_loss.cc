@@ -33,7 +33,6 @@ Json LossSpec(Grouping grouping, const Json& colour, const Json& detail) {
                                {"fillOpacity", {{"condition", {{"test", "datum.unit === 'GPU'"}, {"value", 1}}},
                                                 {"value", 0}}},
                                {"fill", colour}}}};
-  points["encoding"]["fill"]["legend"] = nullptr;
   // Not filtered: a layer without a row would leave the scales without an extent.
   Json marks = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 110}, {"color", "#d92d20"}}},
                 {"encoding",

@@ -60,6 +60,7 @@ void AddPhaseChart(const ReportData& data, ChartSet& set) {
   set.data.emplace("phases", std::move(table));
   Json spec = SpecFrame("phases", Json::array({{{"filter", GroupFilter(kGroupPhases)}}}));
   spec["height"] = {{"step", 34}};
+  spec.erase("autosize");  // does not go with a height by steps
   constexpr std::array<std::pair<const char*, const char*>, 5> kParts = {{{"forward", "#3b7dd8"},
                                                                           {"backward", "#e4572e"},
                                                                           {"update", "#d9a400"},

@@ -81,7 +81,7 @@ Json SpeedUpSpec(const ReportData& data, const Contest& contest) {
                  {"tooltip", Tooltip({{"series", "worker", ""}, {contest.field, contest.noun, ""},
                                       {"batch", "batch", ""}, {"speed_up", "times as fast", ".3~g"}})}}}};
   if (!between_workers) {
-    bars["encoding"]["opacity"] = {{"field", contest.field}, {"type", "nominal"}, {"title", contest.noun},
+    bars["encoding"]["opacity"] = {{"field", contest.field}, {"type", "ordinal"}, {"title", contest.noun},
                                    {"scale", {{"range", {0.55, 1}}}}};
     bars["encoding"]["xOffset"] = {{"field", "side"}, {"type", "nominal"}};
     spec["transform"].push_back({{"calculate", fmt::format("datum.series + ' ' + datum.{}", contest.field)},

@@ -19,7 +19,8 @@ function fit(spec, width) {
   } else if (spec.vconcat) {
     for (const panel of spec.vconcat) panel.width = Math.max(160, width - 78);
   } else {
-    spec.width = width;
+    // Without a size of its own to fit into, the names beside the axis need their room.
+    spec.width = spec.autosize ? width : Math.max(160, width - 120);
   }
   const narrow = width < 520;
   spec.config.legend.columns = narrow ? 2 : 4;
