@@ -74,7 +74,7 @@ class BrowserTest : public testing::Test {
 
   Json See(const ReportData& data, const std::string& flags = "--window-size=1280,900") {
     const std::string dom = Chromium(flags + " --dump-dom", Write(data, true));
-    const size_t begin = dom.find("<pre id=\"seen\">"), end = dom.find("</pre>", begin);
+    const size_t begin = dom.rfind("<pre id=\"seen\">"), end = dom.find("</pre>", begin);
     if (begin == std::string::npos) {
       ADD_FAILURE() << "the page did not finish: " << ReadFile(folder_->path() / "stderr")->substr(0, 2000);
       return Json::object();

@@ -1,4 +1,4 @@
-// Put last into the page: uses it as a reader would, and leaves what was seen in <pre id="seen">.
+// Put last into the page: uses it as a reader would, and leaves what it saw in an element "seen".
 (async () => {
   const seen = { charts: {}, complaints };
   const count = (root, selector) => root.querySelectorAll(selector).length;

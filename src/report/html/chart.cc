@@ -64,15 +64,23 @@ Json SpecFrame(std::string_view data_name, Json transform) {
 }
 
 Json SeriesColour(const ReportData& data, bool legend) {
-  Json range = Json::array();
+  // Who never ran has no colour, and no place in a legend.
+  std::set<std::string> drawn;
+  for (const ReportCell& cell : data.cells) {
+    if (cell.row.step_ns || !cell.series_data.loss.empty()) drawn.insert(cell.series);
+  }
+  Json domain = Json::array(), range = Json::array();
   size_t next = 0;
-  for (const std::string& series : data.series)
+  for (const std::string& series : data.series) {
+    if (!drawn.contains(series)) continue;
+    domain.push_back(series);
     range.push_back(series.starts_with("reference") ? kReferenceColour : kPalette[next++ % kPalette.size()]);
+  }
   return {{"field", "series"},
           {"type", "nominal"},
           {"title", nullptr},
-          {"scale", {{"domain", data.series}, {"range", std::move(range)}}},
-          {"legend", legend ? Json{{"symbolType", "circle"}} : Json(nullptr)}};
+          {"scale", {{"domain", std::move(domain)}, {"range", std::move(range)}}},
+          {"legend", legend ? Json{{"symbolType", "circle"}, {"symbolOpacity", 1}, {"symbolSize", 90}} : Json(nullptr)}};
 }
 
 Json Tooltip(std::initializer_list<std::array<std::string, 3>> fields) {
@@ -99,15 +107,17 @@ std::string GroupFilter(Grouping grouping) { return fmt::format("datum.{} === gr
 
 std::vector<ChartChoice> GroupChoices(const ReportData& data, Grouping grouping, size_t least,
                                       const std::function<std::string(const ReportCell&)>& wanted) {
-  std::map<int64_t, std::set<std::string>> values;
+  // Training comes first: it is what most readers look for.
+  std::map<std::pair<bool, int64_t>, std::set<std::string>> values;
   for (const ReportCell& cell : data.cells) {
     const std::string value = wanted(cell);
-    if (!value.empty()) values[cell.group[grouping]].insert(value);
+    const bool trains = cell.cell.phase() == Phase::kTrain || grouping == kGroupPhases;
+    if (!value.empty()) values[{!trains, cell.group[grouping]}].insert(value);
   }
   std::vector<ChartChoice> choices;
-  for (const auto& [group, distinct] : values) {
+  for (const auto& [key, distinct] : values) {
     if (distinct.size() < least) continue;
-    choices.push_back({data.group_titles[grouping][static_cast<size_t>(group)], "", {{"group", group}}});
+    choices.push_back({data.group_titles[grouping][static_cast<size_t>(key.second)], "", {{"group", key.second}}});
   }
   return choices;
 }

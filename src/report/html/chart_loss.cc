@@ -9,9 +9,11 @@ namespace {
 
 std::string UnitOf(const ReportCell& cell) { return cell.cell.Text(kAxisDevice) == "cpu" ? "CPU" : "GPU"; }
 
-// Runs that diverged are what a loss chart is for; `wrong` ones are never shown beside right ones.
+// Only training moves the weights. Runs that diverged are what a loss chart is for; `wrong` ones are never shown beside
+// right ones.
 bool HasCurve(const ReportCell& cell) {
-  return cell.series_data.loss.size() > 1 && cell.row.outcome != Outcome::kWrong;
+  return cell.series_data.loss.size() > 1 && cell.row.outcome != Outcome::kWrong &&
+         cell.cell.phase() == Phase::kTrain;
 }
 
 Json LossSpec(Grouping grouping, const Json& colour, const Json& detail) {
@@ -31,11 +33,11 @@ Json LossSpec(Grouping grouping, const Json& colour, const Json& detail) {
                                {"fillOpacity", {{"condition", {{"test", "datum.unit === 'GPU'"}, {"value", 1}}},
                                                 {"value", 0}}},
                                {"fill", colour}}}};
-  points["encoding"]["fill"]["legend"] = nullptr;
-  Json marks = {{"transform", Json::array({{{"filter", "datum.mark !== null"}}})},
-                {"mark", {{"type", "point"}, {"filled", true}, {"size", 110}, {"color", "#d92d20"}, {"opacity", 1}}},
+  // Not filtered: a layer without a row would leave the scales without an extent.
+  Json marks = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 110}, {"color", "#d92d20"}}},
                 {"encoding",
-                 {{"x", x}, {"y", y}, {"tooltip", tooltip},
+                 {{"x", x}, {"y", y},
+                  {"opacity", {{"condition", {{"test", "datum.mark !== null"}, {"value", 1}}}, {"value", 0}}},
                   {"shape", {{"field", "mark_text"}, {"type", "nominal"}, {"title", nullptr},
                              {"scale", {{"domain", {"negative loss", "not a number"}},
                                         {"range", {"triangle-down", "cross"}}}}}}}}};

@@ -9,6 +9,8 @@ namespace tench {
 namespace {
 
 constexpr size_t kMostPanels = 12;
+constexpr int kLabelWidth = 84;         // of the workers' names, the same in every panel, so that bars begin alike
+constexpr double kRoomForLabels = 1.5;  // behind the longest bar, as a multiple of it
 
 struct Panel {
   int64_t group = 0;
@@ -47,20 +49,13 @@ std::vector<Panel> ChoosePanels(const ReportData& data) {
   return panels;
 }
 
-Json OverviewSpec(const ReportData& data) {
-  Json spec = SpecFrame("overview", Json::array());
-  spec.erase("width"), spec.erase("height"), spec.erase("autosize"), spec.erase("transform");
-  spec["facet"] = {{"field", "panel"}, {"type", "nominal"}, {"title", nullptr}, {"sort", nullptr},
-                   {"header", {{"labelAnchor", "start"}, {"labelLimit", 300}}}};
-  spec["columns"] = 3;
-  spec["spacing"] = 26;
-  spec["resolve"] = {{"scale", {{"x", "independent"}, {"y", "independent"}}}};
-  const Json y = {{"field", "series"}, {"type", "nominal"}, {"title", nullptr},
-                  {"sort", {{"field", "images_per_s"}, {"order", "descending"}}},
-                  {"axis", {{"domain", false}, {"ticks", false}, {"labelPadding", 6}}}};
+Json PanelSpec(const ReportData& data, int64_t number, const std::string& title, const std::vector<std::string>& order,
+               double room) {
+  const Json y = {{"field", "series"}, {"type", "nominal"}, {"title", nullptr}, {"sort", order},
+                  {"axis", {{"domain", false}, {"ticks", false}, {"labelPadding", 6}, {"labelLimit", kLabelWidth - 8},
+                            {"minExtent", kLabelWidth}, {"maxExtent", kLabelWidth}}}};
   const Json x = {{"field", "images_per_s"}, {"type", "quantitative"}, {"title", nullptr},
-                  {"scale", {{"domain", {{"unionWith", Json::array({0})}}}, {"padding", 0}}},
-                  {"axis", nullptr}};
+                  {"scale", {{"domain", Json::array({0, ChartNumber(room)})}, {"nice", false}}}, {"axis", nullptr}};
   Json bar = {{"mark", {{"type", "bar"}, {"cornerRadiusEnd", 3}, {"height", {{"band", 0.72}}}}},
               {"encoding",
                {{"x", x}, {"y", y}, {"color", SeriesColour(data, false)},
@@ -70,14 +65,14 @@ Json OverviewSpec(const ReportData& data) {
   Json interval = {{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
                    {"encoding", {{"x", {{"field", "rate_low"}, {"type", "quantitative"}}},
                                  {"x2", {{"field", "rate_high"}}}, {"y", y}}}};
-  Json label = {{"mark", {{"type", "text"}, {"align", "left"}, {"dx", 5}, {"fontSize", 11}}},
+  Json label = {{"mark", {{"type", "text"}, {"align", "left"}, {"dx", 6}, {"fontSize", 12}}},
                 {"encoding", {{"x", {{"field", "rate_high"}, {"type", "quantitative"}}}, {"y", y},
                               {"text", {{"field", "label"}}}}}};
-  // Room for the labels behind the longest bar.
-  Json room = {{"mark", {{"type", "point"}, {"opacity", 0}}},
-               {"encoding", {{"x", {{"field", "room"}, {"type", "quantitative"}}}, {"y", y}}}};
-  spec["spec"] = {{"width", 230}, {"height", {{"step", 22}}}, {"layer", Json::array({bar, interval, label, room})}};
-  return spec;
+  return {{"title", {{"text", title}, {"fontSize", 13}, {"offset", 6}, {"limit", 320}, {"frame", "bounds"}}},
+          {"width", 230},
+          {"height", 24 * order.size()},
+          {"transform", Json::array({{{"filter", fmt::format("datum.panel === {}", number)}}})},
+          {"layer", Json::array({bar, interval, label})}};
 }
 
 std::string RateLabel(double rate, int64_t rank, double ratio) {
@@ -90,35 +85,41 @@ std::string RateLabel(double rate, int64_t rank, double ratio) {
 }  // namespace
 
 void AddOverviewChart(const ReportData& data, ChartSet& set) {
-  const std::vector<Panel> panels = ChoosePanels(data);
-  DataTable table({"panel", "series", "rank", "ratio", "images_per_s", "rate_low", "rate_high", "label", "room"});
-  for (const Panel& panel : panels) {
-    double fastest = 0;
-    for (const ReportCell& cell : data.cells) {
-      if (cell.group[kGroupWorkers] != panel.group || !cell.ranked() || cell.ImageNs() <= 0) continue;
-      const double rate = 1e9 / cell.ImageNs();
-      const Estimate& step = *cell.row.step_ns;
-      fastest = std::max(fastest, step.low ? rate * step.value / *step.low : rate);
-    }
+  DataTable table({"panel", "series", "rank", "ratio", "images_per_s", "rate_low", "rate_high", "label"});
+  Json panels = Json::array();
+  for (const Panel& panel : ChoosePanels(data)) {
+    std::vector<std::string> order;
+    double longest = 0;
+    const auto number = static_cast<int64_t>(panels.size());
+    // The cells of a group stand in the order of their ranks.
     for (const ReportCell& cell : data.cells) {
       if (cell.group[kGroupWorkers] != panel.group || !cell.ranked() || cell.ImageNs() <= 0) continue;
       const double rate = 1e9 / cell.ImageNs();
       const Estimate& step = *cell.row.step_ns;
       const double low = step.high ? rate * step.value / *step.high : rate;
       const double high = step.low ? rate * step.value / *step.low : rate;
-      table.Add({data.group_titles[kGroupWorkers][static_cast<size_t>(panel.group)], cell.series, cell.row.rank,
-                 ChartNumber(cell.row.ratio), ChartNumber(rate), ChartNumber(low), ChartNumber(high),
-                 RateLabel(rate, cell.row.rank, cell.row.ratio), ChartNumber(fastest * 1.45)});
+      table.Add({number, cell.series, cell.row.rank, ChartNumber(cell.row.ratio), ChartNumber(rate), ChartNumber(low),
+                 ChartNumber(high), RateLabel(rate, cell.row.rank, cell.row.ratio)});
+      order.push_back(cell.series);
+      longest = std::max(longest, high);
     }
+    if (order.empty()) continue;
+    panels.push_back(PanelSpec(data, number, data.group_titles[kGroupWorkers][static_cast<size_t>(panel.group)], order,
+                               longest * kRoomForLabels));
   }
-  if (table.size() == 0) return;
+  if (panels.empty()) return;
   set.data.emplace("overview", std::move(table));
+  Json spec = SpecFrame("overview", Json::array());
+  for (const char* key : {"width", "height", "autosize", "transform"}) spec.erase(key);
+  spec["concat"] = std::move(panels);
+  spec["columns"] = 3;
+  spec["spacing"] = {{"row", 22}, {"column", 20}};
   set.charts.push_back(
       {"overview", "summary", "Images per second",
        "Images per second of every worker, with 95 % intervals; more is better. In brackets: how many times the "
        "fastest's time it takes. Panels have scales of their own. Where a network was measured at several batch sizes "
        "this is the one that most workers share.",
-       OverviewSpec(data), {{"", "", Json::object()}}});
+       std::move(spec), {{"", "", Json::object()}}});
 }
 
 }  // namespace tench

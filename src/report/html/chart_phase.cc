@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a training step's time goes: forward, backward, update, as differences of the phases that were measured.
+#include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "report/html/charts.h"
 
@@ -45,17 +48,30 @@ void AddPhaseChart(const ReportData& data, ChartSet& set) {
     parts.image_ns[cell.cell.phase()] = cell.ImageNs();
   }
   DataTable table({"series", "part", "image_ms", "place", std::string(ColumnOf(kGroupPhases))});
+  std::set<std::string> present;
   for (const auto& [key, parts] : stacks) {
     if (parts.image_ns.size() < 2) continue;
-    for (const auto& [name, image_ns, place] : Stack(parts.image_ns))
+    for (const auto& [name, image_ns, place] : Stack(parts.image_ns)) {
       table.Add({parts.series, name, ChartNumber(image_ns / 1e6), place, key.first});
+      present.insert(name);
+    }
   }
   if (table.size() == 0) return;
   set.data.emplace("phases", std::move(table));
   Json spec = SpecFrame("phases", Json::array({{{"filter", GroupFilter(kGroupPhases)}}}));
   spec["height"] = {{"step", 34}};
-  const Json names = {"forward", "backward", "update", "forward and backward", "backward and update"};
-  const Json colours = {"#3b7dd8", "#e4572e", "#d9a400", "#8a6d4b", "#c2456f"};
+  spec.erase("autosize");  // does not go with a height by steps
+  constexpr std::array<std::pair<const char*, const char*>, 5> kParts = {{{"forward", "#3b7dd8"},
+                                                                          {"backward", "#e4572e"},
+                                                                          {"update", "#d9a400"},
+                                                                          {"forward and backward", "#8a6d4b"},
+                                                                          {"backward and update", "#c2456f"}}};
+  Json names = Json::array(), colours = Json::array();
+  for (const auto& [name, colour] : kParts) {
+    if (!present.contains(name)) continue;
+    names.push_back(name);
+    colours.push_back(colour);
+  }
   spec["mark"] = {{"type", "bar"}, {"height", {{"band", 0.7}}}};
   spec["encoding"] = {
       {"y", {{"field", "series"}, {"type", "nominal"}, {"title", nullptr},

@@ -27,22 +27,27 @@ std::vector<Contest> Contests() {
   };
 }
 
-// A choice per group and side to measure against. The slowest side comes first: ratios above one read best.
+// A choice per group and side to measure against. Of workers the slowest comes first, else the smallest: ratios above one
+// read best.
 std::vector<ChartChoice> ContestChoices(const ReportData& data, const Contest& contest) {
-  std::map<int64_t, std::map<std::string, std::pair<double, const ReportCell*>>> groups;  // slowest image of each side
+  std::map<int64_t, std::map<std::string, double>> groups;  // the slowest image of each side
   for (const ReportCell& cell : data.cells) {
     if (!cell.ranked()) continue;
-    auto& [slowest, example] = groups[cell.group[contest.grouping]][contest.value(cell)];
+    double& slowest = groups[cell.group[contest.grouping]][contest.value(cell)];
     slowest = std::max(slowest, cell.ImageNs());
-    example = &cell;
   }
   std::vector<ChartChoice> choices;
   for (const auto& [group, sides] : groups) {
     if (sides.size() < 2) continue;
     std::vector<std::pair<double, std::string>> order;
-    for (const auto& [side, slowest] : sides) order.emplace_back(-slowest.first, side);
+    for (const auto& [side, slowest] : sides) {
+      const double place = contest.field == "series"         ? -slowest
+                           : contest.field == "threads_used" ? static_cast<double>(std::stoll(side))
+                                                             : 0;
+      order.emplace_back(place, side);
+    }
     std::sort(order.begin(), order.end());
-    for (const auto& [negative, side] : order) {
+    for (const auto& [place, side] : order) {
       Json base = contest.field == "threads_used" ? Json(std::stoll(side)) : Json(side);
       choices.push_back({data.group_titles[contest.grouping][static_cast<size_t>(group)], "over " + side,
                          {{"group", group}, {"base", std::move(base)}}});
@@ -76,7 +81,7 @@ Json SpeedUpSpec(const ReportData& data, const Contest& contest) {
                  {"tooltip", Tooltip({{"series", "worker", ""}, {contest.field, contest.noun, ""},
                                       {"batch", "batch", ""}, {"speed_up", "times as fast", ".3~g"}})}}}};
   if (!between_workers) {
-    bars["encoding"]["opacity"] = {{"field", contest.field}, {"type", "nominal"}, {"title", contest.noun},
+    bars["encoding"]["opacity"] = {{"field", contest.field}, {"type", "ordinal"}, {"title", contest.noun},
                                    {"scale", {{"range", {0.55, 1}}}}};
     bars["encoding"]["xOffset"] = {{"field", "side"}, {"type", "nominal"}};
     spec["transform"].push_back({{"calculate", fmt::format("datum.series + ' ' + datum.{}", contest.field)},

@@ -17,6 +17,7 @@ void AddStepChart(const ReportData& data, ChartSet& set) {
   set.data.emplace("steps", std::move(table));
   Json spec = SpecFrame("steps", Json::array({{{"filter", GroupFilter(kGroupWorkers)}}}));
   spec["height"] = {{"step", 38}};
+  spec.erase("autosize");  // does not go with a height by steps
   const Json y = {{"field", "series"}, {"type", "nominal"}, {"title", nullptr}, {"sort", {{"field", "p50"}}}};
   const auto x = [](const std::string& field) {
     return Json{{"field", field}, {"type", "quantitative"}, {"title", "milliseconds per step, logarithmic"},

@@ -40,6 +40,7 @@ std::vector<const ReportCell*> OwnCells(const ReportData& data, const Pair& pair
 Json ThenAndNowSpec() {
   Json spec = SpecFrame("then_and_now", Json::array({{{"filter", "datum.pair === group"}}}));
   spec["height"] = {{"step", 26}};
+  spec.erase("autosize");  // does not go with a height by steps
   const Json x = {{"field", "images_per_s"}, {"type", "quantitative"}, {"title", "images per second, logarithmic"},
                   {"scale", {{"type", "log"}, {"nice", false}, {"padding", 16}}}};
   const Json y = {{"field", "framework"}, {"type", "nominal"}, {"title", nullptr}, {"sort", {{"field", "place"}}}};

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What more threads bring: speed-up over the smallest thread count, and the efficiency of each thread.
 #include <map>
+#include <set>
 
 #include "report/html/charts.h"
 
 namespace tench {
 namespace {
 
-Json ThreadPanel(const ReportData& data, const std::string& field, const std::string& title, const std::string& ideal) {
+Json ThreadPanel(const ReportData& data, const std::set<int64_t>& counts, const std::string& field,
+                 const std::string& title, const std::string& ideal) {
   const Json x = {{"field", "threads"}, {"type", "quantitative"}, {"title", "threads"},
-                  {"scale", {{"zero", false}, {"padding", 12}}}, {"axis", {{"tickMinStep", 1}, {"format", "d"}}}};
+                  {"scale", {{"zero", false}, {"padding", 12}}}, {"axis", {{"values", counts}}}};
   const Json y = {{"field", field}, {"type", "quantitative"}, {"title", title}, {"scale", {{"zero", true}}}};
   Json lines = {{"mark", {{"type", "line"}, {"point", {{"size", 55}}}}},
                 {"encoding", {{"x", x}, {"y", y}, {"color", SeriesColour(data)},
@@ -34,10 +36,12 @@ void AddThreadChart(const ReportData& data, ChartSet& set) {
   }
   DataTable table({"series", "threads", "speed_up", "efficiency", "ideal", "one", std::string(ColumnOf(kGroupThreads))});
   std::vector<ChartChoice> choices;
+  std::set<int64_t> counts;
   for (const auto& [key, points] : curves) {
     if (points.size() < 2) continue;
     const auto& [fewest, base] = *points.begin();
     for (const auto& [threads, cell] : points) {
+      counts.insert(threads);
       const double speed_up = base->ImageNs() / cell->ImageNs();
       const double ideal = static_cast<double>(threads) / static_cast<double>(fewest);
       table.Add({cell->series, threads, ChartNumber(speed_up), ChartNumber(speed_up / ideal), ChartNumber(ideal), 1,
@@ -51,8 +55,8 @@ void AddThreadChart(const ReportData& data, ChartSet& set) {
   set.data.emplace("threads", std::move(table));
   Json spec = SpecFrame("threads", Json::array({{{"filter", GroupFilter(kGroupThreads)}}}));
   spec.erase("width"), spec.erase("height"), spec.erase("autosize");
-  spec["vconcat"] = Json::array({ThreadPanel(data, "speed_up", "speed-up", "ideal"),
-                                 ThreadPanel(data, "efficiency", "efficiency", "one")});
+  spec["vconcat"] = Json::array({ThreadPanel(data, counts, "speed_up", "speed-up", "ideal"),
+                                 ThreadPanel(data, counts, "efficiency", "efficiency", "one")});
   spec["spacing"] = 24;
   set.charts.push_back({"threads", "inside", "Threads",
                         "Speed-up over the smallest thread count that was measured, and that speed-up per thread; the "

@@ -89,13 +89,27 @@ std::string Head(const PageOptions& options) {
       HtmlText(options.title), kPageStyle);
 }
 
-std::string Header(const PageOptions& options) {
+// "quick on vm, 2026-11-16": each study, as far as a line can hold them.
+std::string StudyNames(const ReportData& data) {
+  std::string out;
+  for (size_t i = 0; i < data.ranking.studies.size() && i < 3; ++i) {
+    const StudyRecord& study = data.ranking.studies[i];
+    out += fmt::format("{}{} on {}, {}", i > 0 ? " · " : "", study.suite, study.machine, study.started_utc.substr(0, 10));
+  }
+  if (data.ranking.studies.size() > 3) out += fmt::format(" and {} more", data.ranking.studies.size() - 3);
+  return out;
+}
+
+std::string Header(const ReportData& data, const PageOptions& options) {
   std::string out = "<body>\n<nav aria-label=\"Sections\"><div>\n";
   for (const SectionRow* section : {&kSummary, &kBatch, &kLoss, &kMemory, &kInside, &kTable, &kThen})
     out += fmt::format("<a href=\"#{}\">{}</a>\n", section->id, section->title);
   out += "<button type=\"button\" id=\"theme\" title=\"Light, dark, or as the system asks\">Theme</button>\n</div></nav>\n";
   out += fmt::format("<main>\n<header>\n<h1>{}</h1>\n", HtmlText(options.title));
-  if (!options.made_utc.empty()) out += fmt::format("<p class=\"soft\">made {}</p>\n", HtmlText(options.made_utc));
+  out += fmt::format("<p class=\"soft\">{}", HtmlText(StudyNames(data)));
+  if (!options.made_utc.empty())
+    out += fmt::format("{}made {}", data.ranking.studies.empty() ? "" : " · ", HtmlText(options.made_utc));
+  out += "</p>\n";
   return out + "</header>\n";
 }
 
@@ -136,7 +150,7 @@ std::string RenderPage(const ReportData& data, const ChartSet& charts, const Pag
   page.Add(MethodSection(data));
   page.Close();
 
-  std::string out = Head(options) + Header(options) + page.Take() + "</main>\n";
+  std::string out = Head(options) + Header(data, options) + page.Take() + "</main>\n";
   out += "<script type=\"application/json\" id=\"tench-data\">" + ScriptJson(PageData(charts)) + "</script>\n";
   // In a function of its own: its many short names must not meet ours.
   if (!options.charts_script.empty()) {

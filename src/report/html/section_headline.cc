@@ -101,6 +101,7 @@ std::string WinnersSection(const ReportData& data) {
       "<th>images/s</th><th class=\"left\">runner-up</th><th>images/s</th><th>margin</th><th>95 %</th>"
       "<th class=\"left\">verdict</th></tr></thead>\n<tbody>\n";
   size_t shown = 0;
+  bool apart = false;
   for (const auto& [group, cells] : comparisons) {
     if (++shown > kMostWinners) break;
     const ReportCell &first = *cells[0], &second = *cells[1];
@@ -111,17 +112,24 @@ std::string WinnersSection(const ReportData& data) {
       if (test->rounds > 1) interval = fmt::format("{:.2f} … {:.2f}", test->interval.low, test->interval.high);
     }
     const std::string verdict = VerdictTitle(second.row.verdict);
+    const bool side_by_side = !second.row.against_best || second.row.interleaved;
+    apart |= !side_by_side;
     out += fmt::format(
-        "<tr><td class=\"left\">{}</td><td class=\"left\"><b>{}</b></td><td>{}</td><td class=\"left\">{}</td><td>{}</td>"
-        "<td>{:.2f}×</td><td class=\"soft\">{}</td><td class=\"left\"><span class=\"verdict {}\">{}</span></td></tr>\n",
+        "<tr><td class=\"left wrap\">{}</td><td class=\"left\"><b>{}</b></td><td>{}</td><td class=\"left\">{}</td><td>{}</td>"
+        "<td>{:.2f}×</td><td class=\"soft\">{}</td><td class=\"left\"><span class=\"verdict {}\">{}{}</span></td></tr>\n",
         HtmlText(data.group_titles[kGroupWorkers][static_cast<size_t>(group)]), HtmlText(first.series),
-        Rate(first.ImageNs()), HtmlText(second.series), Rate(second.ImageNs()), margin, interval, verdict, verdict);
+        Rate(first.ImageNs()), HtmlText(second.series), Rate(second.ImageNs()), margin, interval, verdict, verdict,
+        side_by_side ? "" : " *");
   }
   out += "</tbody></table></div>\n";
   out +=
       "<p class=\"soft\">Margin: the runner-up's time per image over the winner's, as the geometric mean over rounds in "
       "which both ran, with Student's 95 % interval. Verdicts are corrected by Holm over each comparison; within 1 % is "
       "“same”, and fewer than five rounds can only be “ambiguous”.</p>\n";
+  if (apart) {
+    out += "<p class=\"soft\">* not measured side by side: rounds of different studies were paired by their "
+           "number.</p>\n";
+  }
   if (comparisons.size() > kMostWinners) {
     out += fmt::format("<p class=\"soft\">{} more comparisons are in the full table.</p>\n",
                        comparisons.size() - kMostWinners);

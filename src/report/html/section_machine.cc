@@ -70,10 +70,9 @@ std::optional<Spread> SpreadOfStudy(const ReportData& data) {
 std::string MachineSection(const ReportData& data) {
   std::string out;
   std::set<std::string> told;
-  const std::vector<std::string> lines = StudyLines(data.ranking);
-  for (size_t i = 0; i < data.ranking.studies.size(); ++i) {
-    const StudyRecord& study = data.ranking.studies[i];
-    out += fmt::format("<p class=\"soft\">{}</p>\n", HtmlText(lines[i]));
+  for (const std::string& line : StudyLines(data.ranking))
+    out += fmt::format("<p class=\"soft\">{}</p>\n", HtmlText(line));
+  for (const StudyRecord& study : data.ranking.studies) {
     const Json host = Json::parse(study.host_json, nullptr, false);
     if (!host.is_object() || !told.insert(study.machine_id + study.host_json).second) continue;
     out += fmt::format("<p><b>{}</b> {}</p>\n<details><summary>All that is known of it</summary>\n<dl>\n",

@@ -11,14 +11,16 @@ function themeName() {
 
 // Vega-Lite fits a single view into a width by itself; panels are given theirs.
 function fit(spec, width) {
-  if (spec.facet) {
-    const columns = Math.max(1, Math.min(3, Math.floor(width / 330)));
+  if (spec.concat) {
+    const columns = Math.max(1, Math.min(3, spec.concat.length, Math.floor(width / 320)));
     spec.columns = columns;
-    spec.spec.width = Math.max(110, Math.floor((width - (columns - 1) * spec.spacing) / columns) - 92);
+    const names = 84;
+    for (const panel of spec.concat) panel.width = Math.floor((width - 10 - (columns - 1) * spec.spacing.column) / columns) - names;
   } else if (spec.vconcat) {
     for (const panel of spec.vconcat) panel.width = Math.max(160, width - 78);
   } else {
-    spec.width = width;
+    // Without a size of its own to fit into, the names beside the axis need their room.
+    spec.width = spec.autosize ? width : Math.max(160, width - 120);
   }
   const narrow = width < 520;
   spec.config.legend.columns = narrow ? 2 : 4;
@@ -109,7 +111,8 @@ class Figure {
   async draw() {
     const turn = (this.turn = (this.turn || 0) + 1);
     const spec = this.spec();
-    const result = await vegaEmbed(this.canvas, spec, { renderer: "svg", actions: false, mode: "vega-lite" });
+    // Level 1: errors only.
+    const result = await vegaEmbed(this.canvas, spec, { renderer: "svg", actions: false, mode: "vega-lite", logLevel: 1 });
     if (turn !== this.turn) return;
     this.view = result.view;
     const label = [this.chart.tab, this.chart.choices[this.choice].title].filter(Boolean).join(": ");

@@ -13,12 +13,15 @@ function size(bytes) {
   return bytes >= 2 ** 30 ? `${significant(3)(bytes / 2 ** 30)} GiB` : `${significant(3)(bytes / 2 ** 20)} MiB`;
 }
 
+// Zero stands for the data set's or the network's own.
+const own = (value) => (value === 0 ? "" : String(value));
+
 // [key, title, how it is shown (numbers only), always there]
 const tableColumns = [
   ["rank", "#", String, true], ["series", "worker", null, true], ["version", "version", null], ["machine", "machine", null],
   ["network", "network", null, true], ["data", "data", null], ["device", "device", null], ["threads_used", "threads", String], ["batch", "batch", String, true],
-  ["precision", "precision", null], ["phase", "phase", null, true], ["input", "input", null], ["images", "images", String], ["labels", "labels", String],
-  ["length", "length", String], ["lr", "lr", String], ["momentum", "momentum", String], ["weight_decay", "weight decay", String],
+  ["precision", "precision", null], ["phase", "phase", null, true], ["input", "input", null], ["images", "images", own], ["labels", "labels", own],
+  ["length", "length", own], ["lr", "lr", String], ["momentum", "momentum", String], ["weight_decay", "weight decay", String],
   ["seed", "seed", String], ["tuned", "tuned", null], ["image_ns", "time/image", duration, true], ["ratio", "× best", significant(3), true],
   ["images_per_s", "images/s", significant(4), true], ["step_ns", "time/step", duration, true], ["gflops_per_s", "GFLOP/s", significant(4)],
   ["memory_bytes", "peak memory", size, true], ["cpus", "CPUs", significant(3)], ["gpu_use", "GPU use", significant(3)], ["energy_j", "energy, J", significant(4)],
