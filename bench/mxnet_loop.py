@@ -4,7 +4,7 @@
 
 It needs the wheel that deps/fetch brings and a NumPy that MXNet 1.9 can still import:
     python3 -m venv VENV && VENV/bin/pip install "numpy<1.24" requests "graphviz<0.9"
-    OMP_NUM_THREADS=2 VENV/bin/python bench/mxnet_loop.py --network lenet --batch 64
+    VENV/bin/python bench/mxnet_loop.py lenet --batch 64 --threads 2
 and beside it: tench run --worker mxnet --network lenet --batch 64 --threads 2
 """
 import argparse
@@ -16,11 +16,10 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "deps", "fetched", "mxnet"))
 
-import mxnet as mx  # noqa: E402
 import numpy as np  # noqa: E402
 
 
-def lenet(data):
+def lenet(mx, data):
     x = mx.sym.Convolution(data, kernel=(5, 5), num_filter=20, name="conv1")
     x = mx.sym.Pooling(x, kernel=(2, 2), stride=(2, 2), pool_type="max")
     x = mx.sym.Convolution(x, kernel=(5, 5), num_filter=50, name="conv2")
@@ -30,7 +29,7 @@ def lenet(data):
     return mx.sym.FullyConnected(x, num_hidden=10, name="fc2")
 
 
-def alexnet(data):
+def alexnet(mx, data):
     def conv(x, name, filters, kernel, **more):
         x = mx.sym.Convolution(x, kernel=(kernel, kernel), num_filter=filters, name=name, **more)
         return mx.sym.Activation(x, act_type="relu")
@@ -60,15 +59,19 @@ LR, MOMENTUM, DECAY = 0.01, 0.9, 0.0005
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", choices=sorted(NETWORKS), default="lenet")
+    parser.add_argument("network", choices=sorted(NETWORKS))
     parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--warmup", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=100)
     arguments = parser.parse_args()
+    # MXNet reads it while it is loaded.
+    os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
+    import mxnet as mx
     build, sample, classes = NETWORKS[arguments.network]
     batch = arguments.batch
 
-    output = mx.sym.SoftmaxOutput(build(mx.sym.var("data")), mx.sym.var("label"), grad_scale=1.0 / batch, name="softmax")
+    output = mx.sym.SoftmaxOutput(build(mx, mx.sym.var("data")), mx.sym.var("label"), grad_scale=1.0 / batch, name="softmax")
     inputs = {"data": (batch,) + sample, "label": (batch,)}
     names = [name for name in output.list_arguments() if name not in inputs]
     requests = {name: "null" if name in inputs else "write" for name in output.list_arguments()}
@@ -95,13 +98,12 @@ def main():
     for _ in range(arguments.warmup):
         loss = step()
     times = []
-    end = time.monotonic() + arguments.seconds
-    while time.monotonic() < end or len(times) < 5:
+    for _ in range(arguments.steps):
         start = time.perf_counter_ns()
         loss = step()
         times.append(time.perf_counter_ns() - start)
     median_ms = statistics.median(times) * 1e-6
-    print(f"{arguments.network} batch {batch}: median {median_ms:.3f} ms per step, {batch / median_ms * 1e3:.1f} images/s, "
+    print(f"{arguments.network} batch {batch}: median_ms {median_ms:.4f} per step, {batch / median_ms * 1e3:.1f} images/s, "
           f"{len(times)} steps, last loss {loss:.4f}")
 
 

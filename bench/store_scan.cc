@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a large store takes to read: makes one with RUNS runs of 100 steps in a temporary folder, CELLS cells in
-// RUNS / CELLS rounds, then times a bare walk over all runs, the ranking and each rendering, and prints the peak
+// RUNS / CELLS rounds, then times a bare walk over all runs, the ranking, each rendering and the report, and prints the peak
 // resident set after them.
 //   bench_store_scan [RUNS [CELLS]]        default 100000 runs of 20000 cells
 
@@ -15,6 +15,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "report/csv.h"
+#include "report/html/page.h"
+#include "report/html/report_data.h"
 #include "report/ranking_json.h"
 #include "report/summary.h"
 #include "report/terminal.h"
@@ -101,8 +103,11 @@ Status Measure(const std::filesystem::path& path) {
   const std::string text = Timed("render as text", [&] { return RenderText(ranking, {}); });
   const std::string csv = Timed("render as CSV", [&] { return RenderCsv(ranking); });
   const std::string json = Timed("render as JSON", [&] { return RenderJson(ranking); });
-  fmt::print("{} runs, {} groups; {} bytes of text, {} of CSV, {} of JSON\n", count, ranking.groups.size(), text.size(),
-             csv.size(), json.size());
+  const ReportData data = TENCH_TRY(Timed("walk for the report", [&] { return ReadReport(store, {}); }));
+  const ChartSet charts = Timed("make its charts", [&] { return MakeCharts(data); });
+  const std::string page = Timed("render as HTML", [&] { return RenderPage(data, charts, {}); });
+  fmt::print("{} runs, {} groups; {} bytes of text, {} of CSV, {} of JSON, {} of HTML without the charts' script\n", count,
+             ranking.groups.size(), text.size(), csv.size(), json.size(), page.size());
   return Ok();
 }
 

@@ -165,6 +165,7 @@ def main():
     parser.add_argument("network", help="the network's JSON, from tench show NETWORK --graph")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--warmup", type=int, default=5)
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--inter-op", type=int, help="default: as many as --threads")
     parser.add_argument("--onednn", choices=("on", "off"), default="on")
@@ -193,13 +194,13 @@ def main():
         return loss
 
     times = []
-    for _ in range(5):
+    for _ in range(flags.warmup):
         step().numpy()
     for _ in range(flags.steps):
         begin = time.perf_counter()
         step().numpy()
         times.append(time.perf_counter() - begin)
-    print(f"TensorFlow {tf.__version__}, batch {flags.batch}, {flags.threads} threads: median {1e3 * statistics.median(times):.2f} ms per step, "
+    print(f"TensorFlow {tf.__version__}, batch {flags.batch}, {flags.threads} threads, per step: median_ms {1e3 * statistics.median(times):.4f}, "
           f"fastest {1e3 * min(times):.2f} ms, {flags.steps} steps")
 
 

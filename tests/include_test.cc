@@ -31,16 +31,18 @@ const std::map<std::string, Units>& Table() {
       {"data", {"net", "net/zoo"}},
       {"protocol", {"net"}},
       {"measure", {}},
+      {"logs", {}},
       {"parity", {"protocol", "net", "net/zoo"}},
       {"plan", {}},
       {"worker", {"net", "net/zoo", "data", "protocol", "measure"}},
       {"workers/*", {"worker", "net", "net/zoo", "data"}},
-      {"workers/caffe", {"worker", "net", "net/zoo", "net/caffe", "data"}},
+      {"workers/caffe", {"worker", "net", "net/zoo", "net/caffe", "data", "logs"}},
       {"store", {"plan"}},
-      {"run", {"plan", "protocol", "store", "measure", "net", "net/zoo", "data", "parity"}},
+      {"run", {"plan", "protocol", "store", "measure", "net", "net/zoo", "data", "parity", "logs"}},
       {"report", {"store", "measure", "plan"}},
+      {"report/html", {"report", "store", "measure", "plan"}},
       {"cli",
-       {"net", "net/zoo", "net/caffe", "data", "protocol", "measure", "parity", "plan", "store", "run", "report"}},
+       {"net", "net/zoo", "net/caffe", "data", "protocol", "measure", "parity", "plan", "store", "run", "report", "report/html"}},
   };
   return table;
 }
@@ -138,7 +140,7 @@ TEST(IncludeTest, IncludesAreWrittenFromTheSourceFolder) {
 TEST(IncludeTest, LibrariesLinkOnlyWhatTheyMayInclude) {
   static const std::regex kLibrary(R"(tench_library\(\s*\w+\s+LINKS([^)]*)\))");
   static const std::regex kOurs(R"(\btench_(\w+))");
-  const std::map<std::string, std::string> folder_of = {{"zoo", "net/zoo"}, {"caffe_format", "net/caffe"}};
+  const std::map<std::string, std::string> folder_of = {{"zoo", "net/zoo"}, {"net_caffe", "net/caffe"}, {"schema", "net/caffe"}};
   size_t seen = 0;
   for (const fs::path& file : FilesNamed(std::regex("CMakeLists\\.txt"))) {
     std::stringstream text;

@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <limits>
 
 namespace tench {
@@ -19,6 +21,8 @@ static_assert(std::endian::native == std::endian::little,
               "raw tensor files are little-endian and are read as they lie");
 
 enum class Durability { kSynced, kScratch };
+
+constexpr size_t kRandomCharacters = 6;   // as mkdtemp wants them
 
 Error SystemError(const std::filesystem::path& path, std::string_view action) {
   const int code = errno;
@@ -174,13 +178,42 @@ Result<TemporaryFolder> TemporaryFolder::Make(std::string_view prefix) {
   std::error_code code;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(code);
   if (code) return Failed("no temporary folder: {}", code.message());
-  std::string name = (parent / fmt::format("{}XXXXXX", prefix)).string();
+  std::string name = (parent / (std::string(prefix) + std::string(kRandomCharacters, 'X'))).string();
   if (mkdtemp(name.data()) == nullptr) return SystemError(parent, "cannot make a temporary folder");
-  return TemporaryFolder(std::filesystem::path(name));
+  // A file system without locks only loses the clean-up.
+  Fd lock(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (lock.valid()) flock(lock.get(), LOCK_EX | LOCK_NB);
+  return TemporaryFolder(std::filesystem::path(name), std::move(lock));
+}
+
+int TemporaryFolder::RemoveAbandoned(std::string_view prefix, int64_t min_age_ns) {
+  int removed = 0;
+  std::error_code code;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(code);
+  if (code) return 0;
+  for (const auto& entry : std::filesystem::directory_iterator(parent, code)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix) || name.size() != prefix.size() + kRandomCharacters) continue;
+    const Fd folder(open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat facts {};
+    if (!folder.valid() || fstat(folder.get(), &facts) != 0 || facts.st_uid != geteuid()) continue;
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    const int64_t age_ns = (now.tv_sec - facts.st_mtim.tv_sec) * 1'000'000'000 + now.tv_nsec - facts.st_mtim.tv_nsec;
+    // Between making a folder and locking it passes a moment, which its age leaves out.
+    if (age_ns < min_age_ns || flock(folder.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    std::error_code ignored;
+    std::filesystem::remove_all(entry.path(), ignored);
+    if (!ignored) ++removed;
+  }
+  return removed;
 }
 
 TemporaryFolder& TemporaryFolder::operator=(TemporaryFolder&& other) noexcept {
-  if (this != &other) std::swap(path_, other.path_);
+  if (this != &other) {
+    std::swap(path_, other.path_);
+    std::swap(lock_, other.lock_);
+  }
   return *this;
 }
 

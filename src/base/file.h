@@ -44,19 +44,24 @@ Status ReadRaw(const std::filesystem::path& path, std::span<int32_t> values);
 Status WriteRaw(const std::filesystem::path& path, std::span<const float> values);
 Status WriteRaw(const std::filesystem::path& path, std::span<const int32_t> values);
 
-// A new empty folder under the system's temporary folder, removed with all it holds.
+// A new empty folder under the system's temporary folder, removed with all it holds. Its owner keeps it locked (flock), so that a folder
+// whose owner was killed can be told from one in use.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> Make(std::string_view prefix);
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  // Removes what killed processes left behind: this user's folders of that prefix which nobody locks and which are older than a minute.
+  // Returns how many.
+  static int RemoveAbandoned(std::string_view prefix, int64_t min_age_ns = 60'000'000'000);
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   TemporaryFolder& operator=(TemporaryFolder&& other) noexcept;
   ~TemporaryFolder();
 
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  TemporaryFolder(std::filesystem::path path, Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
   std::filesystem::path path_;
+  Fd lock_;
 };
 
 // The folder of the running executable.

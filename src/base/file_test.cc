@@ -7,9 +7,11 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
 #include <type_traits>
 
 namespace tench {
@@ -105,6 +107,30 @@ TEST(TemporaryFolderTest, DisappearsWithAllItHolds) {
     EXPECT_TRUE(std::filesystem::exists(path));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(TemporaryFolderTest, OnlyWhatAKilledProcessLeftIsRemoved) {
+  const std::string prefix = "tench-abandoned-" + std::to_string(getpid()) + "-";
+  const TemporaryFolder mine = *TemporaryFolder::Make(prefix);
+  int report[2];
+  ASSERT_EQ(pipe(report), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto folder = TemporaryFolder::Make(prefix);
+    std::ofstream(folder->path() / "job.json") << "{}";
+    const std::string path = folder->path().string();
+    _exit(write(report[1], path.data(), path.size()) > 0 ? 0 : 1);   // without a destructor, as a killed process
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  std::string left(4096, '\0');
+  left.resize(static_cast<size_t>(read(report[0], left.data(), left.size())));
+  ASSERT_TRUE(std::filesystem::exists(left));
+  EXPECT_EQ(TemporaryFolder::RemoveAbandoned(prefix), 0) << "too young";
+  EXPECT_EQ(TemporaryFolder::RemoveAbandoned(prefix, 0), 1);
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(mine.path()));
 }
 
 TEST(FdTest, ClosesOnceAndMoves) {

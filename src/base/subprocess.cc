@@ -126,6 +126,19 @@ void ResetSignals() {
   Report(report_fd, "execute");
 }
 
+// The guard: holds nothing open but the pipe, and waits until nobody holds its other end.
+[[noreturn]] void WatchOver(pid_t group, int life_fd) {
+  setsid();
+  dup2(life_fd, 0);
+  close_range(1, ~0U, 0);
+  ResetSignals();
+  char never;
+  while (read(0, &never, 1) < 0 && errno == EINTR) {
+  }
+  kill(-group, SIGKILL);
+  _exit(0);
+}
+
 // The header of the C library's own wrapper cannot be used from C++ in glibc 2.36.
 Fd OpenPidfd(pid_t pid) { return Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
 
@@ -240,14 +253,28 @@ Result<Subprocess> Subprocess::Spawn(const SpawnOptions& options) {
   if (got == sizeof failure) {
     return Failed("cannot start {}: {}: {}", launch.executable, failure.what, strerror(failure.error));
   }
+  child.StartGuard();
   return child;
+}
+
+// A child of ours like any other, so that End() ends it before the group's number can be someone else's. Without one (no process, no
+// descriptor to be had) only the kernel's promise for the child itself is left.
+void Subprocess::StartGuard() {
+  int life[2];
+  if (pipe2(life, O_CLOEXEC) != 0) return;
+  Fd ours(life[1]);
+  const Fd theirs(life[0]);
+  const SignalsBlocked blocked;
+  const pid_t guard = fork();
+  if (guard == 0) WatchOver(pid_, life[0]);
+  if (guard > 0) guard_ = std::move(ours);
 }
 
 Subprocess::Subprocess(pid_t pid, Fd pidfd, std::set<pid_t> bystanders, bool was_subreaper)
     : pid_(pid), pidfd_(std::move(pidfd)), bystanders_(std::move(bystanders)), was_subreaper_(was_subreaper) {}
 
 Subprocess::Subprocess(Subprocess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)), status_(std::move(other.status_)),
+    : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)), guard_(std::move(other.guard_)), status_(std::move(other.status_)),
       bystanders_(std::move(other.bystanders_)), was_subreaper_(other.was_subreaper_), ended_(other.ended_) {}
 
 Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
@@ -255,6 +282,7 @@ Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
   if (pid_ > 0) End(0);
   pid_ = std::exchange(other.pid_, -1);
   pidfd_ = std::move(other.pidfd_);
+  guard_ = std::move(other.guard_);
   status_ = std::move(other.status_);
   bystanders_ = std::move(other.bystanders_);
   was_subreaper_ = other.was_subreaper_;

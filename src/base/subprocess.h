@@ -3,8 +3,9 @@
 // One child process and everything that it starts. The child leads a session of its own (a terminal's Ctrl-C does not
 // reach it), gets only the environment and the descriptors that it was given, dies when the spawning thread dies, and
 // dumps no core. While it lives this process adopts its orphans (PR_SET_CHILD_SUBREAPER), so that End() leaves neither
-// a zombie nor a stray behind, whoever called setsid. Waiting is by a pidfd, which poll() understands. One Subprocess
-// at a time and per process; it belongs to the thread that spawned it.
+// a zombie nor a stray behind, whoever called setsid. A guard, a tiny process of ours, outlives us for a moment: when this process is killed
+// without a word, it ends the child's group, whose other members the kernel would leave alone. Waiting is by a pidfd, which poll()
+// understands. One Subprocess at a time and per process; it belongs to the thread that spawned it.
 
 #include <sys/types.h>
 
@@ -76,9 +77,11 @@ class Subprocess {
  private:
   Subprocess(pid_t pid, Fd pidfd, std::set<pid_t> bystanders, bool was_subreaper);
   void EndDescendants();
+  void StartGuard();
 
   pid_t pid_ = -1;                       // -1 = moved from
   Fd pidfd_;
+  Fd guard_;                             // open as long as we live: its end wakes the guard
   std::optional<ExitStatus> status_;
   std::set<pid_t> bystanders_;           // children from before, which are not ours to end
   bool was_subreaper_ = false;

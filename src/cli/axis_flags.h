@@ -15,9 +15,10 @@ namespace tench {
 class AxisFlags {
  public:
   // Adds the flags to `app`; this object must outlive the parsing.
-  void AddTo(CLI::App& app);
+  void AddTo(CLI::App& app, const std::string& group = "What to run");
   // The cell that the flags say; everything else at its default.
   Result<Cell> ToCell() const;
+  bool Given(const std::string& axis) const { return texts_.contains(axis); }
 
  private:
   std::map<std::string, std::string> texts_;  // by axis name; only those given

@@ -12,6 +12,7 @@
 #include "measure/load.h"
 #include "measure/nvml.h"
 #include "measure/peak.h"
+#include "protocol/missing_fact.h"
 #include "report/text_table.h"
 #include "run/worker_catalog.h"
 
@@ -103,8 +104,10 @@ Result<int> Doctor(bool json) {
       state = fmt::format("not installed; needs {}; {}", entry.needs, entry.install);
     } else if (Result<Description> description = workers.Describe(entry); description.ok()) {
       version = description->version;
-      state = fmt::format("ok: {} ({})", entry.executable.string(), Join(description->devices, ", "));
-      any = true;
+      const auto missing = description->facts.find(kMissingFact);
+      const bool ready = missing == description->facts.end();
+      state = ready ? fmt::format("ok: {} ({})", entry.executable.string(), Join(description->devices, ", ")) : "cannot work: " + missing->second;
+      any |= ready;
     } else {
       state = "broken: " + description.error().message;
     }

@@ -12,6 +12,7 @@
 #include "data/data_set.h"
 #include "net/zoo/zoo.h"
 #include "plan/suite.h"
+#include "protocol/missing_fact.h"
 #include "report/text_table.h"
 #include "run/worker_catalog.h"
 
@@ -34,6 +35,7 @@ Listing ListWorkers() {
       state = description.ok() ? "installed" : "broken: " + description.error().message;
       if (description.ok()) {
         version = description->version;
+        if (description->facts.contains(kMissingFact)) state = "cannot work: " + description->facts.at(kMissingFact);
         for (const WorkerOption& option : description->options) {
           options += fmt::format("{}{}={}", options.empty() ? "" : " ", option.name,
                                  option.choices.empty() ? option.fallback : Join(option.choices, "|"));

@@ -42,6 +42,7 @@ Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names) {
 }
 
 Result<int> Run(const RunFlags& flags) {
+  RemoveAbandonedRunFolders();
   WorkerCatalog workers = WorkerCatalog::Discover();
   const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers)));
   // Opened first: an unwritable file must not cost the run.

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "data/data_set.h"
+#include "net/caffe/prototxt_writer.h"
 #include "net/cost.h"
 #include "net/graph.h"
 #include "net/graph_json.h"
@@ -17,7 +18,7 @@ namespace {
 
 struct ShowFlags {
   std::string network, data, batch = "1", length = "0";
-  bool json = false, graph = false;
+  bool json = false, graph = false, prototxt = false;
 };
 
 Json LayerToJson(const TypedGraph& graph, size_t index) {
@@ -76,6 +77,10 @@ Result<int> Show(const ShowFlags& flags) {
   const int64_t length = TENCH_TRY(AxisInteger(kAxisLength, flags.length));
   const std::string data = TENCH_TRY(ResolveData(flags.network, flags.data));
   const Graph graph = TENCH_TRY(LoadNetwork(flags.network, data, length));
+  if (flags.prototxt) {
+    fmt::print("{}", TENCH_TRY(WriteTrainPrototxt(graph, {CaffeData::Kind::kDummy, "", batch})));
+    return 0;
+  }
   if (flags.graph) {
     fmt::print("{}\n", GraphToJson(graph).dump(1));
     return 0;
@@ -107,6 +112,7 @@ Command AddShowCommand(CLI::App& root) {
   app->add_option("--length", flags->length, "sequence length of recurrent networks [the data set's]")->type_name("");
   app->add_flag("--json", flags->json, "as JSON");
   app->add_flag("--graph", flags->graph, "print the network itself in tench's JSON form, to keep or to edit");
+  app->add_flag("--prototxt", flags->prototxt, "print the network as a prototxt that Caffe trains (--batch is its batch size)");
   return {app, [flags] { return Show(*flags); }};
 }
 

@@ -76,6 +76,7 @@ void PrintPlan(const SweepPlan& plan) {
 }
 
 Result<int> Sweep(const SweepFlags& flags) {
+  RemoveAbandonedRunFolders();
   WorkerCatalog workers = WorkerCatalog::Discover();
   const SweepPlan plan = TENCH_TRY(Plan(flags, workers));
   if (!plan.absent.empty()) {

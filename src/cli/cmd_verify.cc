@@ -17,6 +17,7 @@
 #include "net/zoo/zoo.h"
 #include "report/text_table.h"
 #include "run/verification.h"
+#include "run/worker_process.h"
 
 namespace tench {
 namespace {
@@ -68,7 +69,7 @@ Result<std::vector<Item>> Items(const VerifyFlags& flags, const ReferenceAnswers
 
 Result<std::vector<std::string>> Workers(const VerifyFlags& flags, const WorkerCatalog& catalog) {
   if (!flags.workers.empty()) {
-    for (const std::string& name : flags.workers) TENCH_TRY(catalog.Find(name));
+    for (const std::string& name : flags.workers) TENCH_TRY(catalog.Find(WorkerName::Of(name).name));
     return flags.workers;
   }
   std::vector<std::string> names;
@@ -127,6 +128,7 @@ Result<int> WriteSketches(const VerifyFlags& flags, const std::vector<Item>& ite
 }
 
 Result<int> Verify(const VerifyFlags& flags) {
+  RemoveAbandonedRunFolders();
   WorkerCatalog workers = WorkerCatalog::Discover();
   Interrupt interrupt;
   ReferenceAnswers answers(workers, flags.sketches.empty() ? SketchFolders() : std::vector<std::filesystem::path>{},
@@ -162,7 +164,7 @@ Result<int> Verify(const VerifyFlags& flags) {
 Command AddVerifyCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("verify", "Whether every worker computes what reference computes");
   auto flags = std::make_shared<VerifyFlags>();
-  app->add_option("--worker", flags->workers, "workers to check [all that are installed]")->type_name("")->take_all();
+  app->add_option("--worker", flags->workers, "workers to check, with a version where they serve several: tensorflow@2.15 [all that are installed]")->type_name("")->take_all();
   app->add_option("--network", flags->networks, "networks to check them on [all that reference can afford]")
       ->type_name("")
       ->take_all();

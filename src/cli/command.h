@@ -25,6 +25,7 @@ Command AddCompareCommand(CLI::App& root);
 Command AddReportCommand(CLI::App& root);
 Command AddExportCommand(CLI::App& root);
 Command AddMergeCommand(CLI::App& root);
+Command AddImportCommand(CLI::App& root);
 Command AddDoctorCommand(CLI::App& root);
 
 // Where results go and come from unless --db says otherwise.

@@ -59,7 +59,7 @@ int Main(int argc, char** argv) {
       AddListCommand(root), AddShowCommand(root), AddRunCommand(root),
       AddSweepCommand(root), AddVerifyCommand(root), AddResultsCommand(root),
       AddCompareCommand(root), AddReportCommand(root), AddExportCommand(root),
-      AddMergeCommand(root), AddDoctorCommand(root)};
+      AddImportCommand(root), AddMergeCommand(root), AddDoctorCommand(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

@@ -3,14 +3,17 @@
 // the gates' functions are left out, as publications do. For the rest, one FLOP for every element that an output
 // element is made of:
 //   relu, sigmoid, tanh, dropout        1 per element
+//   softmax                             1 per element
 //   pool                                every window element; global: the whole image
-//   lrn                                 `size` channels per element
-//   batch_norm                          2 per element: scale and shift
-//   add                                 1 per input and element
+//   lrn                                 `size` channels per element; within a channel size² places
+//   batch_norm, scale                   2 per element: scale and shift
+//   power                               2 per element: base and power
+//   add, multiply, maximum              1 per input and element
 //   mean_over_time                      every step of every sequence
 //   softmax_cross_entropy               1 per score
 //   other losses                        2 per element: value and target
-//   input, concat, flatten, embedding   0: they only move data
+//   input, concat, slice, flatten,
+//   reshape, embedding                  0: they only move data
 // Backwards, each of two gradients costs as much as the forward pass: that of the weights (where there are any) and
 // that of the data (where a parameter lies before the layer). An LSTM needs the data gradient of its hidden state
 // always; an embedding adds each output element's gradient to its row.
@@ -47,6 +50,7 @@ Flops OpFlops(const TypedGraph& graph, size_t index) {
   const TypedLayer& layer = graph.layers[index];
   const int64_t out = ElementCount(layer.output.shape);
   const auto in = [&](size_t input) -> const Shape& { return graph.InputType(index, input).shape; };
+  const auto each_input = [&] { return Elements(Times(out, static_cast<int64_t>(layer.inputs.size()))); };
   return std::visit(
       Overload{[&](const Convolution& op) {
                  return MultiplyAdds(Times(out, Times(in(0)[1] / op.groups, Times(op.kernel.h, op.kernel.w))));
@@ -60,20 +64,28 @@ Flops OpFlops(const TypedGraph& graph, size_t index) {
                [&](const Pooling& op) {
                  return Elements(op.global ? ElementCount(in(0)) : Times(out, Times(op.kernel.h, op.kernel.w)));
                },
-               [&](const Lrn& op) { return Elements(Times(out, op.size)); },
-               [&](const BatchNorm&) {
+               [&](const Lrn& op) {
+                 return Elements(Times(out, op.region == LrnRegion::kWithinChannel ? Times(op.size, op.size) : op.size));
+               },
+               [&](const BatchNorm& op) {
+                 return Flops{2 * out, op.affine ? 2 * out : 0, 2 * out};
+               },
+               [&](const Scale&) {
                  return Flops{2 * out, 2 * out, 2 * out};
                },
+               [&](const Power&) { return Elements(2 * out); },
                [&](const Embedding&) {
                  return Flops{0, out, 0};
                },
-               [&](const Add&) { return Elements(Times(out, static_cast<int64_t>(layer.inputs.size()))); },
+               [&](const Add&) { return each_input(); }, [&](const Multiply&) { return each_input(); },
+               [&](const Maximum&) { return each_input(); },
                [&](const MeanOverTime&) { return Elements(ElementCount(in(0))); },
                [&](const SoftmaxCrossEntropy&) { return Elements(ElementCount(in(0))); },
                [&](const SigmoidCrossEntropy&) { return Elements(2 * ElementCount(in(0))); },
                [&](const MeanSquaredError&) { return Elements(2 * ElementCount(in(0))); },
                [&](const Input&) { return Flops{}; }, [&](const Concat&) { return Flops{}; },
-               [&](const Flatten&) { return Flops{}; }, [&](const auto&) { return Elements(out); }},
+               [&](const Slice&) { return Flops{}; }, [&](const Flatten&) { return Flops{}; },
+               [&](const Reshape&) { return Flops{}; }, [&](const auto&) { return Elements(out); }},
       layer.layer.op);
 }
 

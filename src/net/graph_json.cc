@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each op's fields are listed once, in a Visit function, and walked by two visitors: Writer leaves out what is at its
+// Each op's fields are listed once, in a Visit function (op_fields.h), and walked by two visitors: Writer leaves out what is at its
 // default, Reader puts the default where nothing is said. So the two directions cannot drift apart, and the written
 // form is canonical.
 #include "net/graph_json.h"
@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "net/op_fields.h"
 #include "net/op_parameters.h"
 
 namespace tench {
@@ -15,9 +16,6 @@ namespace {
 
 const std::vector<std::string> kFillKinds = {"constant", "uniform",      "gaussian", "xavier",
                                              "msra",     "msra_fan_out", "integer"};
-const std::vector<std::string> kRoles = {"data", "label", "tokens", "lengths"};
-const std::vector<std::string> kPoolModes = {"max", "avg"};
-
 // Whole numbers are written without a fraction: "10", not "10.0".
 Json NumberToJson(double value) {
   if (value == std::floor(value) && std::abs(value) < 0x1p53) return static_cast<int64_t>(value);
@@ -37,6 +35,12 @@ class Writer {
     Set(key, value.h == value.w ? Json(value.h) : Json::array({value.h, value.w}), value != fallback);
   }
   void Field(const char* key, const Shape& value, const Shape& fallback) { Set(key, value, value != fallback); }
+  void Field(const char* key, const std::optional<int64_t>& value) { Set(key, value.value_or(0), value.has_value()); }
+  void Field(const char* key, const std::vector<double>& values) {
+    Json list = Json::array();
+    for (const double value : values) list.push_back(NumberToJson(value));
+    Set(key, std::move(list), !values.empty());
+  }
   template <class Enum>
   void Choice(const char* key, Enum value, Enum fallback, const std::vector<std::string>& names) {
     Set(key, names[static_cast<size_t>(value)], value != fallback);
@@ -79,6 +83,17 @@ class Reader {
   }
   void Field(const char* key, Shape& value, const Shape& fallback) {
     value = Find(key) == nullptr ? fallback : Sizes(key);
+    Known(key);
+  }
+  void Field(const char* key, std::optional<int64_t>& value) {
+    value.reset();
+    if (Find(key) != nullptr) value = fields_.Integer(key, -kMaxSize, kMaxSize);
+    Known(key);
+  }
+  void Field(const char* key, std::vector<double>& values) {
+    values.clear();
+    if (Find(key) != nullptr) values = fields_.Reals(key);
+    for (const double value : values) Finite(key, value);
     Known(key);
   }
   template <class Enum>
@@ -165,82 +180,10 @@ void Reader::Fills(const char* key, Fill& fill, const Fill& fallback) {
   if (!done.ok()) fields_.Fail(key, done.error().message);
 }
 
-template <class Io>
-void Visit(Io& io, Input& op) {
-  io.Choice("role", op.role, InputRole::kData, kRoles);
-  io.Field("shape", op.shape, Shape{});
-  io.Fills("fill", op.fill, Fill{});
-}
-template <class Io>
-void Visit(Io& io, Convolution& op) {
-  io.Required("out_channels", op.out_channels);
-  io.Field("kernel", op.kernel, Hw{1, 1});
-  io.Field("stride", op.stride, Hw{1, 1});
-  io.Field("pad", op.pad, Hw{0, 0});
-  io.Field("dilation", op.dilation, Hw{1, 1});
-  io.Field("groups", op.groups, int64_t{1});
-}
-template <class Io>
-void Visit(Io& io, Pooling& op) {
-  io.Choice("mode", op.mode, PoolMode::kMax, kPoolModes);
-  io.Field("kernel", op.kernel, Hw{1, 1});
-  io.Field("stride", op.stride, Hw{1, 1});
-  io.Field("pad", op.pad, Hw{0, 0});
-  io.Field("ceil_mode", op.ceil_mode, false);
-  io.Field("global", op.global, false);
-}
-template <class Io>
-void Visit(Io& io, Lrn& op) {
-  const Lrn fallback;
-  io.Field("size", op.size, fallback.size);
-  io.Field("alpha", op.alpha, fallback.alpha);
-  io.Field("beta", op.beta, fallback.beta);
-  io.Field("k", op.k, fallback.k);
-}
-template <class Io>
-void Visit(Io& io, FullyConnected& op) {
-  io.Required("out_features", op.out_features);
-}
-template <class Io>
-void Visit(Io& io, Dropout& op) {
-  io.Field("ratio", op.ratio, Dropout{}.ratio);
-}
-template <class Io>
-void Visit(Io& io, BatchNorm& op) {
-  io.Field("eps", op.eps, BatchNorm{}.eps);
-  io.Field("momentum", op.momentum, BatchNorm{}.momentum);
-}
-template <class Io>
-void Visit(Io& io, Embedding& op) {
-  io.Required("vocabulary", op.vocabulary);
-  io.Required("dimension", op.dimension);
-}
-template <class Io>
-void Visit(Io& io, Lstm& op) {
-  io.Required("hidden", op.hidden);
-}
-template <class Io>
-void Visit(Io& io, SoftmaxCrossEntropy& op) {
-  io.Field("loss_weight", op.loss_weight, 1.0);
-  io.Field("auxiliary", op.auxiliary, false);
-}
-template <class Io>
-void Visit(Io& io, SigmoidCrossEntropy& op) {
-  io.Field("loss_weight", op.loss_weight, 1.0);
-}
-template <class Io>
-void Visit(Io& io, MeanSquaredError& op) {
-  io.Field("loss_weight", op.loss_weight, 1.0);
-}
-// Relu, sigmoid, tanh, concat, add, flatten and mean_over_time have no fields.
-template <class Io, class Bare>
-requires std::is_empty_v<Bare>
-void Visit(Io&, Bare&) {}
-
 // What a file that says nothing about a parameter means: weights that train, not the zeros of a default ParameterRule.
 ParameterRule DefaultRule(const Op& op, bool weight) {
   if (!weight || !HasWeight(op)) return {};
-  if (std::holds_alternative<BatchNorm>(op)) return {Fill{FillKind::kConstant, 1, 0}, 1, 1};
+  if (std::holds_alternative<BatchNorm>(op) || std::holds_alternative<Scale>(op)) return {Fill{FillKind::kConstant, 1, 0}, 1, 1};
   return {Fill{FillKind::kXavier, 0, 0}, 1, 1};
 }
 
@@ -272,6 +215,7 @@ void ReadRule(Reader& reader, const char* key, ParameterRule& rule, const Parame
 bool* BiasSwitch(Op& op) {
   if (auto* conv = std::get_if<Convolution>(&op)) return &conv->bias;
   if (auto* fc = std::get_if<FullyConnected>(&op)) return &fc->bias;
+  if (auto* scale = std::get_if<Scale>(&op)) return &scale->bias;
   return nullptr;
 }
 

@@ -85,7 +85,7 @@ Status CheckUse(const TypedGraph& graph) {
 // Layers, parameters and momenta share one space of names: in files, and in the generator.
 Status CheckTensorNames(const TypedGraph& graph, const Index& layers) {
   for (const Parameter& parameter : graph.parameters) {
-    for (const std::string& name : {parameter.name, parameter.name + ".momentum"}) {
+    for (const std::string& name : {parameter.name, parameter.name + ".momentum", parameter.name + ".momentum2"}) {
       if (layers.contains(name)) {
         return Failed("layer '{}': a tensor of layer '{}' has the same name", name,
                       graph.layers[parameter.layer].layer.name);

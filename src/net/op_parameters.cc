@@ -43,15 +43,17 @@ bool NeedsFan(FillKind kind) {
 
 bool HasWeight(const Op& op) {
   return std::visit(Overload{[](const Convolution&) { return true; }, [](const FullyConnected&) { return true; },
-                             [](const BatchNorm&) { return true; }, [](const Embedding&) { return true; },
-                             [](const Lstm&) { return true; }, [](const auto&) { return false; }},
+                             [](const BatchNorm& norm) { return norm.affine; }, [](const Scale&) { return true; },
+                             [](const Embedding&) { return true; }, [](const Lstm&) { return true; },
+                             [](const auto&) { return false; }},
                     op);
 }
 
 bool HasBias(const Op& op) {
   return std::visit(Overload{[](const Convolution& conv) { return conv.bias; },
-                             [](const FullyConnected& fc) { return fc.bias; }, [](const BatchNorm&) { return true; },
-                             [](const Lstm&) { return true; }, [](const auto&) { return false; }},
+                             [](const FullyConnected& fc) { return fc.bias; },
+                             [](const BatchNorm& norm) { return norm.affine; },
+                             [](const Scale& scale) { return scale.bias; }, [](const Lstm&) { return true; }, [](const auto&) { return false; }},
                     op);
 }
 
@@ -74,9 +76,13 @@ Result<std::vector<Parameter>> LayerParameters(const Layer& layer, std::span<con
                         all.AddWeight({op.out_features, size(1)});
                         if (op.bias) all.AddBias(op.out_features);
                       },
-                      [&](const BatchNorm&) {
+                      [&](const Scale& op) {
                         all.AddWeight({size(1)});
-                        all.AddBias(size(1));
+                        if (op.bias) all.AddBias(size(1));
+                      },
+                      [&](const BatchNorm& op) {
+                        if (op.affine) all.AddWeight({size(1)});
+                        if (op.affine) all.AddBias(size(1));
                         all.AddState("running_mean", {size(1)}, 0);
                         all.AddState("running_var", {size(1)}, 1);
                       },

@@ -181,9 +181,18 @@ struct ShapeRule {
     return inputs[0]->output;
   }
 
-  Result<TensorType> operator()(const Relu&) const { return Same("relu"); }
+  Result<TensorType> operator()(const Relu& op) const {
+    TENCH_TRY(CheckReal("negative_slope", true, op.negative_slope, "finite"));
+    return Same("relu");
+  }
   Result<TensorType> operator()(const Sigmoid&) const { return Same("sigmoid"); }
   Result<TensorType> operator()(const Tanh&) const { return Same("tanh"); }
+  Result<TensorType> operator()(const Power& op) const {
+    TENCH_TRY(CheckReal("power", true, op.power, "finite"));
+    TENCH_TRY(CheckReal("scale", true, op.scale, "finite"));
+    TENCH_TRY(CheckReal("shift", true, op.shift, "finite"));
+    return Same("power");
+  }
 
   Result<TensorType> operator()(const FullyConnected& op) const {
     TENCH_TRY(Arity("fc", 1));
@@ -215,8 +224,19 @@ struct ShapeRule {
     return F32(sum);
   }
 
-  Result<TensorType> operator()(const Add&) const {
-    if (inputs.size() < 2) return Failed("add takes two or more inputs, not {}", inputs.size());
+  Result<TensorType> operator()(const Slice& op) const {
+    TENCH_TRY(Arity("slice", 1));
+    TENCH_TRY(AnyNumbers(0));
+    Shape part = ShapeOf(0);
+    if (op.begin < 0 || op.begin >= op.end || op.end > part[1])
+      return Failed("begin {} and end {} must be a part of the second size, 0 to {}", op.begin, op.end, part[1]);
+    part[1] = op.end - op.begin;
+    return F32(part);
+  }
+
+  // Two or more inputs of one shape, and that shape.
+  Result<TensorType> ElementWise(std::string_view op) const {
+    if (inputs.size() < 2) return Failed("{} takes two or more inputs, not {}", op, inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       TENCH_TRY(AnyNumbers(i));
       if (ShapeOf(i) == ShapeOf(0)) continue;
@@ -226,14 +246,45 @@ struct ShapeRule {
     return inputs[0]->output;
   }
 
+  Result<TensorType> operator()(const Add& op) const {
+    if (!op.coefficients.empty() && op.coefficients.size() != inputs.size())
+      return Failed("there are {} coefficients for {} inputs", op.coefficients.size(), inputs.size());
+    for (const double each : op.coefficients) TENCH_TRY(CheckReal("a coefficient", true, each, "finite"));
+    return ElementWise("add");
+  }
+  Result<TensorType> operator()(const Multiply&) const { return ElementWise("multiply"); }
+  Result<TensorType> operator()(const Maximum&) const { return ElementWise("maximum"); }
+
   Result<TensorType> operator()(const Flatten&) const {
     TENCH_TRY(Same("flatten"));
     return F32({batch, ElementCount(ShapeOf(0)) / batch});
   }
 
-  Result<TensorType> operator()(const BatchNorm& op) const {
-    TENCH_TRY(Arity("batch_norm", 1));
+  Result<TensorType> operator()(const Reshape& op) const {
+    TENCH_TRY(Same("reshape"));
+    if (op.shape.empty() || op.shape.size() > 3) return Failed("shape has 1, 2 or 3 sizes per sample, not {}", op.shape.size());
+    for (int64_t size : op.shape) TENCH_TRY(CheckSize("a size of its shape", size));
+    if (ElementCount(op.shape) != ElementCount(ShapeOf(0)) / batch) {
+      return Failed("a sample of input '{}' is {}, which does not fill {}", inputs[0]->layer.name,
+                    ToString({ShapeOf(0).begin() + 1, ShapeOf(0).end()}), ToString(op.shape));
+    }
+    Shape shape{batch};
+    shape.insert(shape.end(), op.shape.begin(), op.shape.end());
+    return F32(shape);
+  }
+
+  // One input with channels.
+  Result<TensorType> Channels(std::string_view op) const {
+    TENCH_TRY(Arity(op, 1));
     TENCH_TRY(Numbers(0, {2, 4}, "(N, F) or (N, C, H, W)"));
+    return inputs[0]->output;
+  }
+
+  Result<TensorType> operator()(const Scale&) const { return Channels("scale"); }
+  Result<TensorType> operator()(const Softmax&) const { return Channels("softmax"); }
+
+  Result<TensorType> operator()(const BatchNorm& op) const {
+    TENCH_TRY(Channels("batch_norm"));
     TENCH_TRY(CheckReal("eps", op.eps > 0, op.eps, "above 0"));
     TENCH_TRY(CheckReal("momentum", op.momentum >= 0 && op.momentum <= 1, op.momentum, "from 0 to 1"));
     return inputs[0]->output;
@@ -267,10 +318,12 @@ struct ShapeRule {
 
   Result<TensorType> operator()(const SoftmaxCrossEntropy& op) const {
     TENCH_TRY(Arity("softmax_cross_entropy", 2));
-    TENCH_TRY(Numbers(0, {2}, "(N, K)"));
+    TENCH_TRY(Numbers(0, {2}, "(N, K), a label for each sample: labels of each pixel are not supported"));
     const Range labels = TENCH_TRY(Integers(1, InputRole::kLabel, "label"));
-    if (labels.high >= ShapeOf(0)[1])
+    if (labels.high >= ShapeOf(0)[1] && !(labels.low == labels.high && op.ignore_label == labels.high))
       return Failed("labels reach {} but there are {} scores", labels.high, ShapeOf(0)[1]);
+    if (op.ignore_label && std::abs(*op.ignore_label) > kMaxSize)
+      return Failed("ignore_label is {}; it must be from -{} to {}", *op.ignore_label, kMaxSize, kMaxSize);
     TENCH_TRY(CheckReal("loss_weight", op.loss_weight > 0, op.loss_weight, "above 0"));
     return F32({});
   }

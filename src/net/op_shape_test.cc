@@ -204,6 +204,62 @@ TEST(OpShapeTest, AddNeedsOneShape) {
   EXPECT_THAT(ErrorOf(Add{}, {}), HasSubstr("two or more inputs, not 0"));
 }
 
+TEST(OpShapeTest, AWeightedSumHasACoefficientPerInput) {
+  const std::vector<TypedLayer> two = {Numbers("a", {2, 3}), Numbers("b", {2, 3})};
+  EXPECT_EQ(ShapeOf(Add{{1, -1}}, two), (Shape{2, 3}));
+  EXPECT_EQ(ErrorOf(Add{{1, -1, 1}}, two), "there are 3 coefficients for 2 inputs");
+  EXPECT_THAT(ErrorOf(Add{{1, std::nan("")}}, two), HasSubstr("a coefficient is nan"));
+}
+
+TEST(OpShapeTest, ProductsAndMaximaNeedOneShape) {
+  for (const Op& op : {Op(Multiply{}), Op(Maximum{})}) {
+    EXPECT_EQ(ShapeOf(op, {Numbers("a", {2, 3, 4, 5}), Numbers("b", {2, 3, 4, 5})}), (Shape{2, 3, 4, 5}));
+    EXPECT_EQ(ErrorOf(op, {Numbers("a", {2, 3}), Numbers("b", {2, 4})}), "input 'a' is 2x3 but 'b' is 2x4");
+    EXPECT_THAT(ErrorOf(op, {Numbers("a", {2, 3})}), HasSubstr("takes two or more inputs, not 1"));
+  }
+}
+
+TEST(OpShapeTest, SlicesStayInsideTheSecondSize) {
+  EXPECT_EQ(ImageShape(Slice{1, 3}, {4, 5, 6}), (Shape{2, 2, 5, 6}));
+  EXPECT_EQ(ShapeOf(Slice{0, 1}, {Numbers("x", {2, 7})}), (Shape{2, 1}));
+  for (const Slice& bad : {Slice{-1, 2}, Slice{2, 2}, Slice{3, 2}, Slice{0, 5}}) {
+    EXPECT_THAT(ImageError(bad, {4, 5, 6}), HasSubstr("must be a part of the second size, 0 to 4"));
+  }
+}
+
+TEST(OpShapeTest, ReshapesKeepTheNumberOfElements) {
+  EXPECT_EQ(ImageShape(Reshape{{2, 60}}, {4, 5, 6}), (Shape{2, 2, 60}));
+  EXPECT_EQ(ImageShape(Reshape{{120}}, {4, 5, 6}), (Shape{2, 120}));
+  EXPECT_EQ(ImageError(Reshape{{2, 61}}, {4, 5, 6}), "a sample of input 'x' is 4x5x6, which does not fill 2x61");
+  EXPECT_THAT(ImageError(Reshape{{}}, {4, 5, 6}), HasSubstr("1, 2 or 3 sizes per sample, not 0"));
+  EXPECT_THAT(ImageError(Reshape{{1, 2, 3, 20}}, {4, 5, 6}), HasSubstr("not 4"));
+  EXPECT_THAT(ImageError(Reshape{{0, 120}}, {4, 5, 6}), HasSubstr("a size of its shape is 0"));
+}
+
+TEST(OpShapeTest, ScaleAndSoftmaxTakeImagesAndVectors) {
+  for (const Op& op : {Op(Scale{}), Op(Softmax{})}) {
+    EXPECT_EQ(ImageShape(op, {4, 5, 6}), (Shape{2, 4, 5, 6}));
+    EXPECT_EQ(ShapeOf(op, {Numbers("x", {2, 7})}), (Shape{2, 7}));
+    EXPECT_THAT(ErrorOf(op, {Numbers("x", {2, 7, 3})}), HasSubstr("it must be (N, F) or (N, C, H, W)"));
+  }
+}
+
+TEST(OpShapeTest, ALabelThatIsIgnoredMayLieOutsideTheClasses) {
+  const std::vector<TypedLayer> inside = {Numbers("x", {2, 5}), Integers("y", InputRole::kLabel, {2}, 0, 5)};
+  EXPECT_EQ(ShapeOf(SoftmaxCrossEntropy{1, false, 255}, inside), Shape{});
+  EXPECT_EQ(ShapeOf(SoftmaxCrossEntropy{1, false, -1}, inside), Shape{});
+  EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{1, false, int64_t{1} << 40}, inside), HasSubstr("ignore_label is"));
+  EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{}, {Numbers("x", {2, 5, 3, 3}), inside[1]}), HasSubstr("labels of each pixel are not supported"));
+}
+
+TEST(OpShapeTest, NumbersOfElementOpsAreFinite) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(ImageShape(Power{0.5, 2, 1}, {4, 5, 6}), (Shape{2, 4, 5, 6}));
+  EXPECT_THAT(ImageError(Relu{infinite}, {4, 5, 6}), HasSubstr("negative_slope is inf; it must be finite"));
+  for (const Power& bad : {Power{infinite, 1, 0}, Power{1, infinite, 0}, Power{1, 1, std::nan("")}})
+    EXPECT_THAT(ImageError(bad, {4, 5, 6}), HasSubstr("it must be finite"));
+}
+
 TEST(OpShapeTest, BatchNormTakesImagesAndVectors) {
   EXPECT_EQ(ImageShape(BatchNorm{}, {3, 4, 5}), (Shape{2, 3, 4, 5}));
   EXPECT_EQ(ImageShape(BatchNorm{}, {3}), (Shape{2, 3}));

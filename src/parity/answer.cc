@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "net/fill.h"
+#include "protocol/tensor_path.h"
 
 namespace tench {
 namespace {
@@ -37,12 +38,6 @@ TensorAnswer Summarise(const WantedTensor& wanted, const Trial& trial, std::vect
 
 }  // namespace
 
-std::filesystem::path TensorFile(const std::filesystem::path& folder, const std::string& kind, const std::string& name) {
-  std::string file;
-  for (const char c : name) file += c == '/' ? std::string("%2F") : std::string(1, c);
-  return folder / kind / (file + ".bin");
-}
-
 Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder, std::vector<double> losses) {
   Answer answer;
   answer.losses = std::move(losses);
@@ -50,9 +45,9 @@ Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder, std::
   std::vector<float> values;
   for (const WantedTensor& wanted : trial.Wanted()) {
     values.resize(static_cast<size_t>(wanted.elements));
-    if (const Status status = ReadRaw(TensorFile(folder, wanted.kind, wanted.name), std::span<float>(values)); !status) {
+    if (const Status status = ReadRaw(TensorPath(folder, wanted.kind, wanted.name), std::span<float>(values)); !status) {
       if (answer.missing.empty()) {
-        const std::string file = TensorFile(folder, wanted.kind, wanted.name).string();
+        const std::string file = TensorPath(folder, wanted.kind, wanted.name).string();
         std::string reason = status.error().message;
         if (reason.starts_with(file)) reason = reason.substr(std::min(reason.size(), file.size() + 2));
         answer.missing = fmt::format("{} of {}: {}", wanted.kind, wanted.name, reason);

@@ -33,9 +33,6 @@ struct Answer {
   std::string missing;                            // why a tensor could not be read; "" = all were
 };
 
-// FOLDER/KIND/NAME.bin, with '/' in a name as %2F.
-std::filesystem::path TensorFile(const std::filesystem::path& folder, const std::string& kind, const std::string& name);
-
 // A tensor that is not there, or has another size than its shape says, is a finding about the worker and no error here.
 Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder, std::vector<double> losses);
 

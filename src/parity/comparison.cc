@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/file.h"
+#include "protocol/tensor_path.h"
 
 namespace tench {
 namespace {
@@ -98,18 +99,18 @@ std::string JudgeDropout(const Trial& trial, const std::filesystem::path& folder
     const Dropout* dropout = std::get_if<Dropout>(&layer.layer.op);
     if (dropout == nullptr) continue;
     std::vector<float> values(static_cast<size_t>(ElementCount(layer.output.shape)));
-    if (const Status read = ReadRaw(TensorFile(folder, "outputs", layer.layer.name), std::span<float>(values)); !read)
+    if (const Status read = ReadRaw(TensorPath(folder, "outputs", layer.layer.name), std::span<float>(values)); !read)
       return fmt::format("{}: {}", layer.layer.name, read.error().message);
     const double count = static_cast<double>(values.size()), ratio = dropout->ratio, survivor = 1 / (1 - ratio);
     double zeros = 0;
-    for (const float value : values) {
-      zeros += value == 0;
-      if (value != 0 && !(std::abs(value - survivor) <= kSurvivorTolerance * survivor))
-        return fmt::format("{}: a survivor is scaled by {:.6g} instead of {:.6g}", layer.layer.name, value, survivor);
-    }
+    for (const float value : values) zeros += value == 0;
     const double share = zeros / count, deviation = std::sqrt(ratio * (1 - ratio) / count);
     if (!(std::abs(share - ratio) <= kDropoutSigmas * deviation))
       return fmt::format("{}: a share of {:.4f} is zero instead of {} ± {:.4f}", layer.layer.name, share, ratio, kDropoutSigmas * deviation);
+    for (const float value : values) {
+      if (value != 0 && !(std::abs(value - survivor) <= kSurvivorTolerance * survivor))
+        return fmt::format("{}: a survivor is scaled by {:.6g} instead of {:.6g}", layer.layer.name, value, survivor);
+    }
   }
   return "";
 }

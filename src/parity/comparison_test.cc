@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/file.h"
+#include "protocol/tensor_path.h"
 #include "net/builder.h"
 
 namespace tench {
@@ -132,7 +133,7 @@ class DropoutTest : public testing::Test {
     std::filesystem::create_directories(folder_.path() / "outputs");
     std::vector<float> values(160000);
     for (size_t i = 0; i < values.size(); ++i) values[i] = value(i);
-    EXPECT_TRUE(WriteRaw(TensorFile(folder_.path(), "outputs", "dropout-0.25"), std::span<const float>(values)).ok());
+    EXPECT_TRUE(WriteRaw(TensorPath(folder_.path(), "outputs", "dropout-0.25"), std::span<const float>(values)).ok());
     return JudgeDropout(trial, folder_.path());
   }
   TemporaryFolder folder_ = *TemporaryFolder::Make("tench-dropout-");

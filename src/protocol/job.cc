@@ -3,9 +3,11 @@
 // the network's parameters with their shapes. When reading, all but the protocol, the network and the batch may be left
 // out; an unknown key is refused, since a worker that overlooks it would measure something else than it was asked for.
 
+#include <algorithm>
 #include <cmath>
 
 #include "axis/axis.h"
+#include "base/text.h"
 #include "net/graph_json.h"
 #include "protocol/message.h"
 #include "protocol/version.h"
@@ -14,12 +16,21 @@ namespace tench {
 namespace {
 
 constexpr int64_t kMaxSteps = 1'000'000'000'000;
+constexpr double kMaxClip = 1e30;
 constexpr int64_t kMaxNs = 1'000'000'000'000'000'000;
 
+// What is beyond plain SGD only where it is asked for: a worker that has nothing else need not know the keys, and refuses them.
 Json SolverToJson(const Solver& solver) {
-  return {{"lr", RealToJson(solver.lr)},
-          {"momentum", RealToJson(solver.momentum)},
-          {"weight_decay", RealToJson(solver.weight_decay)}};
+  Json json = {{"lr", RealToJson(solver.lr)},
+               {"momentum", RealToJson(solver.momentum)},
+               {"weight_decay", RealToJson(solver.weight_decay)}};
+  if (solver.type != SolverType::kSgd) json["type"] = Name(solver.type);
+  if (solver.type == SolverType::kAdam) {
+    json["momentum2"] = RealToJson(solver.momentum2);
+    json["delta"] = RealToJson(solver.delta);
+  }
+  if (solver.clip_gradients > 0) json["clip_gradients"] = RealToJson(solver.clip_gradients);
+  return json;
 }
 
 Json BudgetToJson(const Budget& budget) {
@@ -67,6 +78,15 @@ Result<Solver> ParseSolver(const Json& json) {
   solver.lr = AxisReal(fields, "lr", kAxisLr, solver.lr);
   solver.momentum = AxisReal(fields, "momentum", kAxisMomentum, solver.momentum);
   solver.weight_decay = AxisReal(fields, "weight_decay", kAxisWeightDecay, solver.weight_decay);
+  const std::vector<std::string>& types = SolverTypeNames();
+  const std::string type = fields.String("type", std::string(Name(solver.type)));
+  if (const auto found = std::ranges::find(types, type); found != types.end())
+    solver.type = static_cast<SolverType>(found - types.begin());
+  else
+    fields.Fail("type", fmt::format("'{}' is none of {}{}", Printable(type), Join(types, ", "), Hint(type, types)));
+  solver.momentum2 = BoundedReal(fields, "momentum2", 0, 1, solver.momentum2);
+  solver.delta = BoundedReal(fields, "delta", 0, 1, solver.delta);
+  solver.clip_gradients = BoundedReal(fields, "clip_gradients", 0, kMaxClip, solver.clip_gradients);
   TENCH_TRY(fields.Finish());
   return solver;
 }

@@ -67,6 +67,19 @@ TEST(JobTest, ComesBackWhole) {
   EXPECT_EQ(PrintJson(ToJson(*parsed)), PrintJson(ToJson(job)));
 }
 
+TEST(JobTest, SaysOfItsSolverOnlyWhatIsBeyondPlainSgd) {
+  Job job = SmallJob();
+  EXPECT_EQ(PrintJson(ToJson(job)["solver"]), R"({"lr":0.1,"momentum":0.8,"weight_decay":0.0002})");
+  job.solver.type = SolverType::kNesterov;
+  job.solver.clip_gradients = 35;
+  EXPECT_EQ(PrintJson(ToJson(job)["solver"]),
+            R"({"lr":0.1,"momentum":0.8,"weight_decay":0.0002,"type":"nesterov","clip_gradients":35.0})");
+  job.solver = {0.1, 0.8, 0.0002, SolverType::kAdam, 0.99, 1e-4, 2};
+  const auto parsed = ParseJob(PrintJson(ToJson(job)), "job.json");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed->solver, job.solver);
+}
+
 TEST(JobTest, CarriesTheParametersForWorkersWithoutShapeInference) {
   const Json json = ToJson(SmallJob());
   ASSERT_EQ(json["parameters"].size(), 2u);
@@ -99,6 +112,10 @@ TEST(JobTest, RefusesWhatIsOutOfRange) {
   EXPECT_THAT(ErrorWith([](Json& json) { json["seed"] = -1; }), HasSubstr("job.seed: must be an unsigned"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["lr"] = "nan"; }),
               HasSubstr("job.solver.lr: must be a number from 0"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["type"] = "adagrad"; }),
+              HasSubstr("job.solver.type: 'adagrad' is none of sgd, nesterov, adam"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["momentum2"] = 1.5; }), HasSubstr("job.solver.momentum2: must be a number from 0"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["clip_gradients"] = -1; }), HasSubstr("job.solver.clip_gradients: must be"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["lr_schedule"][1] = "inf"; }),
               HasSubstr("job.lr_schedule: must hold finite"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["budget"]["min_steps"] = -1; }),

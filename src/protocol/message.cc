@@ -87,6 +87,7 @@ Result<Description> DescriptionFromJson(const Json& json, const std::string& pat
   if (description.name.empty()) fields.Fail("name", "is empty");
   description.version = fields.String("version");
   description.ops = fields.Strings("ops");
+  description.updates = fields.Strings("updates", description.updates);
   description.devices = fields.Strings("devices");
   description.precisions = fields.Strings("precisions");
   description.facts = fields.StringMap("facts", {});
@@ -223,8 +224,9 @@ Json ToJson(const Description& description) {
         {{"name", option.name}, {"help", option.help}, {"default", option.fallback}, {"choices", option.choices}});
   return {{"protocol", description.protocol}, {"name", description.name},
           {"version", description.version},   {"ops", description.ops},
-          {"devices", description.devices},   {"precisions", description.precisions},
-          {"options", std::move(options)},    {"facts", description.facts}};
+          {"updates", description.updates},   {"devices", description.devices},
+          {"precisions", description.precisions}, {"options", std::move(options)},
+          {"facts", description.facts}};
 }
 
 Result<Description> ParseDescription(std::string_view text, std::string_view origin) {

@@ -28,7 +28,7 @@ inline constexpr size_t kMaxLineBytes = 8 << 20;   // a longer line is a protoco
 struct TensorFiles {
   // Tensors to read before the first step: parameter, state or input name -> file. What is not named is filled by net/fill.
   std::map<std::string, std::string> load;
-  // After the last step, what is asked for is written to `folder`/KIND/NAME.bin (a '/' in a name becomes '%2F').
+  // After the last step, what is asked for is written to `folder`/KIND/NAME.bin (tensor_path.h).
   std::string folder;                     // "" = nothing is written
   std::vector<std::string> outputs;       // layers whose output is wanted; "*" = all
   bool gradients = false;
@@ -69,7 +69,9 @@ struct Description {
   int protocol = kProtocolVersion;
   std::string name;                       // "reference"
   std::string version;                    // of the framework
-  std::vector<std::string> ops, devices, precisions;
+  std::vector<std::string> ops;           // the words of OpNeeds that it can do
+  std::vector<std::string> updates = {"sgd"};   // the words of SolverNeeds that it can do
+  std::vector<std::string> devices, precisions;
   std::vector<WorkerOption> options;
   std::map<std::string, std::string> facts;   // anything else worth keeping: build flags, BLAS
 };

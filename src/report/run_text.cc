@@ -83,6 +83,13 @@ void AppendDetails(std::string& out, const RunRecord& record) {
 
 }  // namespace
 
+std::string_view FlagMeaning(std::string_view flag) {
+  if (flag == "negative_loss")
+    return "the loss was below zero, which a cross-entropy cannot be: a known fault of Caffe when it over-fits one class (BVLC/caffe#3029)";
+  if (flag == "imported") return "read from an old log (tench import): neither measured nor verified here";
+  return "";
+}
+
 std::string OnTheClock(const Cell& cell) {
   const std::string input =
       cell.Text(kAxisInput) == "cycled" ? "; a new batch every step, timed apart" : "; one resident batch";
@@ -104,6 +111,9 @@ std::string RunText(const RunRecord& record, bool verbose) {
   AppendTimes(out, record);
   AppendCosts(out, record);
   if (!record.flags.empty()) Row(out, "flags", Join(record.flags, ", "));
+  for (const std::string& flag : record.flags) {
+    if (const std::string_view meaning = FlagMeaning(flag); !meaning.empty()) Row(out, flag, meaning);
+  }
   if (verbose) AppendDetails(out, record);
   if (record.outcome != Outcome::kOk) Row(out, "reproduce", record.reproducer);
   return out;

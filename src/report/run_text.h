@@ -4,6 +4,7 @@
 // with what was on the clock.
 
 #include <string>
+#include <string_view>
 
 #include "store/record.h"
 
@@ -18,6 +19,9 @@ std::string LossCurveText(const RunSeries& series);
 // One line while a run works.
 std::string ProgressText(const Cell& cell, const std::string& stage, int64_t steps, double last_step_ns, double loss,
                          int64_t rss_bytes, int64_t elapsed_ns);
+
+// What a flag means, where its word alone does not say enough; otherwise "".
+std::string_view FlagMeaning(std::string_view flag);
 
 // "train: gradient and update": what the clock covers in this phase.
 std::string OnTheClock(const Cell& cell);

@@ -2,6 +2,8 @@
 #include "report/terminal.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -62,6 +64,7 @@ class TextReport {
     }
     if (HasVerdictsAcrossStudies())
       Line(kDim, "* not measured side by side: rounds of different studies were paired by their number");
+    AppendMeanings();
     AppendFailures();
     if (ranking_.groups.empty()) out_ += "no runs\n";
     return std::move(out_);
@@ -107,6 +110,21 @@ class TextReport {
     int least = 0;
     while (least < kMostImportant && !Fits(least)) ++least;
     return least;
+  }
+
+  // Flags that need a word, once for all tables.
+  void AppendMeanings() {
+    std::set<std::string> flags;
+    for (const RankGroup& group : ranking_.groups) {
+      for (const RankRow& row : group.rows) flags.insert(row.flags.begin(), row.flags.end());
+    }
+    bool first = true;
+    for (const std::string& flag : flags) {
+      const std::string_view meaning = FlagMeaning(flag);
+      if (meaning.empty()) continue;
+      if (std::exchange(first, false)) out_ += '\n';
+      Line(kDim, fmt::format("{}: {}", flag, meaning));
+    }
   }
 
   void AppendFailures() {

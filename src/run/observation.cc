@@ -27,7 +27,8 @@ Status WriteLoads(const std::map<std::string, std::vector<T>>& tensors, const st
   return Ok();
 }
 
-Result<SpawnOptions> Prepare(const WorkerEntry& entry, const Trial& trial, const std::filesystem::path& folder) {
+Result<SpawnOptions> Prepare(const WorkerEntry& entry, const std::string& version, const Trial& trial,
+                             const std::filesystem::path& folder) {
   Job job = trial.job;
   const TensorFiles& wanted = job.tensors;
   // A folder makes the build an observing one, which the plain forward trial need not be.
@@ -43,7 +44,7 @@ Result<SpawnOptions> Prepare(const WorkerEntry& entry, const Trial& trial, const
   if (static_cast<size_t>(job.threads) > cpus.size())
     return Unsupported("{} threads were asked for, but this process may use {} CPUs", job.threads, cpus.size());
   cpus.resize(static_cast<size_t>(job.threads));
-  spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus);
+  spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus, version);
   spawn.cpus = std::move(cpus);
   spawn.folder = folder;
   return spawn;
@@ -51,9 +52,10 @@ Result<SpawnOptions> Prepare(const WorkerEntry& entry, const Trial& trial, const
 
 }  // namespace
 
-Result<Observation> Observe(const WorkerEntry& entry, const Trial& trial, int64_t timeout_ns, const volatile int& stop) {
-  Observation observation{Outcome::kOk, "", "", {}, TENCH_TRY(TemporaryFolder::Make("tench-parity-"))};
-  SpawnOptions spawn = TENCH_TRY(Prepare(entry, trial, observation.folder.path()));
+Result<Observation> Observe(const WorkerEntry& entry, const std::string& version, const Trial& trial, int64_t timeout_ns,
+                            const volatile int& stop) {
+  Observation observation{Outcome::kOk, "", "", {}, TENCH_TRY(TemporaryFolder::Make(kParityFolderPrefix))};
+  SpawnOptions spawn = TENCH_TRY(Prepare(entry, version, trial, observation.folder.path()));
   Pipe answers = TENCH_TRY(Pipe::Make()), log = TENCH_TRY(Pipe::Make());
   spawn.output_fd = log.out.get();
   spawn.extra_fd = answers.out.get();
@@ -70,6 +72,7 @@ Result<Observation> Observe(const WorkerEntry& entry, const Trial& trial, int64_
   log.out.Close();
   SupervisionOptions options;
   options.timeout_ns = timeout_ns;
+  options.version = version;
   Supervision supervision(*std::move(child), std::move(answers.in), std::move(log.in), launched_ns, options, memory, instruments);
   supervision.Watch(nullptr, stop);
   const Conversation& conversation = supervision.conversation();

@@ -15,6 +15,8 @@
 
 namespace tench {
 
+inline constexpr const char* kParityFolderPrefix = "tench-parity-";
+
 struct Observation {
   Outcome outcome = Outcome::kOk;
   std::string reason;                // of any other outcome
@@ -25,6 +27,8 @@ struct Observation {
   std::filesystem::path tensors() const { return folder.path() / "tensors"; }
 };
 
-Result<Observation> Observe(const WorkerEntry& entry, const Trial& trial, int64_t timeout_ns, const volatile int& stop);
+// `version` is the one asked for, "" = any: another one is `unsupported`.
+Result<Observation> Observe(const WorkerEntry& entry, const std::string& version, const Trial& trial, int64_t timeout_ns,
+                            const volatile int& stop);
 
 }  // namespace tench

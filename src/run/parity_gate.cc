@@ -2,7 +2,6 @@
 #include "run/parity_gate.h"
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "data/data_set.h"
 #include "measure/affinity.h"
 
@@ -38,13 +37,13 @@ ParityGate::ParityGate(Store& store, WorkerCatalog& workers, std::vector<std::fi
 
 Result<ParityRecord> ParityGate::Find(const PlannedCell& planned, const Verifier::Progress& progress) {
   const Cell& cell = planned.cell;
-  const std::vector<std::string> worker = Split(cell.Text(kAxisWorker), '@');
-  const WorkerEntry* entry = TENCH_TRY(workers_.Find(worker[0]));
+  const WorkerName worker = WorkerName::Of(cell.Text(kAxisWorker));
+  const WorkerEntry* entry = TENCH_TRY(workers_.Find(worker.name));
   if (!entry->installed()) return Unsupported("the worker is not installed");
-  const Description description = TENCH_TRY(workers_.Describe(*entry));
-  // Only the version that the worker starts with can be held against the reference here.
-  if (worker.size() > 1 && !description.version.starts_with(worker[1]))
-    return Unsupported("parity was looked at for {} {} only", entry->name, description.version);
+  const Description description = TENCH_TRY(workers_.Describe(*entry, worker.version));
+  // The run says the same; no need to start a trial for it.
+  if (!IsVersion(worker.version, description.version))
+    return Unsupported("version {} was asked for, but {} is installed", worker.version, description.version);
   // What may differ by how much is known for f32 only.
   if (cell.Text(kAxisPrecision) != "f32") return Unsupported("parity has no tolerances for {}", cell.Text(kAxisPrecision));
   const Subject subject = TENCH_TRY(SubjectOf(cell));
@@ -54,7 +53,7 @@ Result<ParityRecord> ParityGate::Find(const PlannedCell& planned, const Verifier
       TENCH_TRY(store_.FindParity(record.worker, record.worker_version, record.fingerprint, record.setting));
   if (known) return *known;
   if (!answers_.Affordable(name, subject)) return Unsupported("the reference would need minutes, and no sketches of {} are there", name.Label());
-  const Verification found = TENCH_TRY(verifier_.Verify(entry->name, name, subject, progress, planned.limits.timeout_ns));
+  const Verification found = TENCH_TRY(verifier_.Verify(cell.Text(kAxisWorker), name, subject, progress, planned.limits.timeout_ns));
   record.outcome = found.outcome;
   record.reason = found.reason;
   record.worst = found.worst;
@@ -67,7 +66,7 @@ Result<ParityRecord> ParityGate::Find(const PlannedCell& planned, const Verifier
 
 ParityGate::Finding ParityGate::Check(const PlannedCell& planned, const Verifier::Progress& progress) {
   // The arbiter is right by definition.
-  if (Split(planned.cell.Text(kAxisWorker), '@')[0] == "reference") return {State::kVerified, "", ""};
+  if (WorkerName::Of(planned.cell.Text(kAxisWorker)).name == "reference") return {State::kVerified, "", ""};
   const Result<ParityRecord> found = Find(planned, progress);
   if (!found) return {State::kUnknown, found.error().message, ""};
   if (found->outcome == Outcome::kOk) return {State::kVerified, "", found->worker_version};

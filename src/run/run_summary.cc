@@ -11,6 +11,21 @@ namespace {
 // A worker that cannot tell says 0.
 std::optional<int64_t> Positive(int64_t value) { return value > 0 ? std::optional(value) : std::nullopt; }
 
+void AddGpu(const GpuUse& use, RunSummary& summary) {
+  if (use.utilisation_percent.count > 0) {
+    summary.gpu_use_mean = use.utilisation_percent.mean;
+    summary.gpu_use_peak = use.utilisation_percent.peak;
+  }
+  if (use.power_w.count > 0) {
+    summary.gpu_power_w_mean = use.power_w.mean;
+    summary.gpu_power_w_peak = use.power_w.peak;
+  }
+  const MeanPeak& memory = use.process_memory_bytes.count > 0 ? use.process_memory_bytes : use.memory_used_bytes;
+  if (memory.count > 0) summary.gpu_memory_peak_bytes = static_cast<int64_t>(memory.peak);
+}
+
+}  // namespace
+
 void AddSteps(const RunSeries& series, RunSummary& summary) {
   summary.steps = static_cast<int64_t>(series.step_ns.size());
   summary.warmup_steps = static_cast<int64_t>(series.warmup_ns.size());
@@ -33,21 +48,6 @@ void AddSteps(const RunSeries& series, RunSummary& summary) {
   summary.step_ns_p95 = steps.p95;
   summary.step_ns_max = steps.max;
 }
-
-void AddGpu(const GpuUse& use, RunSummary& summary) {
-  if (use.utilisation_percent.count > 0) {
-    summary.gpu_use_mean = use.utilisation_percent.mean;
-    summary.gpu_use_peak = use.utilisation_percent.peak;
-  }
-  if (use.power_w.count > 0) {
-    summary.gpu_power_w_mean = use.power_w.mean;
-    summary.gpu_power_w_peak = use.power_w.peak;
-  }
-  const MeanPeak& memory = use.process_memory_bytes.count > 0 ? use.process_memory_bytes : use.memory_used_bytes;
-  if (memory.count > 0) summary.gpu_memory_peak_bytes = static_cast<int64_t>(memory.peak);
-}
-
-}  // namespace
 
 RunSummary Summarise(const Conversation& conversation, const Budget& budget, const Observations& seen) {
   RunSummary summary;

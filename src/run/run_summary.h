@@ -20,6 +20,9 @@ struct Observations {
   int64_t wall_ns = 0, overhead_ns = 0;
 };
 
+// What the series alone tells: steps, their times, the first and the last loss.
+void AddSteps(const RunSeries& series, RunSummary& summary);
+
 RunSummary Summarise(const Conversation& conversation, const Budget& budget, const Observations& seen);
 
 }  // namespace tench

@@ -220,6 +220,25 @@ TEST_F(RunnerTest, KilledInTheMiddleOfARunItsWorkerDiesToo) {
   EXPECT_THAT(workers_.AliveNoted(), ElementsAre());
 }
 
+TEST_F(RunnerTest, KilledInTheMiddleOfARunItsWorkersChildrenDieToo) {
+  StudyRequest request = Request("fake", {}, 1);
+  request.cells = {FakeCell("forks_hang", {{"option.pid_file", workers_.pid_file()}})};
+  const pid_t runner = fork();
+  if (runner == 0) _exit(Run(request) ? 0 : 1);
+  for (int i = 0; i < 1000 && workers_.AliveNoted().size() < 3; ++i) usleep(5000);
+  ASSERT_EQ(workers_.AliveNoted().size(), 3u);
+  kill(runner, SIGKILL);
+  waitpid(runner, nullptr, 0);
+  for (int i = 0; i < 1000 && workers_.AliveNoted().size() > 1; ++i) usleep(5000);
+  // One of the two children made a session of its own: such a daemon is out of reach.
+  const auto left = workers_.AliveNoted();
+  EXPECT_LE(left.size(), 1u);
+  for (const int64_t pid : left) {
+    EXPECT_EQ(getsid(static_cast<pid_t>(pid)), pid);
+    kill(static_cast<pid_t>(pid), SIGKILL);
+  }
+}
+
 TEST_F(RunnerTest, LargerBatchesOfACellThatRanOutOfMemoryAreNotTried) {
   const auto result = Run(Request("fake", {"1", "64", "128", "256"}, 2, "memory_by_batch"));
   ASSERT_TRUE(result) << result.error().message;

@@ -20,13 +20,6 @@ constexpr int64_t kUnkillableNs = 30 * kSecondNs;    // a process that hangs in 
 constexpr int kLinesAtOnce = 256;
 constexpr size_t kLogBytesAtOnce = 1 << 20;
 
-// "2.3" asks for 2.3 itself, 2.3.1 or 2.3+cpu, but not for 2.30.
-bool IsVersion(const std::string& wanted, const std::string& installed) {
-  if (!installed.starts_with(wanted)) return false;
-  return installed.size() == wanted.size() ||
-         std::string_view(".+-").find(installed[wanted.size()]) != std::string_view::npos;
-}
-
 }  // namespace
 
 Supervision::Supervision(Subprocess child, Fd answers, Fd log, int64_t launched_ns, SupervisionOptions options,
@@ -153,7 +146,7 @@ void Supervision::AfterMessage(Conversation::Stage before) {
   }
   if (ending_ || conversation_.over()) return;
   const auto& hello = conversation_.hello();
-  if (!options_.version.empty() && !IsVersion(options_.version, hello->worker.version)) {
+  if (!IsVersion(options_.version, hello->worker.version)) {
     End(Outcome::kUnsupported,
         fmt::format("version {} was asked for, but {} is installed", options_.version,
                     Printable(hello->worker.version)),

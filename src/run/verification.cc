@@ -16,10 +16,11 @@ std::string Times(double ratio) { return std::isfinite(ratio) ? fmt::format("{:.
 
 class OneVerification {
  public:
-  OneVerification(const WorkerEntry& entry, ReferenceAnswers& answers, const SubjectName& name, const Subject& subject,
-                  const Verifier::Progress& progress, int64_t timeout_ns, const volatile int& stop)
-      : entry_(entry), answers_(answers), name_(name), subject_(subject), progress_(progress), timeout_ns_(timeout_ns), stop_(stop) {
-    result_.worker = entry.name;
+  OneVerification(const WorkerEntry& entry, const std::string& worker, ReferenceAnswers& answers, const SubjectName& name,
+                  const Subject& subject, const Verifier::Progress& progress, int64_t timeout_ns, const volatile int& stop)
+      : entry_(entry), version_(WorkerName::Of(worker).version), answers_(answers), name_(name), subject_(subject), progress_(progress),
+        timeout_ns_(timeout_ns), stop_(stop) {
+    result_.worker = worker;
     result_.subject = name;
   }
 
@@ -37,7 +38,7 @@ class OneVerification {
   // Nothing when the worker ended otherwise than with tensors: the outcome is noted then.
   Result<std::optional<Observation>> Run(const Trial& trial) {
     progress_(fmt::format("{}, {}", entry_.name, Name(trial.kind)));
-    Observation seen = TENCH_TRY(Observe(entry_, trial, timeout_ns_, stop_));
+    Observation seen = TENCH_TRY(Observe(entry_, version_, trial, timeout_ns_, stop_));
     if (!seen.version.empty()) result_.version = seen.version;
     if (seen.outcome == Outcome::kOk) return std::optional<Observation>(std::move(seen));
     result_.outcome = seen.outcome == Outcome::kDiverged ? Outcome::kWrong : seen.outcome;
@@ -69,8 +70,24 @@ class OneVerification {
     Fail(fmt::format("{}: {} {} by {:.3g}, {}", Name(kind), worst->what, kind == TrialKind::kOps ? "alone differs" : "differs",
                      worst->difference, Times(worst->ratio())));
     if (kind == TrialKind::kOps) NameOp(trial, deviations);
+    if (NamePart(kind, deviations)) return false;
     TENCH_TRY(Locate());
     return kind != TrialKind::kOps && kind != TrialKind::kTrain && TENCH_TRY(NameOps());
+  }
+
+  // A fault that no layer's output shows. Gradients were looked at before.
+  bool NamePart(TrialKind kind, const std::vector<Deviation>& deviations) {
+    const auto differs = [&](std::string_view what) {
+      return std::any_of(deviations.begin(), deviations.end(),
+                         [&](const Deviation& one) { return one.what.starts_with(what) && one.ratio() > 1; });
+    };
+    const bool others = differs("outputs of ") || differs("gradients of ") || differs("parameters of ");
+    if ((kind == TrialKind::kOps || kind == TrialKind::kTrain) && differs("state of ") && !others) {
+      result_.reason += "; nothing else differs, so the fault is in the running statistics";
+      return true;
+    }
+    if (kind == TrialKind::kTrain) result_.reason += "; the first step's gradients agree, so the fault is in the update or in what one step leaves to the next";
+    return kind == TrialKind::kTrain;
   }
 
   void NoteFurthest(TrialKind kind, std::vector<Deviation> deviations) {
@@ -125,7 +142,7 @@ class OneVerification {
     const Trial trial = TENCH_TRY(MakeTrial(subject_, TrialKind::kOutputs));
     const Answer reference = TENCH_TRY(answers_.Get(name_, subject_, TrialKind::kOutputs, progress_));
     progress_(fmt::format("{}, looking for the first layer that differs", entry_.name));
-    const Observation seen = TENCH_TRY(Observe(entry_, trial, timeout_ns_, stop_));
+    const Observation seen = TENCH_TRY(Observe(entry_, version_, trial, timeout_ns_, stop_));
     if (seen.outcome != Outcome::kOk) return Ok();
     const Answer answer = ReadAnswer(trial, seen.tensors(), seen.losses);
     for (const Deviation& deviation : Compare(TrialKind::kOutputs, reference, answer)) {
@@ -134,7 +151,7 @@ class OneVerification {
       result_.reason += fmt::format("; the first layer whose output differs is {}", result_.first_layer);
       return Ok();
     }
-    result_.reason += "; every layer's output agrees, so the difference is in the backward pass, the losses' weights or the update";
+    result_.reason += "; every layer's output agrees, so the difference is in the backward pass or the losses' weights";
     return Ok();
   }
 
@@ -143,11 +160,12 @@ class OneVerification {
     const std::optional<Observation> seen = TENCH_TRY(Run(trial));
     if (!seen) return Ok();
     const std::string complaint = JudgeDropout(trial, seen->tensors());
-    if (!complaint.empty()) Fail(complaint);
+    if (!complaint.empty()) Fail("dropout: " + complaint);
     return Ok();
   }
 
   const WorkerEntry& entry_;
+  const std::string version_;        // asked for
   ReferenceAnswers& answers_;
   const SubjectName& name_;
   const Subject& subject_;
@@ -166,7 +184,7 @@ Verifier::Verifier(WorkerCatalog& workers, ReferenceAnswers& answers, const vola
 
 Result<Verification> Verifier::Verify(const std::string& worker, const SubjectName& name, const Subject& subject,
                                       const Progress& progress, int64_t timeout_ns) {
-  const WorkerEntry* entry = TENCH_TRY(workers_.Find(worker));
+  const WorkerEntry* entry = TENCH_TRY(workers_.Find(WorkerName::Of(worker).name));
   if (!entry->installed()) {
     Verification absent;
     absent.worker = worker;
@@ -175,7 +193,7 @@ Result<Verification> Verifier::Verify(const std::string& worker, const SubjectNa
     absent.reason = entry->install.empty() ? "not installed" : "not installed; to install: " + entry->install;
     return absent;
   }
-  return OneVerification(*entry, answers_, name, subject, progress, timeout_ns, stop_).Go();
+  return OneVerification(*entry, worker, answers_, name, subject, progress, timeout_ns, stop_).Go();
 }
 
 }  // namespace tench

@@ -19,7 +19,7 @@ namespace tench {
 inline constexpr int64_t kTrialTimeoutNs = int64_t{1800} * 1'000'000'000;
 
 struct Verification {
-  std::string worker, version;
+  std::string worker, version;   // as it was asked for ("tensorflow@2.15"), and what it said it is
   SubjectName subject;
   // kOk = verified, kWrong = it computes something else; others (unsupported, crashed, …) as a run's.
   Outcome outcome = Outcome::kOk;
@@ -44,7 +44,7 @@ class Verifier {
 
   Verifier(WorkerCatalog& workers, ReferenceAnswers& answers, const volatile int& stop);
 
-  // An error is this machine's, the reference's or an unknown name; a stop gives kInterrupted.
+  // `worker` may name a version. An error is this machine's, the reference's or an unknown name; a stop gives kInterrupted.
   Result<Verification> Verify(const std::string& worker, const SubjectName& name, const Subject& subject,
                               const Progress& progress, int64_t timeout_ns = kTrialTimeoutNs);
 

@@ -81,13 +81,13 @@ std::string_view LastObject(std::string_view text) {
   return at == std::string_view::npos ? all : all.substr(at + 1);
 }
 
-Result<Description> AskForDescription(const WorkerEntry& entry) {
+Result<Description> AskForDescription(const WorkerEntry& entry, const std::string& version) {
   Pipe output = TENCH_TRY(Pipe::Make());
   Pipe errors = TENCH_TRY(Pipe::Make());
   SpawnOptions options;
   options.executable = entry.executable;
   options.arguments = {kDescribeFlag};
-  options.environment = WorkerEnvironment(OwnEnvironment(), {});
+  options.environment = WorkerEnvironment(OwnEnvironment(), {}, version);
   options.output_fd = output.out.get();
   options.error_fd = errors.out.get();
   Subprocess child = TENCH_TRY(Subprocess::Spawn(options));
@@ -124,6 +124,18 @@ Result<Description> AskForDescription(const WorkerEntry& entry) {
 }
 
 }  // namespace
+
+WorkerName WorkerName::Of(const std::string& text) {
+  const size_t at = text.find('@');
+  if (at == std::string::npos) return {text, ""};
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+bool IsVersion(const std::string& wanted, const std::string& installed) {
+  if (!installed.starts_with(wanted)) return false;
+  return wanted.empty() || installed.size() == wanted.size() ||
+         std::string_view(".+-").find(installed[wanted.size()]) != std::string_view::npos;
+}
 
 WorkerCatalog WorkerCatalog::Discover() { return Discover(FoldersOfEnvironment()); }
 
@@ -169,11 +181,12 @@ Result<const WorkerEntry*> WorkerCatalog::Find(const std::string& name) const {
   return Failed("unknown worker '{}'{}", Printable(name), Hint(name, names()));
 }
 
-Result<Description> WorkerCatalog::Describe(const WorkerEntry& entry) {
+Result<Description> WorkerCatalog::Describe(const WorkerEntry& entry, const std::string& version) {
   if (!entry.installed()) return Unsupported("the worker '{}' is not installed", entry.name);
-  const auto known = described_.find(entry.name);
+  const std::pair key(entry.name, version);
+  const auto known = described_.find(key);
   if (known != described_.end()) return known->second;
-  return described_.emplace(entry.name, AskForDescription(entry)).first->second;
+  return described_.emplace(key, AskForDescription(entry, version)).first->second;
 }
 
 }  // namespace tench

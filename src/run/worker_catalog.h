@@ -15,6 +15,16 @@
 
 namespace tench {
 
+// "tensorflow@2.15": a worker, and which of the versions that it serves.
+struct WorkerName {
+  std::string name, version;            // version "" = the one that the worker takes by itself
+
+  static WorkerName Of(const std::string& text);
+};
+
+// "2.3" asks for 2.3 itself, 2.3.1 or 2.3+cpu, but not for 2.30; "" asks for any.
+bool IsVersion(const std::string& wanted, const std::string& installed);
+
 struct WorkerEntry {
   std::string name;
   std::filesystem::path executable;     // empty = not installed
@@ -32,12 +42,12 @@ class WorkerCatalog {
   // Unknown names: an error with the nearest one.
   Result<const WorkerEntry*> Find(const std::string& name) const;
 
-  // Asks the executable (deadline 20 s, remembered for the life of this object).
-  Result<Description> Describe(const WorkerEntry& entry);
+  // Asks the executable (deadline 20 s, remembered for the life of this object); `version` as a cell names it.
+  Result<Description> Describe(const WorkerEntry& entry, const std::string& version = "");
 
  private:
   std::vector<WorkerEntry> entries_;
-  std::map<std::string, Result<Description>> described_;
+  std::map<std::pair<std::string, std::string>, Result<Description>> described_;   // by name and version asked for
 };
 
 }  // namespace tench

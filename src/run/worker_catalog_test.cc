@@ -89,6 +89,19 @@ TEST_F(WorkerCatalogTest, TheEnvironmentsFoldersComeFirst) {
   EXPECT_EQ((*catalog.Find("zz"))->executable, first_.path() / "tench-worker-zz");
 }
 
+TEST(WorkerNameTest, MayAskForAVersion) {
+  EXPECT_EQ(WorkerName::Of("torch").name, "torch");
+  EXPECT_EQ(WorkerName::Of("torch").version, "");
+  EXPECT_EQ(WorkerName::Of("tensorflow@2.15").name, "tensorflow");
+  EXPECT_EQ(WorkerName::Of("tensorflow@2.15").version, "2.15");
+}
+
+TEST(WorkerNameTest, AVersionMeansItselfAndThoseOfItsLine) {
+  for (const char* installed : {"2.3", "2.3.1", "2.3+cpu"}) EXPECT_TRUE(IsVersion("2.3", installed)) << installed;
+  for (const char* installed : {"2.30", "2", "12.3"}) EXPECT_FALSE(IsVersion("2.3", installed)) << installed;
+  EXPECT_TRUE(IsVersion("", "anything"));
+}
+
 TEST(WorkerDescriptionTest, AsksTheExecutableAndIgnoresItsChatter) {
   TestWorkers workers;
   const Variable how("TENCH_FAKE_DESCRIBE", "chatter");

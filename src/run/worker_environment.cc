@@ -30,7 +30,7 @@ std::vector<std::string> OwnEnvironment() {
   return texts;
 }
 
-Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::vector<int>& cpus) {
+Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::vector<int>& cpus, const std::string& version) {
   std::map<std::string, std::string> variables;
   for (const auto& text : ours) {
     const size_t equals = text.find('=');
@@ -40,6 +40,7 @@ Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::v
     if (allowed || name.starts_with("TENCH_")) variables[name] = text.substr(equals + 1);
   }
   variables["LANG"] = "C.UTF-8";
+  if (!version.empty()) variables["TENCH_WORKER_VERSION"] = version;
   if (!cpus.empty()) {
     variables["TENCH_CPUS"] = PrintCpuList(cpus);
     for (const auto name : kThreadCounts) variables[std::string(name)] = std::to_string(cpus.size());

@@ -33,6 +33,12 @@ TEST(WorkerEnvironmentTest, TellsEveryRuntimeTheNumberOfThreads) {
   EXPECT_EQ(given.at("LANG"), "C.UTF-8");
 }
 
+TEST(WorkerEnvironmentTest, NamesTheVersionThatTheCellAsksFor) {
+  EXPECT_FALSE(Given({"PATH=/bin"}, {0}).contains("TENCH_WORKER_VERSION"));
+  const Environment named = WorkerEnvironment({"TENCH_WORKER_VERSION=1.0"}, {0}, "2.15");
+  EXPECT_EQ((std::map<std::string, std::string>(named.begin(), named.end()).at("TENCH_WORKER_VERSION")), "2.15");
+}
+
 TEST(WorkerEnvironmentTest, SaysNothingOfThreadsWithoutCpus) {
   EXPECT_FALSE(Given({}, {}).contains("OMP_NUM_THREADS"));
 }

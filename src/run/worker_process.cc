@@ -18,6 +18,7 @@
 #include "run/instruments.h"
 #include "run/job_plan.h"
 #include "run/memory_watch.h"
+#include "run/observation.h"
 #include "run/supervision.h"
 #include "run/verdict.h"
 #include "run/worker_environment.h"
@@ -26,16 +27,7 @@ namespace tench {
 namespace {
 
 constexpr int kHighestOomScore = 1000;
-
-struct WorkerName {
-  std::string name, version;
-};
-
-WorkerName SplitWorker(const std::string& text) {
-  const size_t at = text.find('@');
-  if (at == std::string::npos) return {text, ""};
-  return {text.substr(0, at), text.substr(at + 1)};
-}
+constexpr const char* kRunFolderPrefix = "tench-run-";
 
 std::string NotInstalled(const WorkerEntry& entry) {
   std::string reason = fmt::format("the worker '{}' is not installed", entry.name);
@@ -66,16 +58,14 @@ struct Preparation {
 
 Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, const std::string& version, std::vector<int> cpus) {
   Preparation made{
-      TENCH_TRY(TemporaryFolder::Make("tench-run-")), TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make()), {}};
+      TENCH_TRY(TemporaryFolder::Make(kRunFolderPrefix)), TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make()), {}};
   const std::filesystem::path job_file = made.folder.path() / "job.json";
   TENCH_TRY(WriteText(job_file, PrintJson(ToJson(job)) + "\n"));
   made.spawn.executable = entry.executable;
   made.spawn.arguments = {kJobFlag, job_file.string()};
   // A worker with N threads gets the first N of the CPUs that tench may use.
   cpus.resize(static_cast<size_t>(job.threads));
-  made.spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus);
-  // A worker that serves several versions of its framework picks the one that the cell names; any other is held to it by its hello.
-  if (!version.empty()) made.spawn.environment.emplace_back("TENCH_WORKER_VERSION", version);
+  made.spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus, version);
   made.spawn.cpus = std::move(cpus);
   made.spawn.folder = made.folder.path();
   made.spawn.output_fd = made.log.out.get();
@@ -107,7 +97,7 @@ class Run {
   void Try(const WorkerCatalog& workers) {
     RunRecord& record = result_.record;
     const std::vector<int> cpus = AllowedCpus();
-    const auto [name, version] = SplitWorker(request_.planned.cell.Text(kAxisWorker));
+    const auto [name, version] = WorkerName::Of(request_.planned.cell.Text(kAxisWorker));
     // Planned even where nothing can run, for the facts about the network.
     Result<Job> job = PlanJob(request_.planned, static_cast<int64_t>(cpus.size()), record);
     if (job) job->profile = request_.profile;
@@ -181,6 +171,10 @@ class Run {
 RunResult Execute(WorkerCatalog& workers, const RunRequest& request,
                   const std::function<void(const RunProgress&)>& progress, const volatile int& stop) {
   return Run(request, progress, stop).Execute(workers);
+}
+
+void RemoveAbandonedRunFolders() {
+  for (const char* prefix : {kRunFolderPrefix, kParityFolderPrefix}) TemporaryFolder::RemoveAbandoned(prefix);
 }
 
 }  // namespace tench

@@ -44,4 +44,7 @@ struct RunResult {
 RunResult Execute(WorkerCatalog& workers, const RunRequest& request,
                   const std::function<void(const RunProgress&)>& progress, const volatile int& stop);
 
+// Folders of runs whose tench was killed; `tench run`, `sweep` and `verify` begin with it.
+void RemoveAbandonedRunFolders();
+
 }  // namespace tench

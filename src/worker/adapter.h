@@ -5,6 +5,8 @@
 // An adapter builds the framework's own graph as its own experts would, and never re-implements an op that the framework has.
 // It may throw: serve catches. Expected refusals are errors of kind kUnsupported ("layer 'norm1': no lrn in this version") or kOutOfMemory.
 
+#include <sys/types.h>
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +19,7 @@
 #include "net/graph.h"
 #include "net/solver.h"
 #include "protocol/message.h"
+#include "protocol/missing_fact.h"
 
 namespace tench {
 
@@ -42,6 +45,8 @@ struct BuildFacts {
 // serve gives the values of the named tensor in `out`, in the logical order of its shape; or takes them from `values`.
 using TensorSource = std::function<Status(const std::string& name, std::span<float> out)>;
 using TensorSink = std::function<Status(const std::string& name, std::span<const float> values)>;
+// The batch of a step, valid until the next call.
+using BatchSource = std::function<std::span<const HostTensor>(int64_t step)>;
 
 class Adapter {
  public:
@@ -52,15 +57,21 @@ class Adapter {
   // `graph` is already cut for the forward phase (InferenceGraph). Everything slow belongs here: it is timed apart.
   virtual Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) = 0;
 
-  // Asks `source` once for every trained parameter. Momenta start at zero.
+  // Asks `source` once for every trained parameter. Momenta start at zero, and Adam's count of updates at none.
   virtual Status SetParameters(const TensorSource& source) = 0;
   virtual Status Parameters(const TensorSink& sink) = 0;
-  // Running statistics by their parameter name, momenta as "NAME.momentum".
+  // Running statistics by their parameter name, momenta as "NAME.momentum", Adam's second ones as "NAME.momentum2".
   virtual Status SetState(const TensorSource& source) = 0;
   virtual Status State(const TensorSink& sink) = 0;
 
   // One HostTensor per Input layer. Called once when input is fixed, before every step when it is cycled.
   virtual Status SetBatch(std::span<const HostTensor> inputs) = 0;
+  // Cycled input, before the first step: for a framework that reads files of its own and has to have all of the data in them beforehand.
+  // The samples of the batches, one after another, begin again after `samples`. SetBatch is called all the same.
+  virtual Status SetCycle(int64_t samples, const BatchSource& batch) {
+    (void)samples, (void)batch;
+    return Ok();
+  }
   virtual Status SetLearningRate(double lr) = 0;
 
   // Returns only when all of the step's work is complete, with the loss over the batch (weighted sum of the losses).
@@ -69,6 +80,9 @@ class Adapter {
   // Of the last step, in an observing build.
   virtual Status Gradients(const TensorSink& sink) = 0;
   virtual Status Outputs(std::span<const std::string> layers, const TensorSink& sink) = 0;
+
+  // The process that does the work, where that is another one: its memory and its CPU time are counted with the worker's own. 0 = none.
+  virtual pid_t Helper() const { return 0; }
 
   virtual Result<std::vector<ProfileRow>> Profile() { return Unsupported("this worker has no profile"); }
 };

@@ -65,6 +65,27 @@ inline Result<AdapterRun> RunGraph(Adapter& adapter, const Graph& graph, int64_t
   return run;
 }
 
+// What an adapter and the reference are both asked to run.
+struct RunPlan {
+  Phase phase = Phase::kTrain;
+  bool observe = true;
+  int64_t threads = 2;
+  int steps = 1;
+  std::map<std::string, std::string> options = {};
+  bool tuned = false;
+};
+
+inline Result<AdapterRun> RunNetwork(Adapter& adapter, const Graph& graph, int64_t batch, const RunPlan& plan) {
+  BuildOptions options;
+  options.threads = plan.threads;
+  options.phase = plan.phase;
+  options.dropout = false;
+  options.observe = plan.observe;
+  options.options = plan.options;
+  options.tuned = plan.tuned;
+  return RunGraph(adapter, graph, batch, options, plan.steps);
+}
+
 // The norm of the difference over the norm; tensors that are nothing but rounding are judged by `floor` per element.
 inline double RelativeError(const std::vector<float>& expected, const std::vector<float>& got, double floor) {
   if (expected.size() != got.size()) return 1e9;

@@ -48,8 +48,12 @@ Status CheckJob(const Job& job, const TypedGraph& graph, const Description& work
   TENCH_TRY(CheckNamed("device", job.device, worker.devices, worker));
   TENCH_TRY(CheckNamed("precision", job.precision, worker.precisions, worker));
   for (const TypedLayer& layer : graph.layers) {
-    const std::string_view op = OpName(layer.layer.op);
-    if (!Contains(worker.ops, op)) return Unsupported("layer '{}': {} has no {}", layer.layer.name, worker.name, op);
+    for (const std::string& word : OpNeeds(layer.layer.op)) {
+      if (!Contains(worker.ops, word)) return Unsupported("layer '{}': {} has no {}", layer.layer.name, worker.name, word);
+    }
+  }
+  if (job.phase == Phase::kTrain) {
+    for (const std::string& word : SolverNeeds(job.solver)) TENCH_TRY(CheckNamed("update", word, worker.updates, worker));
   }
   for (const auto& [name, value] : job.options) TENCH_TRY(CheckOption(name, value, worker));
   return CheckTensors(job);

@@ -49,6 +49,26 @@ TEST_F(JobCheckTest, NamesTheLayerWhoseOpIsMissing) {
   ExpectUnsupported("layer 'squash': fake has no tanh");
 }
 
+TEST_F(JobCheckTest, NamesTheLayerThatUsesAFieldWhichTheWorkerDoesNotKnow) {
+  GraphBuilder b("small");
+  b.Append("data", Input{InputRole::kData, {2}, {FillKind::kGaussian, 0, 1}}, {});
+  b.Append("fc", FullyConnected{2}, {"data"});
+  b.Append("leaky", Relu{0.1}, {"fc"});
+  b.Append("loss", MeanSquaredError{}, {"leaky", "data"});
+  job.network = b.Take();
+  ExpectUnsupported("layer 'leaky': fake has no relu.negative_slope");
+}
+
+TEST_F(JobCheckTest, RefusesAnUpdateThatTheWorkerLacksOnlyWhereOneIsMade) {
+  job.solver.type = SolverType::kAdam;
+  ExpectUnsupported("fake has no update 'adam' (it has: sgd)");
+  job.solver = {};
+  job.solver.clip_gradients = 1;
+  ExpectUnsupported("fake has no update 'clip_gradients'");
+  job.phase = Phase::kGradient;
+  EXPECT_TRUE(Check().ok());
+}
+
 TEST_F(JobCheckTest, RefusesUnknownDeviceAndPrecision) {
   job.device = "gpu";
   ExpectUnsupported("device 'gpu'");
@@ -91,10 +111,6 @@ TEST_F(JobCheckTest, ResolvesTheLayersWhoseOutputIsWanted) {
   EXPECT_THAT(*ResolveOutputs(graph, {"*"}), testing::ElementsAre("fc", "loss"));
   EXPECT_THAT(*ResolveOutputs(graph, {"data", "fc"}), testing::ElementsAre("data", "fc"));
   EXPECT_THAT(ResolveOutputs(graph, {"fcc"}).error().message, HasSubstr("did you mean 'fc'?"));
-}
-
-TEST_F(JobCheckTest, EncodesSlashesInTensorFileNames) {
-  EXPECT_EQ(TensorPath("/t", "outputs", "inception_3a/1x1"), "/t/outputs/inception_3a%2F1x1.bin");
 }
 
 }  // namespace

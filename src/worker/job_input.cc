@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -11,17 +12,20 @@
 namespace tench {
 namespace {
 
-constexpr std::string_view kMomentumSuffix = ".momentum";
+// Of a trained parameter's state: the second one is Adam's alone.
+constexpr std::string_view kMomentumSuffixes[] = {".momentum", ".momentum2"};
 
 // Everything that a job for this network may name in tensors.load.
-std::vector<std::string> LoadableNames(const TypedGraph& graph) {
+std::vector<std::string> LoadableNames(const TypedGraph& graph, const Solver& solver) {
   std::vector<std::string> names;
   for (const TypedLayer& layer : graph.layers) {
     if (std::holds_alternative<Input>(layer.layer.op)) names.push_back(layer.layer.name);
   }
   for (const Parameter& parameter : graph.parameters) {
     names.push_back(parameter.name);
-    if (parameter.trained) names.push_back(parameter.name + std::string(kMomentumSuffix));
+    if (!parameter.trained) continue;
+    names.push_back(fmt::format("{}{}", parameter.name, kMomentumSuffixes[0]));
+    if (solver.type == SolverType::kAdam) names.push_back(fmt::format("{}{}", parameter.name, kMomentumSuffixes[1]));
   }
   return names;
 }
@@ -30,7 +34,7 @@ std::vector<std::string> LoadableNames(const TypedGraph& graph) {
 Status CheckNames(const Job& job) {
   if (job.tensors.load.empty()) return Ok();
   const TypedGraph whole = TENCH_TRY(Infer(job.network, job.batch));
-  const std::vector<std::string> names = LoadableNames(whole);
+  const std::vector<std::string> names = LoadableNames(whole, job.solver);
   for (const auto& [name, file] : job.tensors.load) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       return Failed("job.tensors.load: the network has no tensor '{}'{}", Printable(name), Hint(name, names));
@@ -41,32 +45,30 @@ Status CheckNames(const Job& job) {
 
 struct IntegerRange {
   int64_t low = 0, high = std::numeric_limits<int32_t>::max();  // inclusive
+  std::optional<int64_t> also;                                  // a label that stands for none
 };
 
-// What the layers that read an integer input can stand.
-IntegerRange RangeOf(const TypedGraph& graph, size_t input) {
-  IntegerRange range;
+// What each of the layers that read an integer input can stand.
+std::vector<IntegerRange> RangesOf(const TypedGraph& graph, size_t input) {
+  std::vector<IntegerRange> ranges;
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     const TypedLayer& layer = graph.layers[i];
     if (std::find(layer.inputs.begin(), layer.inputs.end(), input) == layer.inputs.end()) continue;
-    std::visit(Overload{[&](const Embedding& op) { range.high = std::min(range.high, op.vocabulary - 1); },
-                        [&](const SoftmaxCrossEntropy&) {
-                          range.high = std::min(range.high, graph.InputType(i, 0).shape[1] - 1);
-                        },
-                        [&](const MeanOverTime&) {
-                          range = {1, std::min(range.high, graph.InputType(i, 0).shape[1])};
-                        },
-                        [](const auto&) {}},
+    const auto columns = [&] { return graph.InputType(i, 0).shape[1]; };
+    std::visit(Overload{[&](const Embedding& op) { ranges.push_back({0, op.vocabulary - 1, {}}); },
+                        [&](const SoftmaxCrossEntropy& op) { ranges.push_back({0, columns() - 1, op.ignore_label}); },
+                        [&](const MeanOverTime&) { ranges.push_back({1, columns(), {}}); }, [](const auto&) {}},
                layer.layer.op);
   }
-  return range;
+  return ranges;
 }
 
 Status CheckRange(const TypedGraph& graph, size_t layer, const HostTensor& tensor, const std::string& file) {
-  const IntegerRange range = RangeOf(graph, layer);
-  for (const int32_t value : tensor.i32) {
-    if (value >= range.low && value <= range.high) continue;
-    return Failed("{}: input '{}' holds {}; it must be from {} to {}", file, tensor.name, value, range.low, range.high);
+  for (const IntegerRange& range : RangesOf(graph, layer)) {
+    for (const int32_t value : tensor.i32) {
+      if ((value >= range.low && value <= range.high) || value == range.also) continue;
+      return Failed("{}: input '{}' holds {}; it must be from {} to {}", file, tensor.name, value, range.low, range.high);
+    }
   }
   return Ok();
 }
@@ -111,7 +113,8 @@ Status JobInput::Fill(const std::string& name, std::span<float> out) const {
       FillTensor(job_->seed, name, parameter.fill, 0, out, static_cast<int>(job_->threads));
       return Ok();
     }
-    if (name == parameter.name + std::string(kMomentumSuffix)) {
+    for (const std::string_view suffix : kMomentumSuffixes) {
+      if (name != fmt::format("{}{}", parameter.name, suffix)) continue;
       std::fill(out.begin(), out.end(), 0.0f);
       return Ok();
     }

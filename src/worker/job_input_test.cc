@@ -51,6 +51,25 @@ TEST_F(JobInputTest, FillsParametersFromTheGeneratorAndMomentaWithZero) {
   EXPECT_FALSE(input.Fill("fc.velocity", momentum).ok());
 }
 
+TEST_F(JobInputTest, KnowsASecondMomentumOnlyOfAdam) {
+  const std::vector<float> zeros(3);
+  ASSERT_TRUE(WriteRaw(File("m2.bin"), std::span<const float>(zeros)).ok());
+  job.tensors.load = {{"fc.bias.momentum2", File("m2.bin")}};
+  EXPECT_FALSE(JobInput::Open(job, graph).ok());
+  job.solver.type = SolverType::kAdam;
+  EXPECT_TRUE(JobInput::Open(job, graph).ok());
+}
+
+TEST_F(JobInputTest, TakesAnIgnoredLabelFromAFileAlthoughItIsNoClass) {
+  const std::vector<int32_t> labels = {255, 1};
+  ASSERT_TRUE(WriteRaw(File("label.bin"), std::span<const int32_t>(labels)).ok());
+  job.tensors.load = {{"label", File("label.bin")}};
+  EXPECT_FALSE(JobInput::Open(job, graph).ok());
+  std::get<SoftmaxCrossEntropy>(job.network.layers.back().op).ignore_label = 255;
+  graph = *Infer(job.network, job.batch);
+  EXPECT_TRUE(JobInput::Open(job, graph).ok());
+}
+
 TEST_F(JobInputTest, PrefersTheFileThatTheJobNames) {
   const std::vector<float> bias = {1, 2, 3};
   ASSERT_TRUE(WriteRaw(File("bias.bin"), std::span<const float>(bias)).ok());

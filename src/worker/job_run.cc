@@ -48,6 +48,15 @@ Result<Built> BuildNetwork(const Job& job, const TypedGraph& graph, const JobInp
   return built;
 }
 
+// After so many samples the input begins again, or the run is over.
+int64_t CycleSamples(const Job& job, const Budget& budget) {
+  const int64_t images = job.images > 0 ? job.images : job.batch;
+  if (budget.fixed_steps == 0) return images;
+  // As a real number: both may be as large as a user likes.
+  const double used = (static_cast<double>(budget.warmup_steps) + static_cast<double>(budget.fixed_steps)) * static_cast<double>(job.batch);
+  return used < static_cast<double>(images) ? static_cast<int64_t>(used) : images;
+}
+
 LoopOptions LoopOf(const Job& job, const Budget& budget, JobInput& input, Adapter& adapter) {
   LoopOptions loop;
   loop.phase = job.phase;
@@ -79,7 +88,12 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
   const Built built = TENCH_TRY(BuildNetwork(job, graph, input, adapter));
   TENCH_TRY(answers.Write(built));
   ResetPeakResident();
-  if (!job.cycled) {
+  if (job.cycled) {
+    TENCH_TRY(adapter.SetCycle(CycleSamples(job, budget), [&](int64_t step) {
+      input.MakeBatchOf(step);
+      return input.batch();
+    }));
+  } else {
     input.MakeBatchOf(0);
     TENCH_TRY(adapter.SetBatch(input.batch()));
   }
@@ -90,7 +104,7 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
   const LoopResult loop =
       TENCH_TRY(RunTimedLoop(adapter, options, [&](const Steps& steps) { return answers.Write(steps); }));
   if (loop.stopped) return JobEnd::kStopped;
-  const int64_t peak_rss_bytes = PeakResidentBytes();  // before tensors are gathered, which is no part of a step
+  const int64_t peak_rss_bytes = PeakResidentBytes() + PeakResidentBytes(adapter.Helper());  // before tensors are gathered, which is no part of a step
   TENCH_TRY(WriteTensors(adapter, graph, job.tensors));
   Done done{loop.converged, peak_rss_bytes, loop.cpu_ns, loop.wall_ns, {}};
   if (job.profile) done.profile = TENCH_TRY(adapter.Profile());

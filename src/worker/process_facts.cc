@@ -2,6 +2,7 @@
 #include "worker/process_facts.h"
 
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,9 +14,9 @@
 namespace tench {
 namespace {
 
-// A field of /proc/self/status that is given in kB.
-int64_t StatusBytes(std::string_view field) {
-  const auto text = ReadFile("/proc/self/status");
+// A field of a process' status file that is given in kB.
+int64_t StatusBytes(std::string_view field, const std::string& process = "self") {
+  const auto text = ReadFile("/proc/" + process + "/status");
   if (!text.ok()) return 0;
   for (const std::string& line : Split(*text, '\n')) {
     if (!line.starts_with(field)) continue;
@@ -43,6 +44,14 @@ bool IsEverywhere(std::string_view file) {
 
 int64_t ResidentBytes() { return StatusBytes("VmRSS:"); }
 int64_t PeakResidentBytes() { return StatusBytes("VmHWM:"); }
+int64_t PeakResidentBytes(pid_t pid) { return pid > 0 ? StatusBytes("VmHWM:", std::to_string(pid)) : 0; }
+
+int64_t CpuNs(pid_t pid) {
+  clockid_t clock;
+  timespec used;
+  if (pid <= 0 || clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  return int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
 
 bool ResetPeakResident() {
   const Fd file(open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC));

@@ -4,6 +4,8 @@
 // loaded, and whether the processor rounds tiny numbers to zero. Linux only; what cannot be read is 0, empty or
 // "unknown", never a failure.
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +16,9 @@ namespace tench {
 int64_t ResidentBytes();
 int64_t PeakResidentBytes();  // the kernel's high-water mark since the process began or since the last reset
 bool ResetPeakResident();     // false where the kernel does not allow it
+int64_t PeakResidentBytes(pid_t pid);  // of another process; 0 if there is none
+// CPU time of another process so far; 0 if there is none.
+int64_t CpuNs(pid_t pid);
 
 // The shared objects of a /proc/PID/maps text, each once, in order; without the C and C++ runtime, which every process
 // has.

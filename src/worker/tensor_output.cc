@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "protocol/tensor_path.h"
 
 namespace tench {
 namespace {
@@ -19,18 +20,6 @@ Result<TensorSink> SinkInto(const std::filesystem::path& folder, std::string_vie
 }
 
 }  // namespace
-
-std::filesystem::path TensorPath(const std::filesystem::path& folder, std::string_view kind, std::string_view name) {
-  std::string file;
-  for (const char c : name) {
-    if (c == '/') {
-      file += "%2F";
-    } else {
-      file += c;
-    }
-  }
-  return folder / kind / (file + ".bin");
-}
 
 Result<std::vector<std::string>> ResolveOutputs(const TypedGraph& graph, const std::vector<std::string>& outputs) {
   std::vector<std::string> computed, known, result;

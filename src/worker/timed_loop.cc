@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/timed_loop.h"
 
-#include <time.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <optional>
+
+#include "worker/process_facts.h"
 
 namespace tench {
 namespace {
@@ -13,11 +15,7 @@ constexpr int64_t kEmitEveryNs = 200'000'000;
 // Keeps a line far below kMaxLineBytes, however short the steps are.
 constexpr size_t kStepsPerLine = 16384;
 
-int64_t ProcessCpuNs() {
-  timespec used;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
-}
+int64_t WorkCpuNs(const Adapter& adapter) { return CpuNs(getpid()) + CpuNs(adapter.Helper()); }
 
 class TimedLoop {
  public:
@@ -40,7 +38,7 @@ class TimedLoop {
 
     StopRule rule(options_.budget);
     const bool open_ended = options_.budget.fixed_steps == 0;
-    const int64_t cpu_start_ns = ProcessCpuNs(), start_ns = clock_.Now();
+    const int64_t cpu_start_ns = WorkCpuNs(adapter_), start_ns = clock_.Now();
     while (!rule.Finished() && !Stopped()) {
       const double loss = TENCH_TRY(OneStep());
       rule.Add(last_step_ns_);
@@ -49,7 +47,7 @@ class TimedLoop {
       const int64_t timed = static_cast<int64_t>(rule.steps().size());
       if (open_ended && !std::isfinite(loss) && timed >= options_.budget.min_steps) break;
     }
-    LoopResult result{rule.Converged(), step_, ProcessCpuNs() - cpu_start_ns, clock_.Now() - start_ns,
+    LoopResult result{rule.Converged(), step_, WorkCpuNs(adapter_) - cpu_start_ns, clock_.Now() - start_ns,
                       Stopped() && !rule.Finished()};
     TENCH_TRY(Emit());
     return result;

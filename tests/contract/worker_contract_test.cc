@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "dialogue.h"
+#include "protocol/missing_fact.h"
 #include "small_networks.h"
 
 namespace tench {
@@ -25,6 +26,13 @@ std::string EncodedName(std::string name) {
 class WorkerContractTest : public testing::TestWithParam<std::string> {
  protected:
   const std::string& worker() const { return GetParam(); }
+
+  // A worker that drives a program of the user's can be built without it, but not be held to anything.
+  void SetUp() override {
+    const Description description = Describe();
+    const auto missing = description.facts.find(kMissingFact);
+    if (missing != description.facts.end()) GTEST_SKIP() << missing->second;
+  }
 
   Description Describe() const {
     const Dialogue dialogue = Ask(worker(), {"--describe", "--fd", "3"});

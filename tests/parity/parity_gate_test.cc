@@ -48,10 +48,24 @@ TEST_F(ParityGateTest, TakesTheReferenceForGranted) {
   EXPECT_EQ(trials_, 0);
 }
 
-TEST_F(ParityGateTest, CannotTellOfAnotherVersionThanTheOneItStarts) {
+TEST_F(ParityGateTest, HoldsEachVersionOfAWorkerAgainstTheReference) {
+  const ParityGate::Finding usual = Check(CellOf("wrong", ""));
+  EXPECT_EQ(usual.state, ParityGate::State::kVerified) << usual.reason;
+  const ParityGate::Finding other = Check(CellOf("wrong@9", ""));
+  EXPECT_EQ(other.state, ParityGate::State::kWrong) << other.reason;
+  EXPECT_EQ(other.worker_version, "9.0");
+  EXPECT_NE(usual.worker_version, other.worker_version);
+  EXPECT_GT(trials_, 0);
+  // Each is kept under the version that it was found for.
+  EXPECT_EQ(Check(CellOf("wrong@9.0", "")).state, ParityGate::State::kWrong);
+  EXPECT_EQ(Check(CellOf("wrong@" + usual.worker_version, "")).state, ParityGate::State::kVerified);
+  EXPECT_EQ(trials_, 0);
+}
+
+TEST_F(ParityGateTest, CannotTellOfAVersionThatIsNotThere) {
   const ParityGate::Finding finding = Check(CellOf("wrong@99.9", "none"));
   EXPECT_EQ(finding.state, ParityGate::State::kUnknown);
-  EXPECT_THAT(finding.reason, testing::HasSubstr("parity was looked at for wrong"));
+  EXPECT_THAT(finding.reason, testing::HasSubstr("version 99.9 was asked for"));
   EXPECT_EQ(trials_, 0);
 }
 

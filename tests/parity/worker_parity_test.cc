@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parity of every worker that was built, on networks that hold every op between them: a new worker is tested by existing.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "net/zoo/zoo.h"
+#include "protocol/missing_fact.h"
 #include "run/verification.h"
 #include "small_networks.h"
 
@@ -25,7 +28,23 @@ std::vector<std::string> Workers() {
 
 class WorkerParityTest : public testing::TestWithParam<std::string> {
  protected:
-  static void ExpectVerified(const Graph& network, int64_t batch) {
+  void SetUp() override {
+    const auto description = Catalog().Describe(**Catalog().Find(GetParam()));
+    ASSERT_TRUE(description.ok()) << description.error().message;
+    const auto missing = description->facts.find(kMissingFact);
+    if (missing != description->facts.end()) GTEST_SKIP() << missing->second;
+    ops_ = description->ops;
+  }
+
+  // The first layer that the worker says it has no op for.
+  std::string Lacking(const Graph& network) const {
+    for (const Layer& layer : network.layers) {
+      if (std::ranges::count(ops_, OpName(layer.op)) == 0) return layer.name;
+    }
+    return "";
+  }
+
+  void ExpectVerified(const Graph& network, int64_t batch) {
     static const volatile int stop = 0;
     static ReferenceAnswers answers(Catalog(), {}, stop);
     Subject subject;
@@ -33,9 +52,17 @@ class WorkerParityTest : public testing::TestWithParam<std::string> {
     subject.batch = batch;
     const auto seen = Verifier(Catalog(), answers, stop).Verify(GetParam(), {network.name, ""}, subject, [](const std::string&) {});
     ASSERT_TRUE(seen.ok()) << seen.error().message;
+    if (const std::string layer = Lacking(network); !layer.empty()) {
+      EXPECT_EQ(Name(seen->outcome), "unsupported") << network.name;
+      EXPECT_THAT(seen->reason, testing::HasSubstr("layer '" + layer + "'"));
+      return;
+    }
     EXPECT_EQ(Name(seen->outcome), "ok") << network.name << ": " << seen->reason;
     EXPECT_LE(seen->worst, 1) << network.name << ": " << seen->worst_tensor;
   }
+
+ private:
+  std::vector<std::string> ops_;
 };
 
 TEST_P(WorkerParityTest, HoldsOnConvolutionsAndDenseLayers) { ExpectVerified(SmallLenet(), 4); }

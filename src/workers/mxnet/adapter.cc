@@ -40,7 +40,8 @@ class MxnetAdapter final : public Adapter {
     Description description;
     description.name = "mxnet";
     description.version = library_.ok() ? library_->Version() : "not loaded";
-    description.ops.assign(OpNames().begin(), OpNames().end());
+    description.ops = {"input", "conv", "pool", "lrn", "relu", "sigmoid", "tanh", "fc", "dropout", "concat", "add", "flatten", "batch_norm",
+                       "embedding", "lstm", "mean_over_time", "softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error"};
     description.devices = Devices();
     description.precisions = {"f32"};
     description.options = {

@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "net/builder.h"
+#include "worker/adapter_run.h"
 #include "worker/process_facts.h"
 #include "workers/mxnet/network.h"
-#include "workers/mxnet/twin_run.h"
 
 namespace tench::mxnet {
 namespace {
@@ -38,7 +38,7 @@ TEST(MxnetLibraryTest, AMissingOrBrokenLibraryIsOneLineThatNamesFileAndFix) {
   std::ofstream(folder.path() / "libmxnet.so") << "no library";
   EXPECT_THAT(BuildError(folder.path() / "libmxnet.so"), testing::AllOf(HasSubstr("libmxnet.so"), HasSubstr("deps/fetch")));
   EXPECT_THAT(BuildError(Library::DefaultFile().parent_path() / "libgfortran.so.3"),
-              testing::AllOf(HasSubstr("libgfortran.so.3: no symbol MX"), HasSubstr("deps/fetch")));
+              testing::AllOf(HasSubstr("libgfortran.so.3 has no symbol MX"), HasSubstr("deps/fetch")));
 }
 
 TEST(MxnetLibraryTest, TheWheelsOwnBlasAndFortranAreTheOnesLoaded) {

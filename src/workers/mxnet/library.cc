@@ -8,65 +8,51 @@
 #include <cstdlib>
 #include <thread>
 
+#include "worker/library_file.h"
+#include "worker/symbol_table.h"
+
 namespace tench::mxnet {
 namespace {
 
 constexpr const char* kFix = "deps/fetch --workers mxnet brings the one that tench was written for";
 
-// A symbol of the library, or of what it was linked with.
-class SymbolTable {
- public:
-  SymbolTable(void* library, const std::filesystem::path& file) : library_(library), file_(file) {}
-
-  template <class Function>
-  Status Find(const char* name, Function& into) const {
-    into = reinterpret_cast<Function>(dlsym(library_, name));
-    if (into == nullptr) return Unsupported("{}: no symbol {}; tench needs MXNet 1.9 ({})", file_.string(), name, kFix);
-    return Ok();
-  }
-
- private:
-  void* library_;
-  const std::filesystem::path& file_;
-};
-
-Status FindArrayFunctions(const SymbolTable& table, Functions& f) {
-  TENCH_TRY(table.Find("MXGetLastError", f.MXGetLastError));
-  TENCH_TRY(table.Find("MXGetVersion", f.MXGetVersion));
-  TENCH_TRY(table.Find("MXLibInfoFeatures", f.MXLibInfoFeatures));
-  TENCH_TRY(table.Find("MXGetGPUCount", f.MXGetGPUCount));
-  TENCH_TRY(table.Find("MXRandomSeed", f.MXRandomSeed));
-  TENCH_TRY(table.Find("MXEnginePushSync", f.MXEnginePushSync));
-  TENCH_TRY(table.Find("MXListAllOpNames", f.MXListAllOpNames));
-  TENCH_TRY(table.Find("NNGetOpHandle", f.NNGetOpHandle));
-  TENCH_TRY(table.Find("MXNDArrayCreateEx", f.MXNDArrayCreateEx));
-  TENCH_TRY(table.Find("MXNDArraySlice", f.MXNDArraySlice));
-  TENCH_TRY(table.Find("MXNDArrayFree", f.MXNDArrayFree));
-  TENCH_TRY(table.Find("MXNDArraySyncCopyFromCPU", f.MXNDArraySyncCopyFromCPU));
-  TENCH_TRY(table.Find("MXNDArraySyncCopyToCPU", f.MXNDArraySyncCopyToCPU));
-  TENCH_TRY(table.Find("MXNDArrayWaitAll", f.MXNDArrayWaitAll));
-  TENCH_TRY(table.Find("omp_set_num_threads", f.omp_set_num_threads));
-  TENCH_TRY(table.Find("omp_get_max_threads", f.omp_get_max_threads));
-  return table.Find("MXImperativeInvoke", f.MXImperativeInvoke);
+void FindArrayFunctions(SymbolTable& table, Functions& f) {
+  table("MXGetLastError", f.MXGetLastError);
+  table("MXGetVersion", f.MXGetVersion);
+  table("MXLibInfoFeatures", f.MXLibInfoFeatures);
+  table("MXGetGPUCount", f.MXGetGPUCount);
+  table("MXRandomSeed", f.MXRandomSeed);
+  table("MXEnginePushSync", f.MXEnginePushSync);
+  table("MXListAllOpNames", f.MXListAllOpNames);
+  table("NNGetOpHandle", f.NNGetOpHandle);
+  table("MXNDArrayCreateEx", f.MXNDArrayCreateEx);
+  table("MXNDArraySlice", f.MXNDArraySlice);
+  table("MXNDArrayFree", f.MXNDArrayFree);
+  table("MXNDArraySyncCopyFromCPU", f.MXNDArraySyncCopyFromCPU);
+  table("MXNDArraySyncCopyToCPU", f.MXNDArraySyncCopyToCPU);
+  table("MXNDArrayWaitAll", f.MXNDArrayWaitAll);
+  table("omp_set_num_threads", f.omp_set_num_threads);
+  table("omp_get_max_threads", f.omp_get_max_threads);
+  table("MXImperativeInvoke", f.MXImperativeInvoke);
 }
 
-Status FindGraphFunctions(const SymbolTable& table, Functions& f) {
-  TENCH_TRY(table.Find("MXSymbolCreateVariable", f.MXSymbolCreateVariable));
-  TENCH_TRY(table.Find("MXSymbolCreateAtomicSymbol", f.MXSymbolCreateAtomicSymbol));
-  TENCH_TRY(table.Find("MXSymbolCompose", f.MXSymbolCompose));
-  TENCH_TRY(table.Find("MXSymbolCreateGroup", f.MXSymbolCreateGroup));
-  TENCH_TRY(table.Find("MXSymbolListArguments", f.MXSymbolListArguments));
-  TENCH_TRY(table.Find("MXSymbolListAuxiliaryStates", f.MXSymbolListAuxiliaryStates));
-  TENCH_TRY(table.Find("MXSymbolFree", f.MXSymbolFree));
-  TENCH_TRY(table.Find("MXExecutorSimpleBindEx", f.MXExecutorSimpleBindEx));
-  TENCH_TRY(table.Find("MXExecutorForward", f.MXExecutorForward));
-  TENCH_TRY(table.Find("MXExecutorBackwardEx", f.MXExecutorBackwardEx));
-  TENCH_TRY(table.Find("MXExecutorOutputs", f.MXExecutorOutputs));
-  TENCH_TRY(table.Find("MXExecutorPrint", f.MXExecutorPrint));
-  TENCH_TRY(table.Find("MXExecutorFree", f.MXExecutorFree));
-  TENCH_TRY(table.Find("MXSetProcessProfilerConfig", f.MXSetProcessProfilerConfig));
-  TENCH_TRY(table.Find("MXSetProcessProfilerState", f.MXSetProcessProfilerState));
-  return table.Find("MXDumpProcessProfile", f.MXDumpProcessProfile);
+void FindGraphFunctions(SymbolTable& table, Functions& f) {
+  table("MXSymbolCreateVariable", f.MXSymbolCreateVariable);
+  table("MXSymbolCreateAtomicSymbol", f.MXSymbolCreateAtomicSymbol);
+  table("MXSymbolCompose", f.MXSymbolCompose);
+  table("MXSymbolCreateGroup", f.MXSymbolCreateGroup);
+  table("MXSymbolListArguments", f.MXSymbolListArguments);
+  table("MXSymbolListAuxiliaryStates", f.MXSymbolListAuxiliaryStates);
+  table("MXSymbolFree", f.MXSymbolFree);
+  table("MXExecutorSimpleBindEx", f.MXExecutorSimpleBindEx);
+  table("MXExecutorForward", f.MXExecutorForward);
+  table("MXExecutorBackwardEx", f.MXExecutorBackwardEx);
+  table("MXExecutorOutputs", f.MXExecutorOutputs);
+  table("MXExecutorPrint", f.MXExecutorPrint);
+  table("MXExecutorFree", f.MXExecutorFree);
+  table("MXSetProcessProfilerConfig", f.MXSetProcessProfilerConfig);
+  table("MXSetProcessProfilerState", f.MXSetProcessProfilerState);
+  table("MXDumpProcessProfile", f.MXDumpProcessProfile);
 }
 
 // MXNet looks once, while it is loaded, whether this is set. If not it takes half of the processors for hyper-threads and never uses
@@ -81,6 +67,7 @@ void ClaimThreadCount() {
 // team along. With more threads than CPUs libgomp lets a waiting team sleep at once. Together with the caller's count of one (SetThreads)
 // this took a LeNet step on two cores from 42 to 28 ms, and CPU per wall time from 1.4 to 2.0; libgomp itself was not traced.
 Result<void*> OpenInItsOwnThread(const std::filesystem::path& file) {
+  if (const Status checked = CheckLibraryFile(file); !checked) return Unsupported("{} ({})", checked.error().message, kFix);
   void* opened = nullptr;
   std::string error;
   std::thread([&] {
@@ -110,9 +97,10 @@ Result<Library> Library::Open(const std::filesystem::path& file) {
   void* const opened = TENCH_TRY(OpenInItsOwnThread(file));
   Library library;
   library.file_ = file;
-  const SymbolTable table(opened, file);
-  TENCH_TRY(FindArrayFunctions(table, library.functions_));
-  TENCH_TRY(FindGraphFunctions(table, library.functions_));
+  SymbolTable table(opened, file);
+  FindArrayFunctions(table, library.functions_);
+  FindGraphFunctions(table, library.functions_);
+  TENCH_TRY(table.Complete(fmt::format("tench needs MXNet 1.9 ({})", kFix)));
   int version = 0;
   TENCH_TRY(library.Ask(library->MXGetVersion(&version), "version"));
   if (version / 100 != 109) return Unsupported("{}: MXNet {}; tench needs 1.9 ({})", file.string(), library.Version(), kFix);

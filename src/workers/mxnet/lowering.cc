@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/mxnet/lowering.h"
 
+#include <concepts>
 #include <limits>
 
 namespace tench::mxnet {
@@ -35,7 +36,10 @@ Status Lowering::Lower(size_t i) {
                },
                [&](const Embedding& op) { return LowerEmbedding(i, op); },
                [&](const Lstm& op) { return LowerLstm(i, op); },
-               [&](const auto& op) { return keep(Lower(i, op)); }},
+               [&](const auto& op) -> Status {
+                 if constexpr (requires { { Lower(i, op) } -> std::same_as<Result<Symbol>>; }) return keep(Lower(i, op));
+                 return Unsupported("mxnet has no {}", OpName(op));
+               }},
       graph_.layers[i].layer.op);
 }
 

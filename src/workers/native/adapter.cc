@@ -32,7 +32,8 @@ class NativeAdapter final : public Adapter {
     Description description;
     description.name = "native";
     description.version = TENCH_VERSION;
-    description.ops.assign(OpNames().begin(), OpNames().end());
+    description.ops = {"input", "conv", "pool", "lrn", "relu", "sigmoid", "tanh", "fc", "dropout", "concat", "add", "flatten", "batch_norm",
+                       "embedding", "lstm", "mean_over_time", "softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error"};
     description.devices = {"cpu"};
     description.precisions = {"f32"};
     description.options = {{"tune", "how each convolution's kernel is chosen: oneDNN's preference, measured once and remembered, or measured anew",

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "net/builder.h"
-#include "workers/native/twin_run.h"
+#include "worker/adapter_run.h"
 
 namespace tench::native {
 namespace {

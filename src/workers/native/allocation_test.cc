@@ -9,8 +9,8 @@
 #include <cstring>
 #include <new>
 
+#include "worker/adapter_run.h"
 #include "workers/native/adapter.h"
-#include "workers/native/twin_run.h"
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "workers/native/conv_gradient_kernel.h"
 #include "workers/native/lowering.h"
 #include "workers/native/parallel.h"
 
@@ -77,7 +78,7 @@ void AddForward(const ConvShape& shape, const Family& family, const dnnl::engine
   };
   ForEachImplementation<dnnl::convolution_forward>(describe, [&](const auto& found, int i, const auto& make) {
     kernels.push_back({fmt::format("{}/{}", family.name, i), found.impl_info_str(), make, found.src_desc(), found.weights_desc(),
-                       BiasMd(shape), found.dst_desc(), found.scratchpad_desc(), false});
+                       BiasMd(shape), found.dst_desc(), found.scratchpad_desc(), false, {}});
   });
 }
 
@@ -118,14 +119,14 @@ void AddFlipped(const ConvShape& shape, const Md& home_weights, const dnnl::engi
   ForEachBackwardData(mirror, Families(mirror)[0], engine, [&](const auto& found, int i, const auto& make) {
     if (!CanFlip(home_weights, found.weights_desc())) return;
     kernels.push_back({fmt::format("flipped/{}", i), std::string("flipped ") + found.impl_info_str(),
-                       make, found.diff_dst_desc(), found.weights_desc(), Md(), found.diff_src_desc(), found.scratchpad_desc(), true});
+                       make, found.diff_dst_desc(), found.weights_desc(), Md(), found.diff_src_desc(), found.scratchpad_desc(), true, {}});
   });
 }
 
 void AddBackwardData(const ConvShape& shape, const Family& family, const dnnl::engine& engine, std::vector<ConvKernel>& kernels) {
   ForEachBackwardData(shape, family, engine, [&](const auto& found, int i, const auto& make) {
     kernels.push_back({fmt::format("{}/{}", family.name, i), found.impl_info_str(), make,
-                       found.diff_src_desc(), found.weights_desc(), Md(), found.diff_dst_desc(), found.scratchpad_desc(), false});
+                       found.diff_src_desc(), found.weights_desc(), Md(), found.diff_dst_desc(), found.scratchpad_desc(), false, {}});
   });
 }
 
@@ -140,8 +141,21 @@ void AddBackwardWeights(const ConvShape& shape, const Family& family, const dnnl
   };
   ForEachImplementation<dnnl::convolution_backward_weights>(describe, [&](const auto& found, int i, const auto& make) {
     kernels.push_back({fmt::format("{}/{}", family.name, i), found.impl_info_str(), make, found.src_desc(), found.diff_weights_desc(),
-                       BiasMd(shape), found.diff_dst_desc(), found.scratchpad_desc(), false});
+                       BiasMd(shape), found.diff_dst_desc(), found.scratchpad_desc(), false, {}});
   });
+}
+
+void AddOwnGradient(const ConvShape& shape, std::vector<ConvKernel>& kernels) {
+  const Md in = HomeMd(shape.in), out = HomeMd(shape.out);
+  const bool plain_in = IsPlain(in), grouped = shape.op.groups > 1;
+  const ConvGradientShape own{shape.batch, shape.op.groups, shape.in[1], shape.out[1], shape.in[2], shape.in[3], shape.out[2], shape.out[3],
+                              shape.op.kernel.h, shape.op.kernel.w, shape.op.stride.h, shape.op.stride.w, shape.op.pad.h, shape.op.pad.w,
+                              shape.op.dilation.h, shape.op.dilation.w, plain_in};
+  if (ChannelBlock() != kGradientBlock || !HasConvGradient(own)) return;
+  const Tag tag = plain_in ? Tag::Ohwi8o : grouped ? Tag::gOIhw8i8o : Tag::OIhw8i8o;
+  const Md weights(shape.PlainWeights().get_dims(), dnnl::memory::data_type::f32, tag);
+  kernels.push_back({"own/0", "own:avx2", {}, in, weights, BiasMd(shape), out, Md(), false,
+                     [own](const float* x, const float* dy, float* dw, float* db) { ConvGradient(own, x, dy, dw, db); }});
 }
 
 }  // namespace
@@ -177,6 +191,7 @@ std::vector<ConvKernel> EnumerateConv(const ConvShape& shape, ConvDirection dire
       if (direction == ConvDirection::kBackwardData) AddBackwardData(shape, family, engine, kernels);
       if (direction == ConvDirection::kBackwardWeights) AddBackwardWeights(shape, family, engine, kernels);
     });
+    if (direction == ConvDirection::kBackwardWeights && family.name == "blocked") attempt("own", [&] { AddOwnGradient(shape, kernels); });
   }
   if (direction == ConvDirection::kForward && !home_weights.is_zero() && HasMirror(shape)) {
     attempt("flipped", [&] { AddFlipped(shape, home_weights, engine, kernels); });

@@ -13,9 +13,10 @@ namespace {
 
 constexpr int64_t kEnoughNs = 60'000'000;   // of runs of the best candidate
 constexpr int kMinRounds = 5;
-constexpr int kMaxRounds = 40;
-constexpr double kHopeless = 1.5;           // times the best, after the first round
-constexpr double kBehind = 1.15;            // times the best, later
+constexpr int kMaxRounds = 120;
+// Times the best at which a candidate leaves. The first rounds meet cold code and cold memory, and one bad moment should not decide.
+constexpr double kHopeless = 2.0, kDoubtful = 1.3, kBehind = 1.15;
+constexpr int kDoubtfulRounds = 4;
 constexpr int64_t kTrialFlops = 6'000'000'000;
 
 // A quiet machine interrupts now and then; one that shares its CPUs does so every few milliseconds.
@@ -109,6 +110,13 @@ std::vector<ConvTrial::Part> ConvTrial::PartsOf(const ConvKernel& kernel) {
   } else if (!home_weights_.is_zero() && direction_ != ConvDirection::kBackwardWeights) {
     AddReorder(home_weights_, kHomeWeights, kernel.weights, kWeights, parts);
   }
+  if (kernel.own) {
+    parts.push_back([this, &kernel, weights, biased = shape_.op.bias] {
+      const auto at = [&](Slot slot) { return reinterpret_cast<float*>(slots_[slot].data()); };
+      kernel.own(at(kIn), at(kOut), weights, biased ? at(kBias) : nullptr);
+    });
+    return parts;
+  }
   parts.push_back([this, primitive = kernel.make(), arguments = Arguments(kernel)] { primitive.execute(stream_, arguments); });
   if (kernel.flipped && (shape_.op.bias || shape_.activation != Activation::kNone)) {
     parts.push_back([this] {
@@ -137,7 +145,7 @@ std::vector<int64_t> ConvTrial::Run() {
     const int64_t fastest = *std::min_element(best.begin(), best.end());
     if (fastest == kNever) continue;
     spent_ns += fastest;
-    const double limit = static_cast<double>(fastest) * (round == 0 ? kHopeless : kBehind);
+    const double limit = static_cast<double>(fastest) * (round == 0 ? kHopeless : round < kDoubtfulRounds ? kDoubtful : kBehind);
     std::erase_if(alive, [&](size_t i) { return best[i] != kNever && static_cast<double>(best[i]) > limit; });
     if (alive.size() == 1) break;
   }

@@ -26,6 +26,7 @@ class ConvTuner {
 
   // Every choice is this candidate (modulo how many there are), whatever its speed: for tests of each of them.
   void Force(size_t candidate) { forced_ = static_cast<int64_t>(candidate); }
+  int64_t forced() const { return forced_; }   // -1: none
   Status Save() { return cache_.Save(); }
   int64_t measured() const { return measured_; }   // candidates that were run
 

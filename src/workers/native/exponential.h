@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // e^x for loops that the compiler vectorises: a polynomial after reduction to |r| ≤ ln 2 / 2, within 2 units in the last place over the whole
-// range of float. The standard function is a call per element.
+// range of float; and what is made of it. The standard functions are a call per element.
 
 #include <algorithm>
 #include <bit>
@@ -27,6 +27,21 @@ namespace tench::native {
   p = p * r * r + r + 1.0f;
   const int32_t bits = (static_cast<int32_t>(n) + 127) << 23;
   return p * std::bit_cast<float>(bits);
+}
+
+[[gnu::always_inline]] inline float Logistic(float x) { return 1.0f / (1.0f + Exponential(-x)); }
+
+[[gnu::always_inline]] inline float HyperbolicTangent(float x) {
+  // Near zero the difference below would lose what it is about; its series does not.
+  const float square = x * x;
+  float series = -1382.0f / 155925.0f;
+  series = series * square + 62.0f / 2835.0f;
+  series = series * square - 17.0f / 315.0f;
+  series = series * square + 2.0f / 15.0f;
+  series = series * square - 1.0f / 3.0f;
+  series = series * square * x + x;
+  const float far = 1.0f - 2.0f / (1.0f + Exponential(2.0f * x));
+  return square < 0.1225f ? series : far;
 }
 
 }  // namespace tench::native

@@ -59,14 +59,20 @@ void AddBackwardWeights(Lowering& low, size_t layer, const Conv& conv, const Con
   const Tensor x = low.InputAs(layer, 0, kernel.in);
   const Tensor dy = low.InLayout(layer, Direction::kBackwardWeights, gradient, kernel.out);
   const Tensor dw = low.NewGradient(layer, 0, kernel.weights);
-  std::vector<Argument> arguments = {{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_DIFF_WEIGHTS, dw}};
   Tensor db;
-  if (conv.bias) {
-    db = low.NewGradient(layer, 1, kernel.bias);
-    arguments.push_back({DNNL_ARG_DIFF_BIAS, db});
+  if (conv.bias) db = low.NewGradient(layer, 1, kernel.bias);
+  if (kernel.own) {
+    std::vector<Tensor> tensors = {x, dy, dw};
+    if (db) tensors.push_back(db);
+    low.AddKernel(layer, Direction::kBackwardWeights, kernel.implementation, std::move(tensors),
+                  [own = kernel.own](std::span<float* const> p, RunState&) { own(p[0], p[1], p[2], p.size() > 3 ? p[3] : nullptr); },
+                  conv.shape.Flops());
+  } else {
+    std::vector<Argument> arguments = {{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_DIFF_WEIGHTS, dw}};
+    if (db) arguments.push_back({DNNL_ARG_DIFF_BIAS, db});
+    low.AddPrimitive(layer, Direction::kBackwardWeights, kernel.implementation, kernel.scratchpad, kernel.make(), std::move(arguments),
+                     conv.shape.Flops());
   }
-  low.AddPrimitive(layer, Direction::kBackwardWeights, kernel.implementation, kernel.scratchpad, kernel.make(), std::move(arguments),
-                   conv.shape.Flops());
   low.Update(layer, 0, dw);
   if (conv.bias) low.Update(layer, 1, db);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "workers/native/lower_lstm.h"
 #include "workers/native/lowering.h"
 #include "workers/native/sequence_kernel.h"
 
@@ -108,6 +109,9 @@ void AddLstmBackward(Lowering& low, size_t layer, const Recurrent& r, const dnnl
 void LowerLstm(Lowering& low, size_t layer, const Lstm& op) {
   const Shape& in_shape = low.InputShape(layer);
   const int64_t features = in_shape[2], hidden = op.hidden;
+  const LstmShape shape{in_shape[1], in_shape[0], features, hidden};
+  if (const std::optional<LstmSplit> split = ChooseOwnLstm(low, shape)) return LowerOwnLstm(low, layer, shape, *split);
+  low.Choose(low.graph.layers[layer].layer.name, "oneDNN's recurrent primitive");
   const auto weights_md = [&](int64_t rows, Tag tag) { return Md({1, 1, rows, 4, hidden}, kF32, tag); };
   Recurrent r;
   r.in = low.InputAs(layer, 0, TimeMajor(in_shape));

@@ -60,7 +60,8 @@ Status Lowering::LowerLayer(size_t i) {
                         [&](const MeanOverTime&) { LowerMeanOverTime(*this, i); },
                         [&](const SoftmaxCrossEntropy& op) { LowerSoftmaxLoss(*this, i, op); },
                         [&](const SigmoidCrossEntropy& op) { LowerSigmoidLoss(*this, i, op); },
-                        [&](const MeanSquaredError& op) { LowerSquaredLoss(*this, i, op); }},
+                        [&](const MeanSquaredError& op) { LowerSquaredLoss(*this, i, op); },
+                        [](const auto&) { throw dnnl::error(dnnl_unimplemented, "not in this engine"); }},
                graph.layers[i].layer.op);
     return Ok();
   } catch (const dnnl::error& error) {

@@ -7,8 +7,8 @@
 
 #include "net/builder.h"
 #include "net/zoo/zoo.h"
+#include "worker/adapter_run.h"
 #include "workers/native/adapter.h"
-#include "workers/native/twin_run.h"
 #include "workers/reference/adapter.h"
 
 namespace tench::native {
@@ -129,6 +129,14 @@ std::map<std::string, Graph> OpGraphs() {
   sequence.Then("lstm1", Lstm{16}).Then("lstm2", Lstm{12});
   sequence.builder.Append("lengths", Input{InputRole::kLengths, {}, {FillKind::kInteger, 1, 8}}, {});
   graphs["lstm"] = sequence.Then("mean", MeanOverTime{}, {"lstm2", "lengths"}).Classify();
+  Net wide({5, 21});
+  wide.Then("lstm", Lstm{35});
+  wide.builder.Append("lengths", Input{InputRole::kLengths, {}, {FillKind::kInteger, 1, 6}}, {});
+  graphs["lstm of odd width"] = wide.Then("mean", MeanOverTime{}, {"lstm", "lengths"}).Classify();
+  Net moment({1, 9});
+  moment.Then("lstm", Lstm{16});
+  moment.builder.Append("lengths", Input{InputRole::kLengths, {}, {FillKind::kInteger, 1, 2}}, {});
+  graphs["lstm over one step of time"] = moment.Then("mean", MeanOverTime{}, {"lstm", "lengths"}).Classify();
   Net squared({20});
   squared.Then("fc1", FullyConnected{8}).Then("tanh", Tanh{}).Then("fc2", FullyConnected{20});
   squared.builder.Append("loss", MeanSquaredError{2}, {"fc2", "data"});
@@ -186,9 +194,23 @@ TEST(ParityTest, EveryFusedOpAgreesOverUpdatesWithADropOfTheLearningRate) {
 TEST(ParityTest, EveryConvolutionAgreesWithEveryKernelThatTheTunerMayChoose) {
   for (const auto& [name, graph] : OpGraphs()) {
     if (!name.starts_with("conv")) continue;
-    for (int64_t candidate = 0; candidate < 7; ++candidate) {
+    for (int64_t candidate = 0; candidate < 9; ++candidate) {
       CompareGraph(fmt::format("{}, candidate {}", name, candidate), graph, 4, {Phase::kTrain, true, 2, 1, {}}, candidate, kTolerance);
       CompareGraph(fmt::format("{}, fused, candidate {}", name, candidate), graph, 4, {Phase::kTrain, false, 2, 2, {}}, candidate, kTolerance);
+    }
+  }
+}
+
+TEST(ParityTest, EveryLstmAgreesInEveryWayOfComputingIt) {
+  for (const auto& [name, graph] : OpGraphs()) {
+    if (!name.starts_with("lstm")) continue;
+    for (int64_t way = 0; way < 3; ++way) {
+      for (const int64_t batch : {1, 3, 13}) {
+        const std::string what = fmt::format("{}, way {}, batch {}", name, way, batch);
+        CompareGraph(what, graph, batch, {Phase::kTrain, true, 2, 1, {}}, way, kTolerance);
+        CompareGraph(what + ", fused", graph, batch, {Phase::kTrain, false, 2, 3, {}}, way, kTolerance);
+        CompareGraph(what + ", inference", graph, batch, {Phase::kForward, false, 2, 1, {}}, way, kTolerance);
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The file that remembers which kernel was fastest, so that a second run starts at once. One file per (CPU model, oneDNN version); inside,
+// The file that remembers which kernel was fastest, so that a second run starts at once. One file per (CPU model, oneDNN version, generation of our own kernels); inside,
 // a map from a shape's key to a kernel's id. A file that is missing, damaged or of another machine is an empty cache, and is rewritten.
 
 #include <filesystem>
@@ -34,7 +34,7 @@ class TunerCache {
 
 // $XDG_CACHE_HOME/tench or ~/.cache/tench; empty if the environment names neither.
 std::filesystem::path DefaultCacheFolder();
-// "AMD EPYC 7B13, oneDNN 3.2.0"
+// "AMD EPYC 7B13, oneDNN 3.2.0, kernels 2"
 std::string MachineName();
 
 }  // namespace tench::native

@@ -19,6 +19,7 @@ namespace {
 constexpr int64_t kRows = 6;
 constexpr int64_t kColumns = 16;
 constexpr int64_t kPanelBytes = 128 * 1024;
+constexpr int64_t kDepthAtOnce = 256;   // 16 KiB of an x panel
 constexpr int64_t kGrain = 16 * 1024;
 
 struct Rates {
@@ -43,6 +44,8 @@ struct Tiles {
   float* momenta;
   float* gradients;
   Rates rates;
+  int64_t depth;            // of the batch, at once
+  bool accumulate;          // to stored gradients
 };
 
 // What to do with one tile of gradients, row by row; the whole width is the usual case.
@@ -52,7 +55,7 @@ void ApplyTile(const Tiles& tiles, const float (&tile)[kRows][kColumns], int64_t
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t at = (row + r) * shape.in + column;
     if (tiles.weights == nullptr) {
-      std::copy_n(tile[r], columns, tiles.gradients + at);
+      for (int64_t c = 0; c < columns; ++c) tiles.gradients[at + c] = (tiles.accumulate ? tiles.gradients[at + c] : 0.0f) + tile[r][c];
       continue;
     }
     for (int64_t c = 0; c < columns; ++c) {
@@ -65,7 +68,7 @@ void ApplyTile(const Tiles& tiles, const float (&tile)[kRows][kColumns], int64_t
 
 void PortableTile(const Tiles& tiles, const float* x, const float* dy, int64_t row, int64_t column) {
   float tile[kRows][kColumns] = {};
-  for (int64_t n = 0; n < tiles.shape.batch; ++n) {
+  for (int64_t n = 0; n < tiles.depth; ++n) {
     for (int64_t r = 0; r < kRows; ++r) {
       for (int64_t c = 0; c < kColumns; ++c) tile[r][c] += dy[n * kRows + r] * x[n * kColumns + c];
     }
@@ -80,7 +83,7 @@ void WideTile(const Tiles& tiles, const float* x, const float* dy, int64_t row, 
   __m256 sum[kRows][2];
 #pragma GCC unroll 6
   for (int64_t r = 0; r < kRows; ++r) sum[r][0] = sum[r][1] = _mm256_setzero_ps();
-  for (int64_t n = 0; n < tiles.shape.batch; ++n, x += kColumns, dy += kRows) {
+  for (int64_t n = 0; n < tiles.depth; ++n, x += kColumns, dy += kRows) {
     const __m256 left = _mm256_loadu_ps(x), right = _mm256_loadu_ps(x + 8);
 #pragma GCC unroll 6
     for (int64_t r = 0; r < kRows; ++r) {
@@ -127,11 +130,11 @@ TileKernel ChooseTileKernel() {
   return PortableTile;
 }
 
-void RunTiles(const Tiles& tiles, int64_t first_row_panel, int64_t last_row_panel) {
+void RunTiles(Tiles tiles, int64_t first_row_panel, int64_t last_row_panel) {
   static const TileKernel kernel = ChooseTileKernel();
   const DenseShape& shape = tiles.shape;
   const int64_t column_panels = (shape.in + kColumns - 1) / kColumns;
-  const int64_t chunk = std::max<int64_t>(4, kPanelBytes / (shape.batch * kColumns * static_cast<int64_t>(sizeof(float))));
+  const int64_t chunk = std::max<int64_t>(4, kPanelBytes / (std::max<int64_t>(1, shape.batch) * kColumns * static_cast<int64_t>(sizeof(float))));
   for (int64_t chunk_begin = 0; chunk_begin < column_panels; chunk_begin += chunk) {
     const int64_t chunk_end = std::min(column_panels, chunk_begin + chunk);
     for (int64_t row_panel = first_row_panel; row_panel < last_row_panel; ++row_panel) {
@@ -143,10 +146,27 @@ void RunTiles(const Tiles& tiles, int64_t first_row_panel, int64_t last_row_pane
   }
 }
 
+// Stored gradients can be summed part by part of the batch, so that a part of an x panel stays in the first-level cache for all rows.
+void RunStoredTiles(Tiles tiles, int64_t first_row_panel, int64_t last_row_panel) {
+  static const TileKernel kernel = ChooseTileKernel();
+  const DenseShape& shape = tiles.shape;
+  const int64_t column_panels = (shape.in + kColumns - 1) / kColumns;
+  for (int64_t begin = 0; begin == 0 || begin < shape.batch; begin += kDepthAtOnce) {
+    tiles.depth = std::min(kDepthAtOnce, shape.batch - begin);
+    tiles.accumulate = begin > 0;
+    for (int64_t panel = 0; panel < column_panels; ++panel) {
+      for (int64_t row_panel = first_row_panel; row_panel < last_row_panel; ++row_panel) {
+        kernel(tiles, tiles.x_panels + (panel * shape.batch + begin) * kColumns, tiles.dy_panels + (row_panel * shape.batch + begin) * kRows,
+               row_panel * kRows, panel * kColumns);
+      }
+    }
+  }
+}
+
 // (batch, width) to [width / panel][batch][panel], zeros beyond the width.
 void Pack(const float* from, float* to, int64_t batch, int64_t width, int64_t panel) {
   const int64_t panels = (width + panel - 1) / panel;
-  ParallelFor(panels, std::max<int64_t>(1, kGrain / (batch * panel)), [&](int64_t first, int64_t last) {
+  ParallelFor(panels, std::max<int64_t>(1, kGrain / (std::max<int64_t>(1, batch) * panel)), [&](int64_t first, int64_t last) {
     for (int64_t p = first; p < last; ++p) {
       const int64_t used = std::min(panel, width - p * panel);
       for (int64_t n = 0; n < batch; ++n) {
@@ -172,7 +192,7 @@ void RunDense(Tiles tiles, const float* x, const float* dy, float* packed) {
   tiles.x_panels = packed;
   tiles.dy_panels = dy_panels;
   ParallelFor((shape.out + kRows - 1) / kRows, std::max<int64_t>(1, kGrain / (shape.in * kRows)),
-              [&](int64_t first, int64_t last) { RunTiles(tiles, first, last); });
+              [&](int64_t first, int64_t last) { (tiles.weights == nullptr ? RunStoredTiles : RunTiles)(tiles, first, last); });
 }
 
 }  // namespace
@@ -191,12 +211,12 @@ void UpdateParameter(float* weights, float* momenta, const float* gradients, int
 int64_t PackedCount(const DenseShape& shape) { return shape.batch * (RoundUp(shape.in, kColumns) + RoundUp(shape.out, kRows)); }
 
 void DenseGradient(const DenseShape& shape, const float* x, const float* dy, float* packed, float* gradients) {
-  RunDense({shape, nullptr, nullptr, nullptr, nullptr, gradients, {}}, x, dy, packed);
+  RunDense({shape, nullptr, nullptr, nullptr, nullptr, gradients, {}, shape.batch, false}, x, dy, packed);
 }
 
 void DenseUpdate(const DenseShape& shape, const float* x, const float* dy, float* packed, float* weights, float* momenta,
                  const UpdateRule& rule, double lr) {
-  RunDense({shape, nullptr, nullptr, weights, momenta, nullptr, RatesOf(rule, lr)}, x, dy, packed);
+  RunDense({shape, nullptr, nullptr, weights, momenta, nullptr, RatesOf(rule, lr), shape.batch, false}, x, dy, packed);
 }
 
 void DenseBiasGradient(const DenseShape& shape, const float* dy, float* gradients) {

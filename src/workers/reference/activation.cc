@@ -7,28 +7,39 @@
 namespace tench {
 namespace {
 
-// y = Value(x), dx = dy · Slope(y): each of these functions knows its slope from its own output.
+// y = Value(x), dx = dy · Slope(x, y).
 struct ReluFunction {
+  double negative_slope;
   // Written so that a NaN passes through.
-  static double Value(double x) { return x < 0 ? 0.0 : x; }
-  static double Slope(double y) { return y > 0 ? 1.0 : 0.0; }
+  double Value(double x) const { return x > 0 ? x : x < 0 ? negative_slope * x : x; }
+  double Slope(double x, double) const { return x > 0 ? 1.0 : negative_slope; }
 };
 struct SigmoidFunction {
-  static double Value(double x) { return 1 / (1 + std::exp(-x)); }
-  static double Slope(double y) { return y * (1 - y); }
+  double Value(double x) const { return 1 / (1 + std::exp(-x)); }
+  double Slope(double, double y) const { return y * (1 - y); }
 };
 struct TanhFunction {
-  static double Value(double x) { return std::tanh(x); }
-  static double Slope(double y) { return 1 - y * y; }
+  double Value(double x) const { return std::tanh(x); }
+  double Slope(double, double y) const { return 1 - y * y; }
+};
+struct PowerFunction {
+  Power op;
+  double Value(double x) const { return std::pow(op.shift + op.scale * x, op.power); }
+  double Slope(double x, double) const {
+    const double factor = op.power * op.scale;
+    return factor == 0 ? 0.0 : factor * std::pow(op.shift + op.scale * x, op.power - 1);
+  }
 };
 
 template <class Function>
 class ActivationKernel final : public Kernel {
  public:
+  explicit ActivationKernel(Function function) : function_(function) {}
+
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
     pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i)
-        tensors.output[i] = static_cast<float>(Function::Value(tensors.inputs[0][i]));
+        tensors.output[i] = static_cast<float>(function_.Value(tensors.inputs[0][i]));
     });
   }
 
@@ -36,11 +47,19 @@ class ActivationKernel final : public Kernel {
     if (tensors.input_gradients[0].empty()) return;
     pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
-        AddTo(tensors.input_gradients[0][i], tensors.output_gradient[i] * Function::Slope(tensors.output[i]));
+        AddTo(tensors.input_gradients[0][i], tensors.output_gradient[i] * function_.Slope(tensors.inputs[0][i], tensors.output[i]));
       }
     });
   }
+
+ private:
+  const Function function_;
 };
+
+template <class Function>
+std::unique_ptr<Kernel> MakeActivation(Function function) {
+  return std::make_unique<ActivationKernel<Function>>(function);
+}
 
 class DropoutKernel final : public Kernel {
  public:
@@ -80,9 +99,10 @@ class DropoutKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeRelu() { return std::make_unique<ActivationKernel<ReluFunction>>(); }
-std::unique_ptr<Kernel> MakeSigmoid() { return std::make_unique<ActivationKernel<SigmoidFunction>>(); }
-std::unique_ptr<Kernel> MakeTanh() { return std::make_unique<ActivationKernel<TanhFunction>>(); }
+std::unique_ptr<Kernel> MakeRelu(const Relu& op) { return MakeActivation(ReluFunction{op.negative_slope}); }
+std::unique_ptr<Kernel> MakeSigmoid() { return MakeActivation(SigmoidFunction{}); }
+std::unique_ptr<Kernel> MakeTanh() { return MakeActivation(TanhFunction{}); }
+std::unique_ptr<Kernel> MakePower(const Power& op) { return MakeActivation(PowerFunction{op}); }
 std::unique_ptr<Kernel> MakeDropout(const Dropout& op, const KernelSite& site) {
   return std::make_unique<DropoutKernel>(op, site);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/reference/adapter.h"
 
-#include <algorithm>
 #include <map>
 
 #include "base/text.h"
 #include "workers/reference/network.h"
+#include "workers/reference/update.h"
 
 namespace tench {
 namespace {
@@ -23,11 +23,14 @@ Result<double> JitterOf(const BuildOptions& options) {
 
 class ReferenceAdapter final : public Adapter {
  public:
+  explicit ReferenceAdapter(KernelMaker make_kernel) : make_kernel_(std::move(make_kernel)) {}
+
   Description Describe() override {
     Description description;
     description.name = "reference";
     description.version = TENCH_VERSION;
-    description.ops.assign(OpNames().begin(), OpNames().end());
+    description.ops.assign(OpAbilities().begin(), OpAbilities().end());
+    description.updates = SolverAbilities();
     description.devices = {"cpu"};
     description.precisions = {"f32"};
     description.options = {{"jitter",
@@ -46,23 +49,16 @@ class ReferenceAdapter final : public Adapter {
     if (const auto found = options.options.find("jitter_seed"); found != options.options.end())
       jitter_seed = TENCH_TRY(ParseInteger(found->second).In("option jitter_seed"));
     network_ = std::make_unique<Network>(
-        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads, jitter, jitter_seed});
-    momenta_.assign(graph.parameters.size(), {});
-    int64_t momentum_bytes = 0;
-    if (options.phase == Phase::kTrain) {
-      for (size_t i = 0; i < momenta_.size(); ++i) {
-        momenta_[i].resize(network_->gradient(i).size());
-        momentum_bytes += static_cast<int64_t>(momenta_[i].size() * sizeof(float));
-      }
-    }
-    return BuildFacts{network_->bytes() + momentum_bytes, {}};
+        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads, jitter, jitter_seed, make_kernel_});
+    update_.reset();
+    if (options.phase == Phase::kTrain) update_ = std::make_unique<Update>(*network_, options.solver);
+    return BuildFacts{network_->bytes() + (update_ ? update_->bytes() : 0), {}};
   }
 
   Status SetParameters(const TensorSource& source) override {
+    if (update_) update_->Reset();
     return ForEachParameter([&](const Parameter& parameter, size_t i) -> Status {
-      if (!parameter.trained) return Ok();
-      std::fill(momenta_[i].begin(), momenta_[i].end(), 0.0f);
-      return source(parameter.name, network_->parameter(i));
+      return parameter.trained ? source(parameter.name, network_->parameter(i)) : Ok();
     });
   }
 
@@ -90,14 +86,14 @@ class ReferenceAdapter final : public Adapter {
   }
 
   Status SetLearningRate(double lr) override {
-    options_.solver.lr = lr;
+    if (update_) update_->SetLearningRate(lr);
     return Ok();
   }
 
   Result<double> Step(Phase phase) override {
     const double loss = network_->Forward({phase != Phase::kForward, options_.dropout, options_.seed, step_++});
     if (phase != Phase::kForward) network_->Backward();
-    if (phase == Phase::kTrain) Update();
+    if (phase == Phase::kTrain) update_->Run();
     return loss;
   }
 
@@ -130,38 +126,21 @@ class ReferenceAdapter final : public Adapter {
   Status ForEachState(const std::function<Status(const std::string&, std::vector<float>&)>& visit) {
     return ForEachParameter([&](const Parameter& parameter, size_t i) -> Status {
       if (!parameter.trained) return visit(parameter.name, network_->parameter(i));
-      return momenta_[i].empty() ? Ok() : visit(parameter.name + ".momentum", momenta_[i]);
+      return update_ ? update_->ForEachState(i, visit) : Ok();
     });
   }
 
-  // As net/solver.h says, each element in double and rounded once.
-  void Update() {
-    const Solver& solver = options_.solver;
-    for (size_t i = 0; i < momenta_.size(); ++i) {
-      const Parameter& parameter = network_->graph().parameters[i];
-      if (!parameter.trained) continue;
-      float* weights = network_->parameter(i).data();
-      float* momenta = momenta_[i].data();
-      const float* gradients = network_->gradient(i).data();
-      const double rate = solver.lr * parameter.lr_mult, decay = solver.weight_decay * parameter.decay_mult;
-      network_->pool().Split(static_cast<int64_t>(momenta_[i].size()), kElementGrain, [&](int64_t first, int64_t last) {
-        for (int64_t at = first; at < last; ++at) {
-          momenta[at] =
-              static_cast<float>(solver.momentum * momenta[at] + rate * (gradients[at] + decay * weights[at]));
-          weights[at] -= momenta[at];
-        }
-      });
-    }
-  }
-
+  const KernelMaker make_kernel_;
   BuildOptions options_;
   std::unique_ptr<Network> network_;
-  std::vector<std::vector<float>> momenta_;  // by parameter; empty for running statistics, and unless phase is train
+  std::unique_ptr<Update> update_;  // in phase train
   int64_t step_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Adapter> MakeReferenceAdapter() { return std::make_unique<ReferenceAdapter>(); }
+std::unique_ptr<Adapter> MakeReferenceAdapter(KernelMaker make_kernel) {
+  return std::make_unique<ReferenceAdapter>(std::move(make_kernel));
+}
 
 }  // namespace tench

@@ -7,9 +7,10 @@
 #include <memory>
 
 #include "worker/adapter.h"
+#include "workers/reference/kernel.h"
 
 namespace tench {
 
-std::unique_ptr<Adapter> MakeReferenceAdapter();
+std::unique_ptr<Adapter> MakeReferenceAdapter(KernelMaker make_kernel = MakeKernel);
 
 }  // namespace tench

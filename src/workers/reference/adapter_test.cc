@@ -173,6 +173,66 @@ TEST(ReferenceAdapterTest, KeepsTheLearningRateInsideTheMomentum) {
   }
 }
 
+TEST(ReferenceAdapterTest, NesterovStepsBackAndOverAsCaffeDoes) {
+  BuildOptions options = Observing(Phase::kTrain);
+  options.solver = {0.01, 0.5, 0.1, SolverType::kNesterov};
+  Trial trial(OneWeight(), 1, options);
+  double v = 0, w = 4;
+  for (const double lr : {0.01, 0.01, 0.001, 0.001}) {
+    EXPECT_TRUE(trial.adapter->SetLearningRate(lr).ok());
+    EXPECT_TRUE(trial.adapter->Step(Phase::kTrain).ok());
+    const double before = v;
+    v = 0.5 * v + 2 * lr * 2.3 * w;
+    w -= 1.5 * v - 0.5 * before;
+    Tensors parameters;
+    EXPECT_TRUE(trial.adapter->Parameters(Into(parameters)).ok());
+    EXPECT_NEAR(parameters["fc.weight"][0], w, 1e-6);
+  }
+}
+
+TEST(ReferenceAdapterTest, AdamCorrectsItsMomentaAndAddsDeltaOutsideTheRoot) {
+  BuildOptions options = Observing(Phase::kTrain);
+  options.solver = {0.01, 0.5, 0.1, SolverType::kAdam, 0.9, 0.25};
+  Trial trial(OneWeight(), 1, options);
+  double m = 0, s = 0, w = 4;
+  for (int t = 1; t <= 4; ++t) {
+    EXPECT_TRUE(trial.adapter->Step(Phase::kTrain).ok());
+    const double g = 2.3 * w;
+    m = 0.5 * m + 0.5 * g;
+    s = 0.9 * s + 0.1 * g * g;
+    w -= 0.02 * std::sqrt(1 - std::pow(0.9, t)) / (1 - std::pow(0.5, t)) * m / (std::sqrt(s) + 0.25);
+    Tensors state, parameters;
+    EXPECT_TRUE(trial.adapter->State(Into(state)).ok());
+    EXPECT_TRUE(trial.adapter->Parameters(Into(parameters)).ok());
+    EXPECT_NEAR(state["fc.weight.momentum"][0], m, 1e-5);
+    EXPECT_NEAR(state["fc.weight.momentum2"][0], s, 1e-4);
+    EXPECT_NEAR(parameters["fc.weight"][0], w, 1e-5);
+  }
+}
+
+TEST(ReferenceAdapterTest, ClipsAllGradientsTogetherBeforeTheDecay) {
+  GraphBuilder b("two");
+  b.Append("data", Input{InputRole::kData, {1}, {FillKind::kConstant, 1, 0}}, {});
+  b.Append("target", Input{InputRole::kData, {1}, {FillKind::kConstant, 0, 0}}, {});
+  b.Append("a", FullyConnected{1, false}, {"data"}, {{FillKind::kConstant, 3, 0}, 1, 1});
+  b.Append("b", FullyConnected{1, false}, {"data"}, {{FillKind::kConstant, 4, 0}, 1, 0});
+  b.Append("frozen", FullyConnected{1, false}, {"data"}, {{FillKind::kConstant, 100, 0}, 0, 1});
+  for (const char* name : {"a", "b", "frozen"}) b.Append(std::string(name) + "_loss", MeanSquaredError{0.5}, {name, "target"});
+  BuildOptions options = Observing(Phase::kTrain);
+  options.solver = {0.1, 0, 0.5};
+  options.solver.clip_gradients = 1;
+  // The gradients are 3 and 4, of norm 5; what does not learn does not count.
+  Trial trial(b.Take(), 1, options);
+  EXPECT_TRUE(trial.adapter->Step(Phase::kTrain).ok());
+  Tensors parameters, gradients;
+  EXPECT_TRUE(trial.adapter->Parameters(Into(parameters)).ok());
+  EXPECT_TRUE(trial.adapter->Gradients(Into(gradients)).ok());
+  EXPECT_NEAR(parameters["a.weight"][0], 3 - 0.1 * (3 / 5.0 + 0.5 * 3), 1e-6);
+  EXPECT_NEAR(parameters["b.weight"][0], 4 - 0.1 * (4 / 5.0), 1e-6);
+  EXPECT_EQ(parameters["frozen.weight"][0], 100);
+  EXPECT_EQ(gradients["b.weight"][0], 4);
+}
+
 TEST(ReferenceAdapterTest, GradientPhaseLeavesParametersAlone) {
   Trial trial(Branches(), 4, Observing(Phase::kGradient));
   Tensors before, after, state;

@@ -73,6 +73,8 @@ TEST(GradientTest, OfAveragePoolingAgrees) {
 TEST(GradientTest, OfLrnAgrees) {
   EXPECT_LT(KernelProbe(2, Lrn{5, 0.5, 0.75, 1}, {DataInput({7, 3, 2})}).Mismatch(), kTolerance);
   EXPECT_LT(KernelProbe(2, Lrn{3, 2.0, 0.5, 2}, {DataInput({2, 3, 3})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(2, Lrn{3, 2.0, 0.75, 1, LrnRegion::kWithinChannel}, {DataInput({2, 4, 5})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(1, Lrn{5, 0.5, 0.5, 2, LrnRegion::kWithinChannel}, {DataInput({3, 2, 6})}).Mismatch(), kTolerance);
 }
 
 TEST(GradientTest, OfActivationsAgrees) {
@@ -81,6 +83,45 @@ TEST(GradientTest, OfActivationsAgrees) {
   KernelProbe relu(3, Relu{}, {DataInput({13})});
   for (float& x : relu.input(0)) x += x < 0 ? -0.1f : 0.1f;  // away from the kink
   EXPECT_LT(relu.Mismatch(), kTolerance);
+  for (const double slope : {0.25, -0.5}) {
+    KernelProbe leaky(3, Relu{slope}, {DataInput({13})});
+    for (float& x : leaky.input(0)) x += x < 0 ? -0.1f : 0.1f;
+    EXPECT_LT(leaky.Mismatch(), kTolerance);
+  }
+}
+
+TEST(GradientTest, OfPowerAgrees) {
+  EXPECT_LT(KernelProbe(3, Power{2, 0.5, -1}, {DataInput({2, 3, 2})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(3, Power{1, -3, 2}, {DataInput({5})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(3, Power{0, 2, 1}, {DataInput({5})}).Mismatch(), kTolerance);
+  KernelProbe root(3, Power{-0.5, 2, 0.5}, {DataInput({7})});
+  for (float& x : root.input(0)) x = std::abs(x) + 0.5f;
+  EXPECT_LT(root.Mismatch(), kTolerance);
+}
+
+TEST(GradientTest, OfElementwiseOpsAgrees) {
+  const std::vector<Input> three = {DataInput({2, 3}), DataInput({2, 3}), DataInput({2, 3})};
+  EXPECT_LT(KernelProbe(2, Add{{0.5, -2, 0}}, three).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(2, Multiply{}, three).Mismatch(), kTolerance);
+  KernelProbe largest(2, Maximum{}, three);
+  for (size_t i = 0; i < 36; ++i) largest.input(i % 3)[i / 3] = static_cast<float>((i * 7 % 36) * 0.1) - 2;
+  EXPECT_LT(largest.Mismatch(), kTolerance);
+}
+
+TEST(GradientTest, OfSliceAndReshapeAgrees) {
+  EXPECT_LT(KernelProbe(2, Slice{1, 3}, {DataInput({4, 2, 3})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(3, Slice{2, 5}, {DataInput({5})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(2, Reshape{{3, 4}}, {DataInput({2, 3, 2})}).Mismatch(), kTolerance);
+}
+
+TEST(GradientTest, OfSoftmaxAgrees) {
+  EXPECT_LT(KernelProbe(3, Softmax{}, {DataInput({5})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(2, Softmax{}, {DataInput({4, 3, 2})}).Mismatch(), kTolerance);
+}
+
+TEST(GradientTest, OfScaleAgrees) {
+  EXPECT_LT(KernelProbe(3, Scale{true}, {DataInput({4, 3, 2})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(3, Scale{false}, {DataInput({5})}).Mismatch(), kTolerance);
 }
 
 TEST(GradientTest, OfFullyConnectedAgrees) {
@@ -105,6 +146,7 @@ TEST(GradientTest, OfConcatAddAndFlattenAgrees) {
 TEST(GradientTest, OfBatchNormAgrees) {
   EXPECT_LT(KernelProbe(3, BatchNorm{1e-3, 0.1}, {DataInput({2, 3, 2})}).Mismatch(), kTolerance);
   EXPECT_LT(KernelProbe(7, BatchNorm{1e-5, 0.1}, {DataInput({3})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(3, BatchNorm{1e-3, 0.1, false}, {DataInput({2, 3, 2})}).Mismatch(), kTolerance);
 }
 
 TEST(GradientTest, OfEmbeddingAgrees) {
@@ -124,6 +166,9 @@ TEST(GradientTest, OfMeanOverTimeAgrees) {
 
 TEST(GradientTest, OfLossesAgrees) {
   EXPECT_LT(KernelProbe(4, SoftmaxCrossEntropy{0.3, false}, {DataInput({5}), LabelInput(5)}).Mismatch(), kTolerance);
+  KernelProbe partly(4, SoftmaxCrossEntropy{0.3, false, 255}, {DataInput({5}), LabelInput(5)});
+  partly.integers(1)[2] = 255;
+  EXPECT_LT(partly.Mismatch(), kTolerance);
   EXPECT_LT(KernelProbe(3, SigmoidCrossEntropy{2}, {DataInput({4}), DataInput({4})}).Mismatch(), kTolerance);
   EXPECT_LT(KernelProbe(3, MeanSquaredError{0.5}, {DataInput({2, 3, 2}), DataInput({2, 3, 2})}).Mismatch(), kTolerance);
 }

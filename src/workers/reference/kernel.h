@@ -6,6 +6,7 @@
 // layers, of solvers or of files.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -57,19 +58,27 @@ struct KernelSite {
 
 // null for Input layers, which compute nothing.
 std::unique_ptr<Kernel> MakeKernel(const KernelSite& site);
+// Whoever wants other arithmetic in one place: the tests, which need a worker that is wrong.
+using KernelMaker = std::function<std::unique_ptr<Kernel>(const KernelSite&)>;
 
 std::unique_ptr<Kernel> MakeConvolution(const Convolution& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakePooling(const Pooling& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeLrn(const Lrn& op, const KernelSite& site);
-std::unique_ptr<Kernel> MakeRelu();
+std::unique_ptr<Kernel> MakeRelu(const Relu& op);
 std::unique_ptr<Kernel> MakeSigmoid();
 std::unique_ptr<Kernel> MakeTanh();
+std::unique_ptr<Kernel> MakePower(const Power& op);
 std::unique_ptr<Kernel> MakeFullyConnected(const FullyConnected& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeDropout(const Dropout& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeConcat(const KernelSite& site);
-std::unique_ptr<Kernel> MakeAdd();
-std::unique_ptr<Kernel> MakeFlatten();
+std::unique_ptr<Kernel> MakeSlice(const Slice& op, const KernelSite& site);
+std::unique_ptr<Kernel> MakeAdd(const Add& op);
+std::unique_ptr<Kernel> MakeMultiply();
+std::unique_ptr<Kernel> MakeMaximum();
+std::unique_ptr<Kernel> MakeFlatten();   // and Reshape: the elements keep their order
 std::unique_ptr<Kernel> MakeBatchNorm(const BatchNorm& op, const KernelSite& site);
+std::unique_ptr<Kernel> MakeScale(const Scale& op, const KernelSite& site);
+std::unique_ptr<Kernel> MakeSoftmax(const KernelSite& site);
 std::unique_ptr<Kernel> MakeEmbedding(const Embedding& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeLstm(const Lstm& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeMeanOverTime(const KernelSite& site);

@@ -94,6 +94,80 @@ TEST(KernelTest, ReluGradientIsZeroAtZero) {
   EXPECT_THAT(relu.input_gradient(0), ElementsAre(0, 0, 1));
 }
 
+TEST(KernelTest, LrnWithinAChannelDividesByTheWholeWindowAtTheBorderToo) {
+  KernelProbe lrn(1, Lrn{3, 9, 1, 1, LrnRegion::kWithinChannel}, {DataInput({2, 1, 3})});
+  lrn.input(0) = {1, 2, 3, 10, 0, 0};
+  lrn.Forward();
+  // 1 + 9 / 9 · Σ x² over the neighbours in the row, of which the channel has no other.
+  EXPECT_THAT(lrn.output(), Pointwise(FloatEq(), {1.0f / 6, 2.0f / 15, 3.0f / 14, 10.0f / 101, 0.0f, 0.0f}));
+}
+
+TEST(KernelTest, ALeakyReluScalesWhatIsBelowZeroAndItsSlopeAtZeroIsTheNegativeOne) {
+  KernelProbe relu(1, Relu{0.5}, {DataInput({3})});
+  relu.input(0) = {-2, 0, 3};
+  relu.output_gradient() = {10, 10, 10};
+  relu.Forward();
+  relu.Backward();
+  EXPECT_THAT(relu.output(), ElementsAre(-1, 0, 3));
+  EXPECT_THAT(relu.input_gradient(0), ElementsAre(5, 5, 10));
+}
+
+TEST(KernelTest, PowerRaisesTheShiftedAndScaledInput) {
+  KernelProbe power(1, Power{2, 3, 1}, {DataInput({2})});
+  power.input(0) = {1, -1};
+  power.Forward();
+  EXPECT_THAT(power.output(), ElementsAre(16, 4));
+}
+
+TEST(KernelTest, AProductsGradientIsRightWhereAnInputIsZero) {
+  KernelProbe product(1, Multiply{}, {DataInput({2}), DataInput({2})});
+  product.input(0) = {0, 3};
+  product.input(1) = {5, 7};
+  product.output_gradient() = {1, 1};
+  product.Forward();
+  product.Backward();
+  EXPECT_THAT(product.output(), ElementsAre(0, 21));
+  EXPECT_THAT(product.input_gradient(0), ElementsAre(5, 7));
+  EXPECT_THAT(product.input_gradient(1), ElementsAre(0, 3));
+}
+
+TEST(KernelTest, AMaximumPassesNaNOn) {
+  KernelProbe largest(1, Maximum{}, {DataInput({2}), DataInput({2})});
+  largest.input(0) = {std::numeric_limits<float>::quiet_NaN(), 3};
+  largest.input(1) = {5, std::numeric_limits<float>::quiet_NaN()};
+  largest.Forward();
+  EXPECT_THAT(largest.output(), testing::Each(testing::IsNan()));
+}
+
+TEST(KernelTest, SliceGoesAlongTheSecondDimension) {
+  KernelProbe slice(2, Slice{1, 2}, {DataInput({3, 1, 2})});
+  slice.input(0) = {1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16};
+  slice.Forward();
+  EXPECT_THAT(slice.output(), ElementsAre(3, 4, 13, 14));
+}
+
+TEST(KernelTest, SoftmaxGoesAlongTheSecondDimensionAndStandsLargeScores) {
+  KernelProbe softmax(1, Softmax{}, {DataInput({2, 1, 2})});
+  softmax.input(0) = {1000, 0, 1000, 200};
+  softmax.Forward();
+  EXPECT_THAT(softmax.output(), ElementsAre(0.5, 0, 0.5, 1));
+}
+
+TEST(KernelTest, AnIgnoredLabelCountsNeitherAboveNorBelowTheLine) {
+  KernelProbe loss(2, SoftmaxCrossEntropy{1, false, -1}, {DataInput({4}), LabelInput(4)});
+  loss.input(0) = {1, 1, 1, 1, 9, 8, 7, 6};
+  loss.integers(1) = {2, -1};
+  loss.Forward();
+  EXPECT_NEAR(loss.loss(), std::log(4.0), 1e-6);
+  loss.Backward();
+  EXPECT_THAT(loss.input_gradient(0), ElementsAre(0.25, 0.25, -0.75, 0.25, 0, 0, 0, 0));
+  loss.integers(1) = {-1, -1};
+  loss.Forward();
+  loss.Backward();
+  EXPECT_EQ(loss.loss(), 0);
+  EXPECT_THAT(loss.input_gradient(0), testing::Each(0));
+}
+
 TEST(KernelTest, FullyConnectedIsXTimesWTransposedPlusB) {
   KernelProbe fc(2, FullyConnected{2, true}, {DataInput({3})});
   fc.input(0) = {1, 2, 3, 4, 5, 6};

@@ -26,22 +26,26 @@ class LossKernel : public Kernel {
 class SoftmaxCrossEntropyKernel final : public LossKernel {
  public:
   SoftmaxCrossEntropyKernel(const SoftmaxCrossEntropy& op, const KernelSite& site)
-      : weight_(op.loss_weight), batch_(site.input(0)[0]), classes_(site.input(0)[1]), norms_(batch_) {}
+      : weight_(op.loss_weight), ignored_(op.ignore_label), batch_(site.input(0)[0]), classes_(site.input(0)[1]), norms_(batch_) {}
 
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool&) override {
     double sum = 0;
+    counted_ = 0;
     for (int64_t sample = 0; sample < batch_; ++sample) {
+      if (tensors.integers[1][sample] == ignored_) continue;
+      ++counted_;
       const std::span<const float> scores = tensors.inputs[0].subspan(sample * classes_, classes_);
       norms_[sample] = Normalise(scores);
       sum += std::log(norms_[sample].sum) + (norms_[sample].highest - scores[tensors.integers[1][sample]]);
     }
-    Publish(weight_ * sum / static_cast<double>(batch_), tensors);
+    Publish(weight_ * sum / Divisor(), tensors);
   }
 
   void Backward(const KernelTensors& tensors, ThreadPool&) override {
     if (tensors.input_gradients[0].empty()) return;
-    const double factor = weight_ / static_cast<double>(batch_);
+    const double factor = weight_ / Divisor();
     for (int64_t sample = 0; sample < batch_; ++sample) {
+      if (tensors.integers[1][sample] == ignored_) continue;
       for (int64_t k = 0; k < classes_; ++k) {
         const int64_t at = sample * classes_ + k;
         const double probability = std::exp(tensors.inputs[0][at] - norms_[sample].highest) / norms_[sample].sum;
@@ -62,8 +66,12 @@ class SoftmaxCrossEntropyKernel final : public LossKernel {
     return norm;
   }
 
+  double Divisor() const { return static_cast<double>(std::max<int64_t>(counted_, 1)); }
+
   const double weight_;
+  const std::optional<int64_t> ignored_;
   const int64_t batch_, classes_;
+  int64_t counted_ = 0;
   std::vector<Norm> norms_;
 };
 

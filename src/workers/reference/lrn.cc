@@ -7,35 +7,36 @@
 namespace tench {
 namespace {
 
+// The size is odd, so a window is symmetric: the windows that hold an element are those of the elements in its own.
 class LrnKernel final : public Kernel {
  public:
   LrnKernel(const Lrn& op, const KernelSite& site)
       : op_(op),
+        half_((op.size - 1) / 2),
+        within_(op.region == LrnRegion::kWithinChannel),
+        count_(static_cast<double>(within_ ? op.size * op.size : op.size)),
         batch_(site.input(0)[0]),
         channels_(site.input(0)[1]),
-        plane_(ElementCount(site.input(0)) / (batch_ * channels_)) {
-    if (site.training) scale_.resize(batch_ * channels_ * plane_);
+        height_(site.input(0)[2]),
+        width_(site.input(0)[3]) {
+    if (site.training) scale_.resize(ElementCount(site.input(0)));
   }
 
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
-    pool.Run(batch_ * channels_, [&](int64_t piece, int64_t) {
-      const int64_t image = piece / channels_, channel = piece % channels_;
-      for (int64_t i = 0; i < plane_; ++i) {
-        double squares = 0;
-        for (int64_t c = First(channel); c < Last(channel); ++c) {
-          const double x = tensors.inputs[0][At(image, c) + i];
-          squares += x * x;
-        }
-        const double scale = op_.k + op_.alpha / static_cast<double>(op_.size) * squares;
-        const int64_t at = At(image, channel) + i;
-        tensors.output[at] = static_cast<float>(tensors.inputs[0][at] * std::pow(scale, -op_.beta));
-        if (!scale_.empty()) scale_[at] = scale;
-      }
+    ForEach(pool, [&](int64_t channel, int64_t i, int64_t at) {
+      double squares = 0;
+      Around(channel, i, at, [&](int64_t other) {
+        const double x = tensors.inputs[0][other];
+        squares += x * x;
+      });
+      const double scale = op_.k + op_.alpha / count_ * squares;
+      tensors.output[at] = static_cast<float>(tensors.inputs[0][at] * std::pow(scale, -op_.beta));
+      if (!scale_.empty()) scale_[at] = scale;
     });
   }
 
-  // With s the scale: dx = dy · s^-beta - 2 · alpha · beta / size · x · Σ dy · x · s^(-beta - 1), the sum over the
-  // channels whose window holds this one.
+  // With s the scale and n the elements of a window: dx = dy · s^-beta - 2 · alpha · beta / n · x · Σ dy · x · s^(-beta - 1), the sum over
+  // the elements whose window holds this one.
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
     if (tensors.input_gradients[0].empty()) return;
     const std::span<const float> x = tensors.inputs[0], dy = tensors.output_gradient;
@@ -43,32 +44,43 @@ class LrnKernel final : public Kernel {
     pool.Split(static_cast<int64_t>(x.size()), kElementGrain, [&](int64_t first, int64_t last) {
       for (int64_t at = first; at < last; ++at) falloff[at] = std::pow(scale_[at], -op_.beta);
     });
-    const double factor = 2 * op_.alpha * op_.beta / static_cast<double>(op_.size);
-    pool.Run(batch_ * channels_, [&](int64_t piece, int64_t) {
-      const int64_t image = piece / channels_, channel = piece % channels_;
-      // The windows that hold this channel: a mirrored window around it.
-      const int64_t first = std::max<int64_t>(0, channel + Before() + 1 - op_.size);
-      const int64_t last = std::min(channels_, channel + Before() + 1);
-      for (int64_t i = 0; i < plane_; ++i) {
-        double sum = 0;
-        for (int64_t c = first; c < last; ++c) {
-          const int64_t other = At(image, c) + i;
-          sum += dy[other] * static_cast<double>(x[other]) * falloff[other] / scale_[other];
-        }
-        const int64_t at = At(image, channel) + i;
-        AddTo(tensors.input_gradients[0][at], dy[at] * falloff[at] - factor * x[at] * sum);
-      }
+    const double factor = 2 * op_.alpha * op_.beta / count_;
+    ForEach(pool, [&](int64_t channel, int64_t i, int64_t at) {
+      double sum = 0;
+      Around(channel, i, at, [&](int64_t other) { sum += dy[other] * static_cast<double>(x[other]) * falloff[other] / scale_[other]; });
+      AddTo(tensors.input_gradients[0][at], dy[at] * falloff[at] - factor * x[at] * sum);
     });
   }
 
  private:
-  int64_t Before() const { return (op_.size - 1) / 2; }
-  int64_t First(int64_t channel) const { return std::max<int64_t>(0, channel - Before()); }
-  int64_t Last(int64_t channel) const { return std::min(channels_, channel - Before() + op_.size); }
-  int64_t At(int64_t image, int64_t channel) const { return (image * channels_ + channel) * plane_; }
+  template <class Visit>
+  void ForEach(ThreadPool& pool, const Visit& visit) const {
+    pool.Run(batch_ * channels_, [&](int64_t piece, int64_t) {
+      const int64_t plane = height_ * width_;
+      for (int64_t i = 0; i < plane; ++i) visit(piece % channels_, i, piece * plane + i);
+    });
+  }
+
+  // Every element of the window around element `at`, which is place i of the channel.
+  template <class Visit>
+  void Around(int64_t channel, int64_t i, int64_t at, const Visit& visit) const {
+    if (!within_) {
+      const int64_t last = std::min(channels_ - 1, channel + half_);
+      for (int64_t c = std::max<int64_t>(0, channel - half_); c <= last; ++c) visit(at + (c - channel) * height_ * width_);
+      return;
+    }
+    const int64_t row = i / width_, column = i % width_;
+    for (int64_t h = std::max<int64_t>(0, row - half_); h <= std::min(height_ - 1, row + half_); ++h) {
+      for (int64_t w = std::max<int64_t>(0, column - half_); w <= std::min(width_ - 1, column + half_); ++w)
+        visit(at + (h - row) * width_ + w - column);
+    }
+  }
 
   const Lrn op_;
-  const int64_t batch_, channels_, plane_;
+  const int64_t half_;
+  const bool within_;
+  const double count_;  // of a window's elements
+  const int64_t batch_, channels_, height_, width_;
   std::vector<double> scale_;
 };
 

@@ -2,4 +2,4 @@
 #include "worker/serve.h"
 #include "workers/reference/adapter.h"
 
-int main(int argc, char** argv) { return tench::Serve(argc, argv, tench::MakeReferenceAdapter); }
+int main(int argc, char** argv) { return tench::Serve(argc, argv, [] { return tench::MakeReferenceAdapter(); }); }

@@ -17,7 +17,9 @@ bool IsInput(const TypedLayer& layer) { return std::holds_alternative<Input>(lay
 // Ops that only choose or move numbers are exact in any arithmetic.
 bool IsExact(const Op& op) {
   const Pooling* pooling = std::get_if<Pooling>(&op);
-  return std::holds_alternative<Relu>(op) || std::holds_alternative<Flatten>(op) || std::holds_alternative<Concat>(op) ||
+  const Relu* relu = std::get_if<Relu>(&op);
+  return (relu != nullptr && relu->negative_slope == 0) || std::holds_alternative<Flatten>(op) || std::holds_alternative<Reshape>(op) ||
+         std::holds_alternative<Concat>(op) || std::holds_alternative<Slice>(op) || std::holds_alternative<Maximum>(op) ||
          std::holds_alternative<Dropout>(op) || std::holds_alternative<Embedding>(op) ||
          (pooling != nullptr && pooling->mode == PoolMode::kMax);
 }
@@ -51,7 +53,7 @@ Network::Network(const TypedGraph& graph, const NetworkOptions& options)
     if (options.training && graph_.parameters[i].trained) gradients_[i].resize(count);
   }
   for (size_t i = 0; i < graph_.layers.size(); ++i) {
-    kernels_.push_back(MakeKernel({graph_, i, options.training}));
+    kernels_.push_back(options.make_kernel({graph_, i, options.training}));
     if (!IsInput(graph_.layers[i])) continue;
     const size_t count = static_cast<size_t>(ElementCount(graph_.layers[i].output.shape));
     if (graph_.layers[i].output.dtype == DType::kF32) {

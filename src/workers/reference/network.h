@@ -22,6 +22,7 @@ struct NetworkOptions {
   int64_t threads = 1;
   double jitter = 0;     // units in the last place; see Jitter
   int64_t jitter_seed = 0;
+  KernelMaker make_kernel = MakeKernel;
 };
 
 class Network {

@@ -6,26 +6,68 @@
 namespace tench {
 namespace {
 
-class BatchNormKernel final : public Kernel {
+// What goes channel by channel.
+class ChannelKernel : public Kernel {
+ protected:
+  explicit ChannelKernel(const KernelSite& site)
+      : batch_(site.input(0)[0]), channels_(site.input(0)[1]), plane_(ElementCount(site.input(0)) / (batch_ * channels_)) {}
+
+  template <class Visit>
+  void ForEach(int64_t channel, const Visit& visit) const {
+    for (int64_t image = 0; image < batch_; ++image) {
+      const int64_t origin = (image * channels_ + channel) * plane_;
+      for (int64_t at = origin; at < origin + plane_; ++at) visit(at);
+    }
+  }
+
+  const int64_t batch_, channels_, plane_;
+};
+
+class ScaleKernel final : public ChannelKernel {
+ public:
+  ScaleKernel(const Scale& op, const KernelSite& site) : ChannelKernel(site), bias_(op.bias) {}
+
+  void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
+    pool.Run(channels_, [&](int64_t channel, int64_t) {
+      const double scale = tensors.parameters[0][channel], shift = bias_ ? tensors.parameters[1][channel] : 0.0f;
+      ForEach(channel, [&](int64_t at) { tensors.output[at] = static_cast<float>(tensors.inputs[0][at] * scale + shift); });
+    });
+  }
+
+  void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
+    pool.Run(channels_, [&](int64_t channel, int64_t) {
+      double sum = 0, product = 0;
+      ForEach(channel, [&](int64_t at) {
+        sum += tensors.output_gradient[at];
+        product += static_cast<double>(tensors.output_gradient[at]) * tensors.inputs[0][at];
+      });
+      tensors.parameter_gradients[0][channel] = static_cast<float>(product);
+      if (bias_) tensors.parameter_gradients[1][channel] = static_cast<float>(sum);
+      if (tensors.input_gradients[0].empty()) return;
+      const double scale = tensors.parameters[0][channel];
+      ForEach(channel, [&](int64_t at) { AddTo(tensors.input_gradients[0][at], scale * tensors.output_gradient[at]); });
+    });
+  }
+
+ private:
+  const bool bias_;
+};
+
+class BatchNormKernel final : public ChannelKernel {
  public:
   BatchNormKernel(const BatchNorm& op, const KernelSite& site)
-      : op_(op),
-        batch_(site.input(0)[0]),
-        channels_(site.input(0)[1]),
-        plane_(ElementCount(site.input(0)) / (batch_ * channels_)),
-        mean_(channels_),
-        inverse_(channels_) {}
+      : ChannelKernel(site), op_(op), mean_(channels_), inverse_(channels_) {}
 
   void Forward(const KernelTensors& tensors, const StepContext& step, ThreadPool& pool) override {
     pool.Run(channels_, [&](int64_t channel, int64_t) {
       if (step.training) {
         MeasureBatch(channel, tensors);
       } else {
-        mean_[channel] = tensors.parameters[kRunningMean][channel];
-        inverse_[channel] = 1 / std::sqrt(tensors.parameters[kRunningVar][channel] + op_.eps);
+        mean_[channel] = RunningMean(tensors)[channel];
+        inverse_[channel] = 1 / std::sqrt(RunningVar(tensors)[channel] + op_.eps);
       }
-      const double scale = tensors.parameters[kScale][channel] * inverse_[channel];
-      const double mean = mean_[channel], shift = tensors.parameters[kShift][channel];
+      const double scale = ScaleOf(tensors, channel) * inverse_[channel];
+      const double mean = mean_[channel], shift = op_.affine ? tensors.parameters[kShift][channel] : 0.0f;
       ForEach(channel, [&](int64_t at) {
         tensors.output[at] = static_cast<float>((tensors.inputs[0][at] - mean) * scale + shift);
       });
@@ -43,10 +85,10 @@ class BatchNormKernel final : public Kernel {
         sum += gradient;
         product += gradient * ((tensors.inputs[0][at] - mean) * inverse);
       });
-      tensors.parameter_gradients[kScale][channel] = static_cast<float>(product);
-      tensors.parameter_gradients[kShift][channel] = static_cast<float>(sum);
+      if (op_.affine) tensors.parameter_gradients[kScale][channel] = static_cast<float>(product);
+      if (op_.affine) tensors.parameter_gradients[kShift][channel] = static_cast<float>(sum);
       if (tensors.input_gradients[0].empty()) return;
-      const double scale = tensors.parameters[kScale][channel] * inverse;
+      const double scale = ScaleOf(tensors, channel) * inverse;
       ForEach(channel, [&](int64_t at) {
         const double normal = (tensors.inputs[0][at] - mean) * inverse;
         AddTo(tensors.input_gradients[0][at],
@@ -56,14 +98,12 @@ class BatchNormKernel final : public Kernel {
   }
 
  private:
-  enum ParameterOrder { kScale, kShift, kRunningMean, kRunningVar };
-
-  template <class Visit>
-  void ForEach(int64_t channel, const Visit& visit) const {
-    for (int64_t image = 0; image < batch_; ++image) {
-      const int64_t origin = (image * channels_ + channel) * plane_;
-      for (int64_t at = origin; at < origin + plane_; ++at) visit(at);
-    }
+  // The running statistics come last, whether there are a scale and a shift or not.
+  enum ParameterOrder { kScale, kShift };
+  static std::span<float> RunningMean(const KernelTensors& tensors) { return tensors.parameters.end()[-2]; }
+  static std::span<float> RunningVar(const KernelTensors& tensors) { return tensors.parameters.end()[-1]; }
+  double ScaleOf(const KernelTensors& tensors, int64_t channel) const {
+    return op_.affine ? tensors.parameters[kScale][channel] : 1.0f;
   }
 
   void MeasureBatch(int64_t channel, const KernelTensors& tensors) {
@@ -79,8 +119,8 @@ class BatchNormKernel final : public Kernel {
     inverse_[channel] = 1 / std::sqrt(squares / count + op_.eps);
     // A single element has no unbiased variance; its biased one, 0, stands in.
     const double unbiased = squares / (count > 1 ? count - 1 : 1);
-    Move(tensors.parameters[kRunningMean][channel], mean);
-    Move(tensors.parameters[kRunningVar][channel], unbiased);
+    Move(RunningMean(tensors)[channel], mean);
+    Move(RunningVar(tensors)[channel], unbiased);
   }
 
   void Move(float& running, double batch) const {
@@ -88,12 +128,12 @@ class BatchNormKernel final : public Kernel {
   }
 
   const BatchNorm op_;
-  const int64_t batch_, channels_, plane_;
   std::vector<double> mean_, inverse_;
 };
 
 }  // namespace
 
+std::unique_ptr<Kernel> MakeScale(const Scale& op, const KernelSite& site) { return std::make_unique<ScaleKernel>(op, site); }
 std::unique_ptr<Kernel> MakeBatchNorm(const BatchNorm& op, const KernelSite& site) {
   return std::make_unique<BatchNormKernel>(op, site);
 }

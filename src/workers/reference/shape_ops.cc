@@ -40,27 +40,31 @@ class ConcatKernel final : public Kernel {
   std::vector<int64_t> widths_;  // elements per sample, of each input
 };
 
-// Flatten is the sum of one input: the elements keep their order.
-class SumKernel final : public Kernel {
+// A contiguous part of every sample.
+class SliceKernel final : public Kernel {
  public:
+  SliceKernel(const Slice& op, const KernelSite& site)
+      : batch_(site.output()[0]), from_(ElementCount(site.input(0)) / batch_), width_(ElementCount(site.output()) / batch_) {
+    begin_ = op.begin * (from_ / site.input(0)[1]);
+  }
+
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
-    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        double sum = 0;
-        for (const std::span<const float> input : tensors.inputs) sum += input[i];
-        tensors.output[i] = static_cast<float>(sum);
-      }
+    pool.Run(batch_, [&](int64_t sample, int64_t) {
+      std::copy_n(tensors.inputs[0].data() + sample * from_ + begin_, width_, tensors.output.data() + sample * width_);
     });
   }
 
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
-    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (const std::span<float> gradient : tensors.input_gradients) {
-        if (gradient.empty()) continue;
-        for (int64_t i = first; i < last; ++i) AddTo(gradient[i], tensors.output_gradient[i]);
-      }
+    if (tensors.input_gradients[0].empty()) return;
+    pool.Run(batch_, [&](int64_t sample, int64_t) {
+      for (int64_t i = 0; i < width_; ++i)
+        AddTo(tensors.input_gradients[0][sample * from_ + begin_ + i], tensors.output_gradient[sample * width_ + i]);
     });
   }
+
+ private:
+  const int64_t batch_, from_, width_;  // elements per sample, of the input and of the output
+  int64_t begin_ = 0;
 };
 
 class MeanOverTimeKernel final : public Kernel {
@@ -99,8 +103,7 @@ class MeanOverTimeKernel final : public Kernel {
 }  // namespace
 
 std::unique_ptr<Kernel> MakeConcat(const KernelSite& site) { return std::make_unique<ConcatKernel>(site); }
-std::unique_ptr<Kernel> MakeAdd() { return std::make_unique<SumKernel>(); }
-std::unique_ptr<Kernel> MakeFlatten() { return std::make_unique<SumKernel>(); }
+std::unique_ptr<Kernel> MakeSlice(const Slice& op, const KernelSite& site) { return std::make_unique<SliceKernel>(op, site); }
 std::unique_ptr<Kernel> MakeMeanOverTime(const KernelSite& site) { return std::make_unique<MeanOverTimeKernel>(site); }
 
 }  // namespace tench

@@ -57,7 +57,8 @@ class TensorFlowAdapter final : public Adapter {
     Description description;
     description.name = "tensorflow";
     description.version = api_ ? api_->Version() : "missing";
-    description.ops.assign(OpNames().begin(), OpNames().end());
+    description.ops = {"input", "conv", "pool", "lrn", "relu", "sigmoid", "tanh", "fc", "dropout", "concat", "add", "flatten", "batch_norm",
+                       "embedding", "lstm", "mean_over_time", "softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error"};
     description.devices = {"cpu"};
     description.precisions = {"f32"};
     description.options = {

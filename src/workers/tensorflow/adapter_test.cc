@@ -139,7 +139,17 @@ TEST(TensorFlowLibraryTest, NamesAFileThatIsNoLibrary) {
   ASSERT_FALSE(api.ok());
   EXPECT_EQ(api.error().kind, ErrorKind::kUnsupported);
   EXPECT_THAT(api.error().message,
-              AllOf(HasSubstr("libtensorflow_cc.so.2 cannot be loaded"), HasSubstr("TENCH_TENSORFLOW_ROOT")));
+              AllOf(HasSubstr("libtensorflow_cc.so.2 is no shared library of this machine"), HasSubstr("TENCH_TENSORFLOW_ROOT")));
+}
+
+TEST(TensorFlowLibraryTest, NamesALibraryThatWasCutOff) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-tensorflow");
+  const std::string whole = *ReadFile("/lib/x86_64-linux-gnu/libm.so.6");
+  std::ofstream(folder.path() / "libtensorflow_cc.so.2", std::ios::binary) << whole.substr(0, whole.size() / 2);
+  const auto api = OpenTensorFlow(folder.path());
+  ASSERT_FALSE(api.ok());
+  EXPECT_EQ(api.error().kind, ErrorKind::kUnsupported);
+  EXPECT_THAT(api.error().message, AllOf(HasSubstr("libtensorflow_cc.so.2 is cut off"), HasSubstr("deps/fetch")));
 }
 
 TEST(TensorFlowLibraryTest, NamesTheSymbolThatALibraryLacks) {

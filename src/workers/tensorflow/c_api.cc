@@ -5,6 +5,9 @@
 
 #include <array>
 
+#include "worker/library_file.h"
+#include "worker/symbol_table.h"
+
 namespace tench::tensorflow {
 namespace {
 
@@ -25,28 +28,7 @@ std::string Valued(const std::map<std::string, std::string>& environment, const 
   return found == environment.end() ? "" : found->second;
 }
 
-class Binder {
- public:
-  Binder(void* library, const fs::path& file) : library_(library), file_(file) {}
-
-  template <class Function>
-  void operator()(const char* symbol, Function*& slot) {
-    slot = reinterpret_cast<Function*>(dlsym(library_, symbol));
-    if (slot == nullptr && missing_.empty()) missing_ = symbol;
-  }
-
-  Status status() const {
-    if (missing_.empty()) return Ok();
-    return Unsupported("{} has no symbol {}: this is no TensorFlow 2.12 to 2.21; {}", file_.string(), missing_, kFix);
-  }
-
- private:
-  void* library_;
-  const fs::path& file_;
-  std::string missing_;
-};
-
-void BindGraph(Binder& bind, CApi& api) {
+void BindGraph(SymbolTable& bind, CApi& api) {
   bind("TF_NewGraph", api.NewGraph);
   bind("TF_DeleteGraph", api.DeleteGraph);
   bind("TF_NewOperation", api.NewOperation);
@@ -73,7 +55,7 @@ void BindGraph(Binder& bind, CApi& api) {
   bind("TF_AddGradientsWithPrefix", api.AddGradientsWithPrefix);
 }
 
-void BindSession(Binder& bind, CApi& api) {
+void BindSession(SymbolTable& bind, CApi& api) {
   bind("TF_NewSessionOptions", api.NewSessionOptions);
   bind("TF_SetConfig", api.SetConfig);
   bind("TF_DeleteSessionOptions", api.DeleteSessionOptions);
@@ -87,7 +69,7 @@ void BindSession(Binder& bind, CApi& api) {
   bind("TF_DeleteDeviceList", api.DeleteDeviceList);
 }
 
-void BindValues(Binder& bind, CApi& api) {
+void BindValues(SymbolTable& bind, CApi& api) {
   bind("TF_Version", api.Version);
   bind("TF_NewStatus", api.NewStatus);
   bind("TF_DeleteStatus", api.DeleteStatus);
@@ -122,17 +104,22 @@ Result<CApi> OpenTensorFlow(const fs::path& root) {
     if (api.file.empty() && fs::exists(root / place, error)) api.file = root / place;
   }
   if (api.file.empty()) return Unsupported("{} is missing; {}", (root / kPlaces[0]).string(), kFix);
+  // The wheel's second half lies beside the first.
+  for (const fs::path& file : {api.file, api.file.parent_path() / "libtensorflow_framework.so.2"}) {
+    if (!fs::exists(file, error)) continue;
+    if (const Status checked = CheckLibraryFile(file); !checked) return Unsupported("{}; {}", checked.error().message, kFix);
+  }
   void* library = dlopen(api.file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();
     return Unsupported("{} cannot be loaded ({}); {}", api.file.string(),
                        reason != nullptr ? reason : "no reason given", kFix);
   }
-  Binder bind(library, api.file);
+  SymbolTable bind(library, api.file);
   BindValues(bind, api);
   BindGraph(bind, api);
   BindSession(bind, api);
-  TENCH_TRY(bind.status());
+  TENCH_TRY(bind.Complete(fmt::format("this is no TensorFlow 2.12 to 2.21; {}", kFix)));
   api.cuda_enabled = reinterpret_cast<bool (*)()>(dlsym(library, "_ZN10tensorflow19IsGoogleCudaEnabledEv"));
   api.onednn_enabled = reinterpret_cast<bool (*)()>(dlsym(library, "_ZN10tensorflow12IsMKLEnabledEv"));
   return api;

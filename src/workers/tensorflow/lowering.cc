@@ -56,7 +56,11 @@ class Lowerer {
             [&](const MeanOverTime&) { return LowerMeanOverTime(site); },
             [&](const SoftmaxCrossEntropy& o) { return LowerSoftmaxCrossEntropy(o, site); },
             [&](const SigmoidCrossEntropy& o) { return LowerSigmoidCrossEntropy(o, site); },
-            [&](const MeanSquaredError& o) { return LowerMeanSquaredError(o, site); }},
+            [&](const MeanSquaredError& o) { return LowerMeanSquaredError(o, site); },
+            [](const auto&) {
+              Check(false, "the description leaves this op out");
+              return LoweredLayer();
+            }},
         op);
     values_[i] = layers_[i].value;
     program_.outputs.push_back(values_[i].output);

@@ -20,7 +20,8 @@ class TorchAdapter final : public Adapter {
     Description description;
     description.name = "torch";
     description.version = fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH);
-    description.ops.assign(OpNames().begin(), OpNames().end());
+    description.ops = {"input", "conv", "pool", "lrn", "relu", "sigmoid", "tanh", "fc", "dropout", "concat", "add", "flatten", "batch_norm",
+                       "embedding", "lstm", "mean_over_time", "softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error"};
     description.devices = DeviceNames();
     description.precisions = {"f32"};
     description.options = KnobOptions();

@@ -5,7 +5,10 @@ namespace tench::pytorch {
 
 Result<LayerCall> MakeLayerCall(const LayerSite& site) {
   return std::visit(Overload{[](const Input&) -> Result<LayerCall> { return LayerCall(); },
-                             [&](const auto& op) { return MakeCall(op, site); }},
+                             [&](const auto& op) -> Result<LayerCall> {
+                               if constexpr (requires { MakeCall(op, site); }) return MakeCall(op, site);
+                               return Unsupported("torch has no {}", OpName(op));
+                             }},
                     site.graph.layers[site.layer].layer.op);
 }
 

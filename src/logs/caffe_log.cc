@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Caffe prints an iteration's line after its backward pass and before its update. The seconds in it have three digits, and the rate of the
+// first line is that of an uninitialised counter: so the time stamps are used, and the seconds only where a clock was set back.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "logs/caffe_line.h"
+#include "logs/log_lines.h"
+#include "logs/training_log.h"
+
+namespace tench {
+namespace {
+
+using Kind = CaffeLine::Kind;
+
+constexpr double kMostSeconds = 1e9;
+
+class CaffeReader {
+ public:
+  explicit CaffeReader(std::string_view origin) : origin_(origin) {}
+
+  Status Add(const CaffeLine& line) {
+    if (!first_) first_ = line.time;
+    last_ = line.time;
+    switch (line.kind) {
+      case Kind::kStart: mark_ = line.time; break;
+      case Kind::kTestBegin: test_begin_ = line.time; break;
+      case Kind::kTestOutput:
+        if (test_begin_) test_us_ = std::max<int64_t>(0, ElapsedUs(*test_begin_, line.time));
+        break;
+      case Kind::kIteration: return AddIteration(line);
+      case Kind::kBareIteration: bare_ = line; break;
+      case Kind::kRate: return AddBareIteration(line.number);
+      case Kind::kFatal: Fail(line.text); break;
+      default: break;
+    }
+    return Ok();
+  }
+
+  Result<TrainingLog> Finish() {
+    if (log_.loss.empty() && log_.failure == TrainingLog::Failure::kNone) {
+      return Failed("{}: no iteration of a training is in it; is it what `caffe train` wrote, with `display` set in the solver?",
+                    origin_);
+    }
+    if (first_) log_.wall_ns = static_cast<int64_t>(std::clamp(SecondsTo(*first_, last_), 0.0, kMostSeconds) * 1e9);
+    return std::move(log_);
+  }
+
+ private:
+  static double SecondsTo(const GlogTime& from, const GlogTime& to) { return static_cast<double>(ElapsedUs(from, to)) / 1e6; }
+
+  // Only the line of the rate makes it certain that the iteration was one of the training: the last line of all is a forward pass.
+  Status AddBareIteration(int64_t number) {
+    const std::optional<CaffeLine> line = std::exchange(bare_, std::nullopt);
+    return line && line->number == number ? AddIteration(*line) : Ok();
+  }
+
+  Result<double> SecondsOf(const CaffeLine& line) const {
+    const double stamped = mark_ ? SecondsTo(*mark_, line.time) - static_cast<double>(test_us_) / 1e6 : -1;
+    if (stamped >= 0 && stamped < kMostSeconds) return stamped;
+    if (line.seconds && *line.seconds >= 0 && *line.seconds < kMostSeconds) return *line.seconds;
+    return Failed("nothing tells how long iteration {} took: {}", line.number,
+                  mark_ ? "the time stamps go backwards" : "the log does not show when the optimisation began");
+  }
+
+  Status AddIteration(const CaffeLine& line) {
+    int64_t iterations = 1;
+    if (log_.loss.empty()) {
+      log_.first_step = line.number;
+    } else {
+      iterations = line.number - previous_;
+      if (iterations <= 0) {
+        return Failed("iteration {} after iteration {}: two trainings in one log; give each a file of its own", line.number,
+                      previous_);
+      }
+      if (log_.loss.size() == 1) log_.iterations_per_entry = iterations;
+    }
+    const double seconds = TENCH_TRY(SecondsOf(line));
+    log_.step_ns.push_back(static_cast<int64_t>(seconds * 1e9 / static_cast<double>(iterations) + 0.5));
+    log_.loss.push_back(line.value);
+    previous_ = line.number;
+    mark_ = line.time;
+    test_begin_.reset();
+    test_us_ = 0;
+    return Ok();
+  }
+
+  void Fail(std::string_view message) {
+    if (log_.failure != TrainingLog::Failure::kNone) return;
+    const bool memory = message.find("out of memory") != std::string_view::npos;
+    log_.failure = memory ? TrainingLog::Failure::kOutOfMemory : TrainingLog::Failure::kCrashed;
+    log_.failure_text = Printable(message);
+  }
+
+  std::string origin_;
+  TrainingLog log_;
+  int64_t previous_ = 0;
+  std::optional<GlogTime> first_, mark_, test_begin_;
+  GlogTime last_;
+  int64_t test_us_ = 0;
+  std::optional<CaffeLine> bare_;
+};
+
+}  // namespace
+
+Result<TrainingLog> ReadCaffeLog(std::string_view text, std::string_view origin) {
+  CaffeReader reader(origin);
+  TENCH_TRY(ForEachLogLine(text, origin, [&](std::string_view line) -> Status {
+    const std::optional<CaffeLine> parsed = TENCH_TRY(ParseCaffeLine(line));
+    return parsed ? reader.Add(*parsed) : Ok();
+  }));
+  return reader.Finish();
+}
+
+}  // namespace tench

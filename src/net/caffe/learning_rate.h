@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Caffe's learning-rate policies: the rate of every iteration, as a pure function.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tench {
+
+enum class RatePolicy { kFixed, kStep, kExp, kInv, kMultistep, kPoly, kSigmoid };
+
+// "fixed", "step", "exp", "inv", "multistep", "poly", "sigmoid", in the order of the enum.
+const std::vector<std::string>& RatePolicyNames();
+
+struct LearningRate {
+  RatePolicy policy = RatePolicy::kFixed;
+  double base = 0.01;
+  double gamma = 0, power = 0;
+  int64_t step_size = 0;                // step, sigmoid
+  std::vector<int64_t> step_values;     // multistep, ascending
+  int64_t max_iterations = 0;           // poly
+
+  double At(int64_t iteration) const;
+  // The rates of the first `count` iterations, for a job; empty where the rate never changes.
+  std::vector<double> Schedule(int64_t count) const;
+};
+
+}  // namespace tench

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/caffe/prototxt.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "net/caffe/net_reader.h"
+
+namespace tench {
+namespace {
+
+constexpr size_t kMaxBytes = size_t{64} << 20;
+
+// The text ends inside a layer: whatever of it was read tells its name.
+Error WithLayer(Error error, const caffe::NetParameter& net) {
+  if (net.layer_size() == 0) return error;
+  const std::string& name = net.layer(net.layer_size() - 1).name();
+  if (!name.empty()) error.message += fmt::format(" (in or after layer '{}')", Printable(name));
+  return error;
+}
+
+}  // namespace
+
+Result<CaffeNetwork> ReadPrototxt(std::string_view text, const std::string& origin, const CaffeState& state) {
+  caffe::NetParameter net;
+  Result<MessagePlaces> places = ParseMessageText(text, origin, net);
+  if (!places.ok()) return WithLayer(std::move(places).error(), net);
+  PrototxtRemarks remarks = TENCH_TRY(ReadRemarks(text, origin));
+  return ReadNet({net, places->tree.get(), places->unknown, origin, std::move(remarks)}, state);
+}
+
+Result<CaffeNetwork> ReadPrototxtFile(const std::string& path, const CaffeState& state) {
+  const std::string text = TENCH_TRY(ReadFile(path, kMaxBytes));
+  return ReadPrototxt(text, path, state);
+}
+
+}  // namespace tench

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/text.h"
+#include "report/html/charts.h"
+#include "report/record_json.h"
+
+namespace tench {
+namespace {
+
+// The memory that an out-of-memory run had met when it ended: what was seen of it, or all that there was.
+std::optional<double> MemoryBytes(const ReportData& data, const ReportCell& cell) {
+  if (cell.row.peak_rss_bytes) return static_cast<double>(*cell.row.peak_rss_bytes);
+  if (cell.row.outcome != Outcome::kOutOfMemory) return std::nullopt;
+  for (const StudyRecord& study : data.ranking.studies) {
+    const Json host = Json::parse(study.host_json, nullptr, false);
+    if (study.machine_id == cell.machine_id && host.is_object() && host.contains("memory_bytes"))
+      return host["memory_bytes"].get<double>();
+  }
+  return std::nullopt;
+}
+
+std::string MemoryState(const ReportCell& cell) {
+  if (cell.row.outcome == Outcome::kOutOfMemory) return "out of memory";
+  return cell.HasFlag("swapped") || cell.peak_swap_bytes.value_or(0) > 0 ? "swapped" : "ok";
+}
+
+std::vector<std::string> CellColumns() {
+  std::vector<std::string> columns = {"series", "version", "machine", "rank", "threads_used", "image_ns", "low", "high",
+                                      "images_per_s", "step_ns", "ratio", "gflops_per_s", "memory_bytes",
+                                      "memory_state", "cpus", "energy_j", "gpu_use", "spread", "loss", "outcome",
+                                      "runs_ok", "runs", "flags", "reason", "command", "options"};
+  for (const Axis& axis : Axes()) columns.push_back(axis.name);
+  for (size_t i = 0; i < kGroupingCount; ++i) columns.emplace_back(ColumnOf(static_cast<Grouping>(i)));
+  return columns;
+}
+
+template <class T>
+Json NumberOr(const std::optional<T>& value) {
+  return value ? ChartNumber(static_cast<double>(*value)) : Json(nullptr);
+}
+
+std::string OptionsText(const ReportCell& cell) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : cell.row.options) parts.push_back(name + "=" + value);
+  return Join(parts, " ");
+}
+
+}  // namespace
+
+DataTable CellTable(const ReportData& data) {
+  DataTable table(CellColumns());
+  for (const ReportCell& cell : data.cells) {
+    const RankRow& row = cell.row;
+    std::optional<double> image, low, high, rate;
+    const auto images = static_cast<double>(std::max<int64_t>(cell.cell.Integer(kAxisBatch), 1));
+    if (row.step_ns) {
+      image = row.step_ns->value / images;
+      if (*image > 0) rate = 1e9 / *image;
+      if (row.step_ns->low) low = *row.step_ns->low / images;
+      if (row.step_ns->high) high = *row.step_ns->high / images;
+    }
+    std::vector<Json> values = {
+        cell.series,
+        row.worker_version,
+        cell.machine,
+        row.rank > 0 ? Json(row.rank) : Json(nullptr),
+        row.threads,
+        ChartNumber(image),
+        ChartNumber(low),
+        ChartNumber(high),
+        ChartNumber(rate),
+        row.step_ns ? ChartNumber(row.step_ns->value) : Json(nullptr),
+        row.ratio > 0 ? ChartNumber(row.ratio) : Json(nullptr),
+        row.flops_per_s ? ChartNumber(*row.flops_per_s / 1e9) : Json(nullptr),
+        ChartNumber(MemoryBytes(data, cell)),
+        MemoryState(cell),
+        ChartNumber(cell.cpu_per_wall),
+        ChartNumber(cell.cpu_energy_j),
+        ChartNumber(cell.gpu_use_mean),
+        ChartNumber(cell.spread),
+        ChartNumber(row.last_loss),
+        Name(row.outcome),
+        row.runs_ok,
+        row.runs_ok + row.runs_failed,
+        Join(row.flags, " "),
+        row.reason,
+        row.reproducer.empty() ? "tench run " + cell.cell.Flags() : row.reproducer,
+        OptionsText(cell)};
+    for (const AxisValue& value : cell.cell.values)
+      std::visit([&](const auto& plain) { values.emplace_back(plain); }, value);
+    for (const int64_t group : cell.group) values.emplace_back(group);
+    table.Add(std::move(values));
+  }
+  return table;
+}
+
+ChartSet MakeCharts(const ReportData& data) {
+  ChartSet set;
+  set.data.emplace("cells", CellTable(data));
+  AddOverviewChart(data, set);
+  AddBatchCharts(data, set);
+  AddSpeedUpCharts(data, set);
+  AddLossCharts(data, set);
+  AddUseChart(data, set);
+  AddPeakMemoryChart(data, set);
+  AddPhaseChart(data, set);
+  AddThreadChart(data, set);
+  AddStepChart(data, set);
+  AddThenAndNowChart(data, set);
+  return set;
+}
+
+}  // namespace tench

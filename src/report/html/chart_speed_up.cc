@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many times faster: one worker, device, thread count or machine over another, against the batch size.
+#include <algorithm>
+#include <map>
+
+#include "report/html/charts.h"
+
+namespace tench {
+namespace {
+
+struct Contest {
+  std::string id, tab, noun;
+  Grouping grouping;
+  std::string field;  // of "cells": what the two sides differ in
+  std::function<std::string(const ReportCell&)> value;
+};
+
+std::vector<Contest> Contests() {
+  return {
+      {"speed-up-worker", "Over a worker", "worker", kGroupBatches, "series", [](const auto& c) { return c.series; }},
+      {"speed-up-device", "Over a device", "device", kGroupDevices, "device",
+       [](const auto& c) { return c.cell.Text(kAxisDevice); }},
+      {"speed-up-threads", "Over a thread count", "thread count", kGroupThreadsBatches, "threads_used",
+       [](const auto& c) { return std::to_string(c.row.threads); }},
+      {"speed-up-machine", "Over a machine", "machine", kGroupMachines, "machine",
+       [](const auto& c) { return c.machine; }},
+  };
+}
+
+// A choice per group and side to measure against. Of workers the slowest comes first, else the smallest: ratios above one
+// read best.
+std::vector<ChartChoice> ContestChoices(const ReportData& data, const Contest& contest) {
+  std::map<int64_t, std::map<std::string, double>> groups;  // the slowest image of each side
+  for (const ReportCell& cell : data.cells) {
+    if (!cell.ranked()) continue;
+    double& slowest = groups[cell.group[contest.grouping]][contest.value(cell)];
+    slowest = std::max(slowest, cell.ImageNs());
+  }
+  std::vector<ChartChoice> choices;
+  for (const auto& [group, sides] : groups) {
+    if (sides.size() < 2) continue;
+    std::vector<std::pair<double, std::string>> order;
+    for (const auto& [side, slowest] : sides) {
+      const double place = contest.field == "series"         ? -slowest
+                           : contest.field == "threads_used" ? static_cast<double>(std::stoll(side))
+                                                             : 0;
+      order.emplace_back(place, side);
+    }
+    std::sort(order.begin(), order.end());
+    for (const auto& [place, side] : order) {
+      Json base = contest.field == "threads_used" ? Json(std::stoll(side)) : Json(side);
+      choices.push_back({data.group_titles[contest.grouping][static_cast<size_t>(group)], "over " + side,
+                         {{"group", group}, {"base", std::move(base)}}});
+    }
+  }
+  return choices;
+}
+
+Json SpeedUpSpec(const ReportData& data, const Contest& contest) {
+  const bool between_workers = contest.field == "series";
+  Json groupby = between_workers ? Json::array({"batch"}) : Json::array({"batch", "series"});
+  Json spec = SpecFrame(
+      "cells",
+      Json::array({{{"filter", GroupFilter(contest.grouping) + " && datum.rank !== null"}},
+                   {{"calculate", fmt::format("datum.{} === base ? datum.image_ns : null", contest.field)}, {"as", "own"}},
+                   {{"joinaggregate", Json::array({{{"op", "max"}, {"field", "own"}, {"as", "base_ns"}}})},
+                    {"groupby", std::move(groupby)}},
+                   {{"calculate", "datum.base_ns / datum.image_ns"}, {"as", "speed_up"}},
+                   {{"filter", fmt::format("isValid(datum.base_ns) && datum.base_ns > 0 && datum.{} !== base",
+                                           contest.field)}},
+                   {{"calculate", "'' + datum.batch"}, {"as", "batch_text"}}}));
+  spec["params"].push_back({{"name", "base"}, {"value", ""}});
+  const Json x = {{"field", "batch_text"}, {"type", "ordinal"}, {"title", "batch size"},
+                  {"sort", {{"field", "batch"}}}, {"axis", {{"labelAngle", 0}}}};
+  const Json y = {{"field", "speed_up"}, {"type", "quantitative"}, {"title", "times as fast"},
+                  {"scale", {{"zero", true}}}};
+  Json bars = {{"mark", {{"type", "bar"}, {"cornerRadiusEnd", 2}}},
+               {"encoding",
+                {{"x", x}, {"y", y}, {"color", SeriesColour(data)},
+                 {"xOffset", {{"field", "series"}, {"type", "nominal"}, {"sort", data.series}}},
+                 {"tooltip", Tooltip({{"series", "worker", ""}, {contest.field, contest.noun, ""},
+                                      {"batch", "batch", ""}, {"speed_up", "times as fast", ".3~g"}})}}}};
+  if (!between_workers) {
+    bars["encoding"]["opacity"] = {{"field", contest.field}, {"type", "ordinal"}, {"title", contest.noun},
+                                   {"scale", {{"range", {0.55, 1}}}}};
+    bars["encoding"]["xOffset"] = {{"field", "side"}, {"type", "nominal"}};
+    spec["transform"].push_back({{"calculate", fmt::format("datum.series + ' ' + datum.{}", contest.field)},
+                                 {"as", "side"}});
+  }
+  Json even = {{"mark", {{"type", "rule"}, {"strokeDash", {4, 4}}}}, {"encoding", {{"y", {{"datum", 1}}}}}};
+  spec["layer"] = Json::array({bars, even});
+  return spec;
+}
+
+}  // namespace
+
+void AddSpeedUpCharts(const ReportData& data, ChartSet& set) {
+  for (const Contest& contest : Contests()) {
+    std::vector<ChartChoice> choices = ContestChoices(data, contest);
+    if (choices.empty()) continue;
+    set.charts.push_back({contest.id, "batch", contest.tab,
+                          fmt::format("The time per image of the chosen {0} over that of the others: above the dashed "
+                                      "line they are faster than it.",
+                                      contest.noun),
+                          SpeedUpSpec(data, contest), std::move(choices)});
+  }
+}
+
+}  // namespace tench

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory and CPUs over the time of a run, as they were sampled from outside the worker.
+#include "report/html/charts.h"
+
+namespace tench {
+namespace {
+
+Json UsePanel(const ReportData& data, const std::string& field, const std::string& title, bool time_axis) {
+  Json x = {{"field", "time_s"}, {"type", "quantitative"}, {"title", time_axis ? Json("seconds since the launch") : Json(nullptr)}};
+  Json colour = SeriesColour(data);
+  Json panel = {{"width", 600},
+                {"height", 150},
+                {"mark", {{"type", "line"}, {"interpolate", field == "cpus" ? "step-before" : "linear"}}},
+                {"encoding", {{"x", x},
+                              {"y", {{"field", field}, {"type", "quantitative"}, {"title", title}}},
+                              {"color", colour},
+                              {"tooltip", Tooltip({{"series", "worker", ""}, {"time_s", "seconds", ".3~g"},
+                                                   {field, title, ",.4~g"}})}}}};
+  return panel;
+}
+
+}  // namespace
+
+void AddUseChart(const ReportData& data, ChartSet& set) {
+  DataTable table({"series", "time_s", "rss_mib", "swap_mib", "cpus", std::string(ColumnOf(kGroupWorkers))});
+  constexpr double kMib = 1 << 20;
+  bool swapped = false;
+  for (const ReportCell& cell : data.cells) {
+    if (cell.series_data.use.size() < 2) continue;
+    for (const UsePoint& point : cell.series_data.use) {
+      swapped |= point.swap_bytes > 0;
+      table.Add({cell.series, ChartNumber(point.time_s), ChartNumber(point.rss_bytes / kMib),
+                 ChartNumber(point.swap_bytes / kMib), ChartNumber(point.cpus), cell.group[kGroupWorkers]});
+    }
+  }
+  if (table.size() == 0) return;
+  set.data.emplace("use", std::move(table));
+  Json spec = SpecFrame("use", Json::array({{{"filter", GroupFilter(kGroupWorkers)}}}));
+  spec.erase("width"), spec.erase("height"), spec.erase("autosize");
+  Json panels = Json::array({UsePanel(data, "rss_mib", "resident memory, MiB", false)});
+  if (swapped) panels.push_back(UsePanel(data, "swap_mib", "swap, MiB", false));
+  panels.push_back(UsePanel(data, "cpus", "CPUs in use", true));
+  spec["vconcat"] = std::move(panels);
+  spec["spacing"] = 24;
+  const auto has_use = [](const ReportCell& cell) {
+    return cell.series_data.use.size() < 2 ? std::string() : cell.series;
+  };
+  set.charts.push_back({"use-over-time", "memory", "Over time",
+                        "The newest run of each cell from its launch on: starting the framework, building the network, "
+                        "warming up, the timed steps. Sampled ten times a second with children; a point shows the "
+                        "highest of the samples that it stands for.",
+                        std::move(spec), GroupChoices(data, kGroupWorkers, 1, has_use)});
+}
+
+}  // namespace tench

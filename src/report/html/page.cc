@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html/page.h"
+
+#include "report/html/assets.h"
+#include "report/html/markup.h"
+#include "report/html/section.h"
+
+namespace tench {
+namespace {
+
+struct SectionRow {
+  std::string_view id, title, lead;
+  std::string_view nothing;  // what to do to have charts here
+};
+
+constexpr SectionRow kSummary = {"summary", "Summary", "", "No cell has been ranked yet."};
+constexpr SectionRow kBatch = {
+    "batch", "Time and batch size", "What a larger batch buys, and how many times faster one choice is than another.",
+    "A study with several batch sizes draws lines here, such as <code>batch: {from: 1, to: 64, times: 4}</code> in a "
+    "suite."};
+constexpr SectionRow kLoss = {"loss", "Loss", "Speed counts only where the loss falls as it should.",
+                              "No run has stored losses."};
+constexpr SectionRow kMemory = {"memory", "Memory and CPU", "What a run holds and uses while it works.",
+                                "No run has stored samples."};
+constexpr SectionRow kInside = {"inside", "Inside a step", "Where the time goes, what threads bring, how steady it is.",
+                                "No run has stored its steps."};
+constexpr SectionRow kTable = {"table", "All cells", "", ""};
+constexpr SectionRow kThen = {"then", "Then and now",
+                              "Published figures beside these. <b>Other hardware, other versions.</b>", ""};
+
+Json ChoiceJson(const ChartChoice& choice) {
+  return {{"title", choice.title}, {"detail", choice.detail}, {"parameters", choice.parameters}};
+}
+
+// Everything that the page's script draws.
+Json PageData(const ChartSet& set) {
+  Json charts = Json::array(), tables = Json::object();
+  for (const Chart& chart : set.charts) {
+    Json choices = Json::array();
+    for (const ChartChoice& choice : chart.choices) choices.push_back(ChoiceJson(choice));
+    charts.push_back({{"id", chart.id}, {"section", chart.section}, {"tab", chart.tab}, {"caption", chart.caption},
+                      {"spec", chart.spec}, {"choices", std::move(choices)}});
+  }
+  for (const auto& [name, table] : set.data) tables[name] = table.ToColumns();
+  return {{"charts", std::move(charts)},
+          {"tables", std::move(tables)},
+          {"themes", {{"light", ChartTheme(false)}, {"dark", ChartTheme(true)}}}};
+}
+
+class Page {
+ public:
+  Page(const ChartSet& charts, bool with_charts) : charts_(charts), with_charts_(with_charts) {}
+
+  void Open(const SectionRow& section) {
+    out_ += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", section.id, section.title);
+    if (!section.lead.empty()) out_ += fmt::format("<p class=\"lead\">{}</p>\n", section.lead);
+  }
+  void Charts(const SectionRow& section) {
+    size_t count = 0;
+    for (const Chart& chart : charts_.charts) count += chart.section == section.id;
+    if (count == 0) {
+      out_ += fmt::format("<p class=\"note\">{}</p>\n", section.nothing);
+    } else if (!with_charts_) {
+      out_ += fmt::format("<p class=\"note\">{} chart{} left out: the charts' JavaScript was not there when this report "
+                          "was made. <code>deps/fetch</code> and a build bring it.</p>\n",
+                          count, count == 1 ? "" : "s");
+    } else {
+      out_ += fmt::format("<div class=\"charts\" data-section=\"{}\"></div>\n", section.id);
+    }
+  }
+  void Heading(std::string_view text) { out_ += fmt::format("<h3>{}</h3>\n", text); }
+  void Add(std::string_view html) { out_ += html; }
+  void Close() { out_ += "</section>\n"; }
+  std::string Take() { return std::move(out_); }
+
+ private:
+  const ChartSet& charts_;
+  bool with_charts_;
+  std::string out_;
+};
+
+std::string Head(const PageOptions& options) {
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline' "
+      "'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n"
+      "<style>\n{}</style>\n</head>\n",
+      HtmlText(options.title), kPageStyle);
+}
+
+// "quick on vm, 2026-11-16": each study, as far as a line can hold them.
+std::string StudyNames(const ReportData& data) {
+  std::string out;
+  for (size_t i = 0; i < data.ranking.studies.size() && i < 3; ++i) {
+    const StudyRecord& study = data.ranking.studies[i];
+    out += fmt::format("{}{} on {}, {}", i > 0 ? " · " : "", study.suite, study.machine, study.started_utc.substr(0, 10));
+  }
+  if (data.ranking.studies.size() > 3) out += fmt::format(" and {} more", data.ranking.studies.size() - 3);
+  return out;
+}
+
+std::string Header(const ReportData& data, const PageOptions& options) {
+  std::string out = "<body>\n<nav aria-label=\"Sections\"><div>\n";
+  for (const SectionRow* section : {&kSummary, &kBatch, &kLoss, &kMemory, &kInside, &kTable, &kThen})
+    out += fmt::format("<a href=\"#{}\">{}</a>\n", section->id, section->title);
+  out += "<button type=\"button\" id=\"theme\" title=\"Light, dark, or as the system asks\">Theme</button>\n</div></nav>\n";
+  out += fmt::format("<main>\n<header>\n<h1>{}</h1>\n", HtmlText(options.title));
+  out += fmt::format("<p class=\"soft\">{}", HtmlText(StudyNames(data)));
+  if (!options.made_utc.empty())
+    out += fmt::format("{}made {}", data.ranking.studies.empty() ? "" : " · ", HtmlText(options.made_utc));
+  out += "</p>\n";
+  return out + "</header>\n";
+}
+
+constexpr std::string_view kFullTable =
+    "<div id=\"cells\"><noscript><p class=\"note\">The full table needs JavaScript; <code>tench results --csv</code> "
+    "prints it without.</p></noscript></div>\n";
+
+}  // namespace
+
+std::string RenderPage(const ReportData& data, const ChartSet& charts, const PageOptions& options) {
+  Page page(charts, !options.charts_script.empty());
+  page.Open(kSummary);
+  if (data.cells.empty()) page.Add("<p class=\"note\">There are no runs.</p>\n");
+  page.Add(HeadlineSection(data));
+  page.Charts(kSummary);
+  page.Heading("Winners");
+  page.Add(WinnersSection(data));
+  page.Heading("Machine and noise");
+  page.Add(MachineSection(data));
+  page.Heading("Same computation");
+  page.Add(ParitySection(data));
+  page.Heading("Who can do what");
+  page.Add(CapabilitySection(data));
+  page.Close();
+  for (const SectionRow* section : {&kBatch, &kLoss, &kMemory, &kInside}) {
+    page.Open(*section);
+    page.Charts(*section);
+    page.Close();
+  }
+  page.Open(kTable);
+  page.Add(kFullTable);
+  page.Close();
+  page.Open(kThen);
+  page.Charts(kThen);
+  page.Add(PublishedSection());
+  page.Close();
+  page.Add("<section id=\"method\">\n<h2>How this was measured</h2>\n");
+  page.Add(MethodSection(data));
+  page.Close();
+
+  std::string out = Head(options) + Header(data, options) + page.Take() + "</main>\n";
+  out += "<script type=\"application/json\" id=\"tench-data\">" + ScriptJson(PageData(charts)) + "</script>\n";
+  // In a function of its own: its many short names must not meet ours.
+  if (!options.charts_script.empty()) {
+    out += "<script>(function () {\n";
+    out += options.charts_script;
+    out += "\n})();</script>\n";
+  }
+  out += "<script>\n(function () {\n\"use strict\";\n";
+  out += kPageScript;
+  return out + "})();\n</script>\n</body>\n</html>\n";
+}
+
+}  // namespace tench

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts the page: the theme, the charts, the table; and keeps charts right when the theme, the width or the medium changes.
+const themeButton = document.getElementById("theme");
+const themes = ["", "light", "dark"];
+
+function applyTheme(name) {
+  if (name) document.documentElement.dataset.theme = name;
+  else delete document.documentElement.dataset.theme;
+  themeButton.textContent = { "": "Auto", light: "Light", dark: "Dark" }[name];
+}
+
+// A page that is opened from a file may have no storage.
+function stored(value) {
+  try {
+    if (value !== undefined) localStorage.setItem("tench-theme", value);
+    return localStorage.getItem("tench-theme") || "";
+  } catch {
+    return "";
+  }
+}
+
+const asked = new URLSearchParams(location.hash.slice(1)).get("theme");
+applyTheme(themes.includes(asked) ? asked : themes.includes(stored()) ? stored() : "");
+themeButton.addEventListener("click", () => {
+  const next = themes[(themes.indexOf(document.documentElement.dataset.theme || "") + 1) % themes.length];
+  stored(next);
+  applyTheme(next);
+  redrawDrawn();
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawDrawn);
+
+startFigures();
+const cellTable = new CellTable(document.getElementById("cells"));
+
+let width = innerWidth;
+let waiting;
+addEventListener("resize", () => {
+  if (innerWidth === width) return;
+  width = innerWidth;
+  clearTimeout(waiting);
+  waiting = setTimeout(redrawDrawn, 150);
+});
+// Paper is white, and nothing on it can be unfolded.
+addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details")) details.open = true;
+  document.documentElement.dataset.theme = "light";
+  drawAll();
+});
+addEventListener("afterprint", () => { applyTheme(stored()); redrawDrawn(); });
+
+// The name of the current section in the bar.
+const links = [...document.querySelectorAll("nav a")];
+const seen = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    const link = links.find((each) => each.hash === "#" + entry.target.id);
+    if (link && entry.isIntersecting) links.forEach((each) => each.toggleAttribute("aria-current", each === link));
+  }
+}, { rootMargin: "-20% 0px -70% 0px" });
+for (const section of document.querySelectorAll("section")) seen.observe(section);
+
+// For scripts that look at the page from outside: what is drawn, and a way to draw all of it.
+window.tench = { figures, cellTable, drawAll, report };

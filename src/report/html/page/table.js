@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The full table: sorted by any column, filtered by words and by choices, saved as CSV. Rows are made for what is shown, a few hundred at a time.
+const significant = (digits) => (value) => (value === null ? "" : Number(value.toPrecision(digits)).toLocaleString("en", { maximumSignificantDigits: digits }));
+
+function duration(ns) {
+  if (ns === null) return "";
+  for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) if (ns >= size) return `${significant(3)(ns / size)} ${unit}`;
+  return `${significant(3)(ns)} ns`;
+}
+
+function size(bytes) {
+  if (bytes === null) return "";
+  return bytes >= 2 ** 30 ? `${significant(3)(bytes / 2 ** 30)} GiB` : `${significant(3)(bytes / 2 ** 20)} MiB`;
+}
+
+// Zero stands for the data set's or the network's own.
+const own = (value) => (value === 0 ? "" : String(value));
+
+// [key, title, how it is shown (numbers only), always there]
+const tableColumns = [
+  ["rank", "#", String, true], ["series", "worker", null, true], ["version", "version", null], ["machine", "machine", null],
+  ["network", "network", null, true], ["data", "data", null], ["device", "device", null], ["threads_used", "threads", String], ["batch", "batch", String, true],
+  ["precision", "precision", null], ["phase", "phase", null, true], ["input", "input", null], ["images", "images", own], ["labels", "labels", own],
+  ["length", "length", own], ["lr", "lr", String], ["momentum", "momentum", String], ["weight_decay", "weight decay", String],
+  ["seed", "seed", String], ["tuned", "tuned", null], ["image_ns", "time/image", duration, true], ["ratio", "× best", significant(3), true],
+  ["images_per_s", "images/s", significant(4), true], ["step_ns", "time/step", duration, true], ["gflops_per_s", "GFLOP/s", significant(4)],
+  ["memory_bytes", "peak memory", size, true], ["cpus", "CPUs", significant(3)], ["gpu_use", "GPU use", significant(3)], ["energy_j", "energy, J", significant(4)],
+  ["spread", "spread", (value) => `±${significant(2)(value * 100)} %`], ["loss", "loss", significant(4)], ["outcome", "outcome", null, true],
+  ["runs_ok", "ok runs", String], ["flags", "flags", null], ["reason", "reason", null],
+];
+const filterColumns = ["series", "machine", "network", "data", "device", "threads_used", "batch", "precision", "phase", "outcome"];
+
+class CellTable {
+  constructor(root) {
+    this.root = root;
+    this.rows = rowsOf("cells");
+    const varies = (key) => this.rows.some((row) => row[key] !== this.rows[0][key] && row[key] !== "");
+    this.columns = tableColumns.filter(([key, , , always]) => this.rows.length > 0 && (always || varies(key)));
+    this.sort = { key: null, down: false };
+    this.words = "";
+    this.wanted = {};
+    this.limit = 200;
+    this.build();
+    this.refresh();
+  }
+
+  build() {
+    const search = element("input", { type: "search", placeholder: "Filter by words", "aria-label": "Filter by words" });
+    search.addEventListener("input", () => this.update(() => (this.words = search.value)));
+    const choices = filterColumns.map((key) => this.choice(key)).filter(Boolean);
+    this.count = element("span", { class: "soft", role: "status" });
+    const csv = element("button", { type: "button", onclick: () => save("tench-cells.csv", new Blob([this.csv()], { type: "text/csv" })) }, "CSV");
+    this.head = element("tr");
+    for (const [key, title, format] of this.columns) {
+      this.head.append(element("th", { "data-key": key, class: format ? "" : "left", scope: "col" },
+        element("button", { type: "button", onclick: () => this.update(() => this.sortBy(key)) }, title)));
+    }
+    this.body = element("tbody");
+    this.more = element("button", { type: "button", class: "more", onclick: () => this.update(() => (this.limit += 500), true) }, "Show more");
+    this.root.append(
+      element("div", { class: "bar" }, search, ...choices, this.count, element("div", { class: "tools" }, csv)),
+      element("div", { class: "wide tall", tabindex: "0", role: "region", "aria-label": "All cells" }, element("table", { class: "cells" }, element("thead", {}, this.head), this.body)), this.more);
+  }
+
+  choice(key) {
+    const values = [...new Set(this.rows.map((row) => row[key]))];
+    if (values.length < 2) return null;
+    values.sort((a, b) => (typeof a === "number" ? a - b : String(a).localeCompare(String(b))));
+    const title = tableColumns.find((column) => column[0] === key)[1];
+    const select = element("select", { "aria-label": title, "data-filter": key }, element("option", { value: "" }, `${title}: all`),
+      ...values.map((value) => element("option", { value: JSON.stringify(value) }, String(value))));
+    select.addEventListener("change", () => this.update(() => (this.wanted[key] = select.value === "" ? undefined : JSON.parse(select.value))));
+    return select;
+  }
+
+  update(change, keepLimit) {
+    change();
+    if (!keepLimit) this.limit = 200;
+    this.refresh();
+  }
+
+  sortBy(key) {
+    this.sort = { key, down: this.sort.key === key ? !this.sort.down : false };
+  }
+
+  // What has no value comes last in both directions.
+  matching() {
+    const words = this.words.toLowerCase().split(/\s+/).filter(Boolean);
+    const rows = this.rows.filter((row) => {
+      for (const [key, value] of Object.entries(this.wanted)) if (value !== undefined && row[key] !== value) return false;
+      if (words.length === 0) return true;
+      const text = this.columns.map(([key]) => row[key]).join(" ").toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+    const { key, down } = this.sort;
+    if (!key) return rows;
+    const empty = (value) => value === null || value === "";
+    const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
+    return rows.sort((a, b) => {
+      if (empty(a[key]) || empty(b[key])) return empty(a[key]) - empty(b[key]);
+      return down ? compare(b[key], a[key]) : compare(a[key], b[key]);
+    });
+  }
+
+  refresh() {
+    const rows = this.matching();
+    this.count.textContent = rows.length === this.rows.length ? `${rows.length} cells` : `${rows.length} of ${this.rows.length} cells`;
+    this.body.replaceChildren(...rows.slice(0, this.limit).flatMap((row) => this.rowElements(row)));
+    this.more.hidden = rows.length <= this.limit;
+    for (const head of this.head.children) {
+      const sorted = head.dataset.key === this.sort.key;
+      if (sorted) head.setAttribute("aria-sort", this.sort.down ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    }
+  }
+
+  rowElements(row) {
+    const cells = this.columns.map(([key, , format]) => {
+      if (key === "runs_ok") return element("td", {}, `${row.runs_ok} / ${row.runs}`);
+      const text = row[key] === null ? "" : format ? format(row[key]) : row[key];
+      const node = element("td", { class: format ? "" : "left" }, text);
+      if (key === "outcome") node.className = `left outcome ${row.outcome === "ok" ? "ok" : "bad"}`;
+      if (key === "reason" || key === "flags") node.classList.add("long");
+      return node;
+    });
+    const line = element("tr", { class: row.rank === 1 ? "best" : "", tabindex: "0", title: "Enter or click: the command that repeats it" }, ...cells);
+    const toggle = () => {
+      const open = line.nextElementSibling;
+      if (open?.classList.contains("command")) return open.remove();
+      const parts = [element("code", {}, row.command)];
+      if (row.reason) parts.unshift(element("p", {}, row.reason));
+      line.after(element("tr", { class: "command" }, element("td", { colspan: this.columns.length, class: "left" }, ...parts)));
+    };
+    line.addEventListener("click", toggle);
+    line.addEventListener("keydown", (event) => { if (event.key === "Enter") toggle(); });
+    return [line];
+  }
+
+  // After RFC 4180, every column and the filtered rows. A text that a spreadsheet would take for a formula is quoted against that.
+  csv() {
+    const keys = Object.keys(this.rows[0] || {}).filter((key) => !key.startsWith("in_") );
+    const field = (value) => {
+      let text = value === null ? "" : String(value);
+      if (typeof value === "string" && /^[=+\-@\t]/.test(text)) text = "'" + text;
+      return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    };
+    return [keys, ...this.matching().map((row) => keys.map((key) => row[key]))].map((line) => line.map(field).join(",") + "\r\n").join("");
+  }
+}

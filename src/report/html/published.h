@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The published figures of the earlier studies, as data: reference/ of the project, built into the program. They were
+// taken on other hardware with other versions; whoever shows them says so. Pure.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace tench {
+
+// UPV report, 2018, Appendix A.
+struct PublishedRate {
+  std::string data, network, framework;
+  std::string hardware;  // as in the file: "cpu:2xe5-2620v2", "gpu:p100"
+  double images_per_s = 0;
+};
+
+// UFSM thesis, 2017, Table 5.1.
+struct PublishedGemm {
+  std::string method, framework, kind;
+  double seconds = 0;
+  int64_t calls = 0;
+};
+
+Result<std::vector<PublishedRate>> ParsePublishedRates(std::string_view csv);
+Result<std::vector<PublishedGemm>> ParsePublishedGemms(std::string_view csv);
+// Of the built-in files.
+std::vector<PublishedRate> PublishedRates();
+std::vector<PublishedGemm> PublishedGemms();
+
+// "2 × E5-2620 v2", "P100", "2 × K20m"
+std::string HardwareTitle(const std::string& hardware);
+// The batch size that the report used for a pair.
+int64_t PublishedBatch(std::string_view data, std::string_view network);
+
+}  // namespace tench

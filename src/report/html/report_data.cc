@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html/report_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "report/html/thinning.h"
+#include "report/row_text.h"
+
+namespace tench {
+namespace {
+
+constexpr size_t kMostCellsWithSeries = 400;
+
+struct GroupingRow {
+  std::string_view column;
+  std::vector<size_t> left_out;  // axes in which the cells of a group may differ, besides the worker
+  bool across_machines = false, of_one_worker = false;
+};
+
+const std::array<GroupingRow, kGroupingCount>& Groupings() {
+  static const std::array<GroupingRow, kGroupingCount> rows = {{
+      {"in_workers", {}},
+      {"in_batches", {kAxisBatch}},
+      {"in_devices", {kAxisBatch, kAxisDevice}},
+      {"in_threads", {kAxisThreads}},
+      {"in_threads_batches", {kAxisThreads, kAxisBatch}},
+      {"in_machines", {kAxisBatch}, true},
+      {"in_phases", {kAxisPhase}},
+      {"in_curves", {kAxisBatch, kAxisDevice}, false, true},
+  }};
+  return rows;
+}
+
+void GroupCells(ReportData& data) {
+  for (size_t grouping = 0; grouping < kGroupingCount; ++grouping) {
+    const GroupingRow& row = Groupings()[grouping];
+    std::unordered_map<std::string, int64_t> known;
+    for (ReportCell& cell : data.cells) {
+      Cell shared = cell.cell;
+      shared.values[kAxisWorker] = Axes()[kAxisWorker].fallback;
+      shared.options.clear();
+      for (const size_t axis : row.left_out) shared.values[axis] = Axes()[axis].fallback;
+      std::string key = shared.Label() + '\n' + cell.fingerprint + '\n';
+      if (!row.across_machines) key += cell.machine_id;
+      if (row.of_one_worker) key += '\n' + cell.series;
+      const auto [found, is_new] = known.emplace(std::move(key), static_cast<int64_t>(known.size()));
+      cell.group[grouping] = found->second;
+      if (!is_new) continue;
+      std::string title = SharedTitle(cell.cell, row.left_out);
+      if (row.of_one_worker) title = cell.series + ": " + title;
+      if (data.ranking.several_machines && !row.across_machines) title += fmt::format(" ({})", cell.machine);
+      data.group_titles[grouping].push_back(PlainLine(title));
+    }
+  }
+}
+
+// The version and the options enter a name only where the worker alone would not tell its cells apart.
+void NameSeries(ReportData& data) {
+  std::map<std::string, std::set<std::string>> versions;
+  std::map<std::string, std::set<std::map<std::string, std::string>>> options;
+  for (const ReportCell& cell : data.cells) {
+    if (!cell.row.worker_version.empty()) versions[cell.row.worker].insert(cell.row.worker_version);
+    options[cell.row.worker].insert(cell.row.options);
+  }
+  std::set<std::string> names;
+  for (ReportCell& cell : data.cells) {
+    const std::string& worker = cell.row.worker;
+    std::string name = worker;
+    if (versions[worker].size() > 1 && !cell.row.worker_version.empty()) name += " " + cell.row.worker_version;
+    if (options[worker].size() > 1) {
+      for (const auto& [option, value] : cell.row.options) name += fmt::format(" {}={}", option, value);
+    }
+    cell.series = PlainLine(name);
+    names.insert(cell.series);
+  }
+  data.series.assign(names.begin(), names.end());
+  // The yardsticks frame the list: our engine first, the plain loops last.
+  const auto place = [](const std::string& name) {
+    return name.starts_with("native") ? 0 : name.starts_with("reference") ? 2 : 1;
+  };
+  std::stable_sort(data.series.begin(), data.series.end(),
+                   [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
+}
+
+std::optional<double> SpreadOf(const std::vector<double>& rounds) {
+  if (rounds.size() < 2) return std::nullopt;
+  double mean = 0, squares = 0;
+  for (const double value : rounds) mean += value / static_cast<double>(rounds.size());
+  for (const double value : rounds) squares += (value - mean) * (value - mean);
+  if (mean <= 0) return std::nullopt;
+  return std::sqrt(squares / static_cast<double>(rounds.size() - 1)) / mean;
+}
+
+}  // namespace
+
+std::string_view ColumnOf(Grouping grouping) { return Groupings()[grouping].column; }
+
+bool ReportCell::HasFlag(std::string_view flag) const {
+  return std::find(row.flags.begin(), row.flags.end(), flag) != row.flags.end();
+}
+
+double ReportCell::ImageNs() const {
+  Check(row.step_ns.has_value(), "the time per image of a cell without a time was asked for");
+  return row.step_ns->value / static_cast<double>(std::max<int64_t>(cell.Integer(kAxisBatch), 1));
+}
+
+void ReportBuilder::Add(const RunRecord& run) {
+  ranking_.Add(run);
+  Newest& newest = newest_[{run.machine_id, run.cell_id, run.worker_version}];
+  const bool ok = run.outcome == Outcome::kOk;
+  if (ok || !newest.ok) {
+    newest.run = run.id;
+    newest.ok = ok;
+    newest.summary = run.summary;
+    newest.budget = run.budget;
+  }
+  if (ok && run.summary.step_ns_median) newest.step_ns.push_back(*run.summary.step_ns_median);
+}
+
+Result<ReportData> ReportBuilder::Finish(const std::function<Result<RunSeries>(int64_t run)>& series) && {
+  ReportData data;
+  size_t with_series = 0;
+  data.ranking = std::move(ranking_).Finish();
+  for (const RankGroup& group : data.ranking.groups) {
+    for (const RankRow& row : group.rows) {
+      ReportCell& cell = data.cells.emplace_back();
+      cell.cell = CellOf(data.ranking, group, row);
+      cell.machine = group.machine;
+      cell.machine_id = group.machine_id;
+      cell.fingerprint = group.fingerprint;
+      cell.row = row;
+      const auto found = newest_.find({group.machine_id, row.cell_id, row.worker_version});
+      if (found == newest_.end()) continue;
+      const Newest& newest = found->second;
+      cell.cpu_per_wall = newest.summary.cpu_per_wall;
+      cell.cpu_energy_j = newest.summary.cpu_energy_j;
+      cell.gpu_use_mean = newest.summary.gpu_use_mean;
+      cell.peak_swap_bytes = newest.summary.peak_swap_bytes;
+      cell.gpu_memory_peak_bytes = newest.summary.gpu_memory_peak_bytes;
+      cell.spread = SpreadOf(newest.step_ns);
+      if (newest.summary.steps == 0) continue;
+      if (with_series++ >= kMostCellsWithSeries) {
+        ++data.cells_without_series;
+        continue;
+      }
+      cell.series_data = Thinned(TENCH_TRY(series(newest.run)), cell.cell, newest.budget);
+    }
+  }
+  NameSeries(data);
+  GroupCells(data);
+  return data;
+}
+
+Result<ReportData> ReadReport(Store& store, const RankOptions& options) {
+  ReportBuilder builder;
+  std::set<int64_t> seen;
+  TENCH_TRY(store.ForEachRun({.study = options.study, .cell_id = {}, .run = {}}, [&](const RunRecord& run) {
+    if (!options.only.empty() && !options.only.Matches(run)) {
+      builder.Observe(run);
+      return true;
+    }
+    builder.Add(run);
+    seen.insert(run.study);
+    return true;
+  }));
+  ReportData data = TENCH_TRY(std::move(builder).Finish([&](int64_t run) { return store.Series(run); }));
+  for (const StudyRecord& study : TENCH_TRY(store.Studies())) {
+    if (seen.contains(study.id)) data.ranking.studies.push_back(study);
+  }
+  std::erase_if(data.ranking.noise, [&](const auto& noise) { return !seen.contains(noise.first); });
+  data.parities = TENCH_TRY(store.Parities());
+  return data;
+}
+
+}  // namespace tench

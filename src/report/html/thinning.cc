@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html/thinning.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "measure/sample_series.h"
+#include "measure/stats.h"
+
+namespace tench {
+namespace {
+
+constexpr size_t kMostLossPoints = 60, kMostUsePoints = 80, kMarkedPoints = 5;
+
+std::vector<LossPoint> ThinLoss(const std::vector<double>& loss, double steps_per_epoch) {
+  std::set<size_t> kept;
+  if (!loss.empty()) kept.insert(loss.size() - 1);
+  const double end = std::log(static_cast<double>(loss.size()) + 1);
+  for (size_t i = 0; i < kMostLossPoints; ++i) {
+    const double place = std::exp(end * static_cast<double>(i) / kMostLossPoints) - 1;
+    if (static_cast<size_t>(place) < loss.size()) kept.insert(static_cast<size_t>(place));
+  }
+  size_t marked = 0;
+  for (size_t i = 0; i < loss.size() && marked < kMarkedPoints; ++i) {
+    if (loss[i] < 0 || !std::isfinite(loss[i])) kept.insert(i), ++marked;
+  }
+  std::vector<LossPoint> points;
+  for (const size_t i : kept) points.push_back({static_cast<double>(i + 1) / steps_per_epoch, loss[i]});
+  return points;
+}
+
+std::vector<UsePoint> ThinUse(const std::string& blob) {
+  std::vector<UsePoint> points;
+  const Result<SampleSeries> decoded = SampleSeries::Decode(blob);
+  if (!decoded.ok() || decoded->empty()) return points;
+  const std::vector<Sample>& samples = decoded->samples();
+  const size_t stride = (samples.size() + kMostUsePoints - 1) / kMostUsePoints;
+  const Sample* before = nullptr;
+  for (size_t i = 0; i < samples.size(); i += stride) {
+    // The highest of those that a point stands for: a peak is what the chart is read for.
+    const auto begin = samples.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto end = samples.begin() + static_cast<std::ptrdiff_t>(std::min(i + stride, samples.size()));
+    const Sample& top = *std::max_element(
+        begin, end, [](const Sample& a, const Sample& b) { return a.rss_bytes < b.rss_bytes; });
+    const Sample& last = *std::prev(end);
+    UsePoint point;
+    point.time_s = static_cast<double>(top.time_ns - samples.front().time_ns) / 1e9;
+    point.rss_bytes = static_cast<double>(top.rss_bytes);
+    point.swap_bytes = static_cast<double>(top.swap_bytes);
+    if (before != nullptr && last.time_ns > before->time_ns) {
+      point.cpus = std::max(0.0, static_cast<double>(last.cpu_ns - before->cpu_ns)) /
+                   static_cast<double>(last.time_ns - before->time_ns);
+    }
+    before = &last;
+    points.push_back(point);
+  }
+  // The first interval has no beginning of its own.
+  if (points.size() > 1) points[0].cpus = points[1].cpus;
+  return points;
+}
+
+}  // namespace
+
+std::optional<double> StepsPerEpoch(const Cell& cell, const Budget& budget, size_t timed_steps) {
+  if (cell.Text(kAxisInput) == "fixed") return 1;
+  const int64_t images = cell.Integer(kAxisImages), batch = std::max<int64_t>(cell.Integer(kAxisBatch), 1);
+  if (images > 0) return std::max<double>(1, static_cast<double>(images / batch));
+  if (budget.epochs > 0 && timed_steps > 0)
+    return static_cast<double>(timed_steps) / static_cast<double>(budget.epochs);
+  return std::nullopt;
+}
+
+CellSeries Thinned(const RunSeries& series, const Cell& cell, const Budget& budget) {
+  CellSeries thin;
+  const std::optional<double> per_epoch = StepsPerEpoch(cell, budget, series.step_ns.size());
+  thin.epochs_known = per_epoch.has_value();
+  thin.loss = ThinLoss(series.loss, per_epoch.value_or(1));
+  thin.use = ThinUse(series.samples);
+  if (!series.step_ns.empty()) {
+    std::vector<double> sorted(series.step_ns.begin(), series.step_ns.end());
+    std::sort(sorted.begin(), sorted.end());
+    for (const double q : {0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0})
+      thin.step_ns_quantiles.push_back(Quantile(sorted, q));
+  }
+  return thin;
+}
+
+}  // namespace tench

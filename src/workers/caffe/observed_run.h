@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Steps that are looked at: one `caffe` process per step, from files to files. Nothing is timed here; everything is exact.
+//   weights, statistics   the .caffemodel that goes in and the snapshot that comes out
+//   momenta               the .solverstate, likewise
+//   losses, outputs       HDF5Output layers, in f32 to the last bit (the log has six digits)
+//   gradients             one update at rate 1, without momentum and decay, leaves them in the .solverstate, bit for bit
+// Outputs, and the gradients of a train step, are computed by once more running the step from the state before it: same weights, same
+// batch, same seed.
+
+#include <string>
+
+#include "worker/adapter.h"
+#include "workers/caffe/workshop.h"
+
+namespace tench::caffe_worker {
+
+class ObservedRun {
+ public:
+  ObservedRun(const Workshop& workshop, const TypedGraph& graph, const BuildOptions& options)
+      : workshop_(&workshop), graph_(&graph), options_(options) {}
+
+  // `weights` is the .caffemodel to begin with, in the workshop's folder.
+  void Begin(const std::string& weights) { before_ = after_ = {weights, weights, ""}; }
+  // The momenta to begin with.
+  Status SetMomenta(const TensorSource& source);
+
+  Result<double> Step(double lr);
+
+  Status Parameters(const TensorSink& sink) const;
+  Status State(const TensorSink& sink) const;
+  Status Gradients(const TensorSink& sink);
+  Status Outputs(std::span<const std::string> layers, const TensorSink& sink);
+
+ private:
+  // Files of one moment of the training.
+  struct Moment {
+    std::string weights;      // trained parameters
+    std::string statistics;   // running statistics
+    std::string momenta;      // .solverstate; "" = zeros
+    std::vector<std::string> Files() const { return {weights, statistics, momenta}; }
+  };
+
+  NetForm Form() const;
+  std::string Fresh(std::string_view kind) { return fmt::format("{}{}", kind, ++files_); }
+  // Removes what no moment that is still known needs: a large network's files are gigabytes.
+  void Tidy(const std::vector<std::string>& files) const;
+  // One step from `before_`; what it leaves has the prefix. Forward leaves nothing.
+  Result<NetText> Run(const NetForm& form, const Solver& solver, const std::string& prefix);
+  Result<std::string> JoinedWeights();
+  Result<std::string> ResumeState(const NetText& net, const std::string& weights);
+  Result<double> LossOf(const NetText& net) const;
+
+  const Workshop* workshop_;
+  const TypedGraph* graph_;
+  BuildOptions options_;
+  Moment before_, after_;
+  std::string gradients_;     // .solverstate of the last step's gradients, if it is there
+  int64_t steps_ = 0, files_ = 0;
+};
+
+}  // namespace tench::caffe_worker

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens the report in headless Chromium, uses it as a reader would (probe_tail.js), and looks at what the page became.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "report/html/page.h"
+#include "report/html/test_report.h"
+
+namespace tench {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const fs::path kProbes = fs::path(TENCH_SOURCE_DIR) / "tests/page";
+
+std::string Output(const std::string& command) {
+  FILE* pipe = popen(command.c_str(), "r");
+  std::string output;
+  char buffer[65536];
+  while (const size_t size = fread(buffer, 1, sizeof buffer, pipe)) output.append(buffer, size);
+  pclose(pipe);
+  return output;
+}
+
+std::string Replace(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+class BrowserTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("command -v chromium >/dev/null 2>&1") != 0)
+      GTEST_SKIP() << "chromium is not installed: deps/fetch --tests brings it";
+    auto script = ReadFile(fs::path(TENCH_BIN_DIR).parent_path() / "share/tench/vega.js");
+    if (!script.ok()) GTEST_SKIP() << "the charts' JavaScript is not there: deps/fetch and a build bring it";
+    script_ = *std::move(script);
+    folder_.emplace(*TemporaryFolder::Make("tench-browser"));
+  }
+
+  // With the probes in it, if asked.
+  fs::path Write(const ReportData& data, bool probed) {
+    std::string page = RenderPage(data, MakeCharts(data), {.title = "Pond", .made_utc = "", .charts_script = script_});
+    if (probed) {
+      const auto script = [](const char* name) { return "<script>" + *ReadFile(kProbes / name) + "</script>"; };
+      page.insert(page.find("<head>") + 6, script("probe_head.js"));
+      page.insert(page.rfind("</body>"), script("probe_tail.js"));
+    }
+    const fs::path path = folder_->path() / "report.html";
+    EXPECT_TRUE(WriteFileAtomically(path, page).ok());
+    return path;
+  }
+
+  std::string Chromium(const std::string& flags, const fs::path& page) {
+    return Output(fmt::format("timeout 240 chromium --headless=new --no-sandbox --disable-gpu --no-first-run "
+                              "--user-data-dir={} --virtual-time-budget=20000 {} file://{} 2>{}",
+                              (folder_->path() / "profile").string(), flags, page.string(),
+                              (folder_->path() / "stderr").string()));
+  }
+
+  Json See(const ReportData& data, const std::string& flags = "--window-size=1280,900") {
+    const std::string dom = Chromium(flags + " --dump-dom", Write(data, true));
+    const size_t begin = dom.rfind("<pre id=\"seen\">"), end = dom.find("</pre>", begin);
+    if (begin == std::string::npos) {
+      ADD_FAILURE() << "the page did not finish: " << ReadFile(folder_->path() / "stderr")->substr(0, 2000);
+      return Json::object();
+    }
+    std::string text = dom.substr(begin + 15, end - begin - 15);
+    for (const auto& [from, to] : {std::pair("&lt;", "<"), {"&gt;", ">"}, {"&nbsp;", " "}, {"&amp;", "&"}})
+      text = Replace(text, from, to);
+    return Json::parse(text);
+  }
+
+  std::string script_;
+  std::optional<TemporaryFolder> folder_;
+};
+
+TEST_F(BrowserTest, DrawsEveryChartAndItsTableSortsAndFilters) {
+  const ReportData data = SmallReport();
+  const Json seen = See(data);
+  ASSERT_THAT(seen["complaints"].get<std::vector<std::string>>(), IsEmpty());
+
+  const Json& charts = seen["charts"];
+  EXPECT_EQ(charts.size(), MakeCharts(data).charts.size());
+  for (const auto& [id, chart] : charts.items()) EXPECT_EQ(chart["svg"], 1) << id;
+  // Two workers, two batches.
+  EXPECT_EQ(charts["time-by-batch"]["line"], 2);
+  EXPECT_EQ(charts["time-by-batch"]["symbol"], 4);
+  EXPECT_EQ(charts["rate-by-batch"]["line"], 2);
+  EXPECT_EQ(charts["speed-up-worker"]["rect"], 2);
+  EXPECT_EQ(charts["loss-by-batch"]["line"], 2);
+  EXPECT_EQ(charts["loss-by-worker"]["line"], 2);
+  EXPECT_EQ(charts["use-over-time"]["line"], 4) << "memory and CPUs";
+  EXPECT_EQ(charts["peak-memory"]["line"], 2);
+  EXPECT_EQ(charts["phases"]["rect"], 6) << "three parts of two workers";
+  EXPECT_EQ(charts["threads"]["line"], 4) << "speed-up and efficiency, each with its ideal";
+  EXPECT_EQ(charts["step-times"]["rect"].get<int>(), 2 + 2) << "boxes and medians";
+  EXPECT_EQ(charts["then-and-now"]["symbol"], 25 + 2);
+  EXPECT_GE(charts["overview"]["rect"].get<int>(), 2 * 3 + 1);
+
+  EXPECT_EQ(seen["rows"], data.cells.size());
+  std::vector<Json> times = seen["fastestFirst"].get<std::vector<Json>>();
+  ASSERT_EQ(times.size(), data.cells.size());
+  EXPECT_TRUE(times.back().is_null()) << "what has no value comes last";
+  times.pop_back();
+  EXPECT_TRUE(std::is_sorted(times.begin(), times.end()));
+  EXPECT_EQ(seen["sortedMark"], "ascending");
+  std::vector<Json> slowest = seen["slowestFirst"].get<std::vector<Json>>();
+  EXPECT_TRUE(slowest.back().is_null());
+  slowest.pop_back();
+  EXPECT_TRUE(std::is_sorted(slowest.rbegin(), slowest.rend()));
+  EXPECT_EQ(seen["searched"], (Json{{"torch", "forward"}, {"torch", "forward"}}));
+  EXPECT_THAT(seen["filtered"].get<std::vector<std::string>>(), testing::AllOf(SizeIs(6), Each("16")));
+  EXPECT_THAT(seen["command"].get<std::string>(), HasSubstr("tench run --worker"));
+  EXPECT_EQ(seen["csv"].size(), data.cells.size() + 2) << "a header, the cells, and the end of the last line";
+}
+
+TEST_F(BrowserTest, SavesFiguresAndChangesItsTheme) {
+  const Json seen = See(SmallReport());
+  ASSERT_EQ(seen["saved"].size(), 2u);
+  EXPECT_EQ(seen["saved"][0][0], "image/svg+xml");
+  EXPECT_EQ(seen["saved"][1][0], "image/png");
+  for (const Json& file : seen["saved"]) EXPECT_GT(file[1].get<int>(), 2000);
+  EXPECT_EQ(seen["dark"], (Json{"dark", "rgb(17, 22, 23)"}));
+}
+
+TEST_F(BrowserTest, FitsAPhone) {
+  const Json seen = See(SmallReport(), "--window-size=500,900");
+  EXPECT_LE(seen["overflow"].get<int>(), 0) << "the page scrolls sideways";
+}
+
+TEST_F(BrowserTest, ShowsHostileNamesAndRunsNoneOfThem) {
+  const std::string evil = "</script><img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</script>";
+  ReportBuilder builder;
+  for (const char* worker : {"native", "torch"}) {
+    for (const int64_t batch : {16, 64}) {
+      RunRecord run = ReportRun(worker, batch);
+      run.cell.values[kAxisNetwork] = evil;
+      run.machine = evil;
+      run.flags = {evil};
+      run.cell_id = run.cell.Id();
+      builder.Add(run);
+    }
+  }
+  RunRecord failed = ReportRun(evil, 16, "forward");
+  failed.outcome = Outcome::kCrashed;
+  failed.reason = failed.reproducer = evil;
+  builder.Add(failed);
+  const auto data = std::move(builder).Finish([](int64_t) { return Result<RunSeries>(ReportSeries()); });
+  const Json seen = See(*data);
+  EXPECT_EQ(seen["ran"], "undefined");
+  EXPECT_EQ(seen["charts"]["time-by-batch"]["line"], 2);
+}
+
+TEST_F(BrowserTest, IsPicturedByAScreenshot) {
+  const fs::path picture = folder_->path() / "page.png";
+  Chromium(fmt::format("--window-size=1280,1600 --screenshot={}", picture.string()), Write(SmallReport(), false));
+  const auto png = ReadFile(picture);
+  ASSERT_TRUE(png.ok());
+  EXPECT_TRUE(png->starts_with("\x89PNG"));
+  EXPECT_GT(png->size(), 40'000u) << "a nearly empty picture";
+}
+
+}  // namespace
+}  // namespace tench
