@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -39,6 +41,19 @@ TEST(ProcessFactsTest, PeakFollowsWhatIsTouchedAndFallsBackWhenReset) {
   munmap(block, kBytes);
   if (!ResetPeakResident()) GTEST_SKIP() << "this kernel does not let a process reset its high-water mark";
   EXPECT_LT(PeakResidentBytes(), before + static_cast<int64_t>(kBytes) / 2);
+}
+
+TEST(ProcessFactsTest, LooksAtAnotherProcessTooWhileThereIsOne) {
+  EXPECT_GT(PeakResidentBytes(getppid()), 0);
+  EXPECT_GE(CpuNs(getppid()), 0);
+  EXPECT_GT(CpuNs(getpid()), 0);
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(PeakResidentBytes(child), 0);
+  EXPECT_EQ(CpuNs(child), 0);
+  EXPECT_EQ(PeakResidentBytes(0), 0);
+  EXPECT_EQ(CpuNs(0), 0);
 }
 
 TEST(ProcessFactsTest, SeesTheProcessorsFlushToZeroFlag) {

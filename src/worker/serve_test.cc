@@ -126,6 +126,54 @@ TEST_F(ServeTest, AnswersAJobFromHelloToResult) {
   EXPECT_GT(done.peak_rss_bytes, 0);
 }
 
+// Its losses are what SetCycle was told.
+class CyclingAdapter final : public FakeAdapter {
+ public:
+  Status SetCycle(int64_t samples, const BatchSource& batch) override {
+    on_step = [samples, first = double{batch(1)[0].f32[0]}](int64_t step) -> Result<double> { return step % 2 == 0 ? static_cast<double>(samples) : first; };
+    return Ok();
+  }
+  Status SetBatch(std::span<const HostTensor> inputs) override {
+    EXPECT_EQ(inputs.size(), 2u);
+    return Ok();
+  }
+};
+
+TEST_F(ServeTest, TellsTheWholeCycleBeforehandWhereInputIsCycled) {
+  const auto losses = [&] {
+    const Answer answer = RunJobWith([] { return std::make_unique<CyclingAdapter>(); });
+    return Parsed<Steps>(answer.lines[answer.lines.size() - 2]).loss;
+  };
+  job.cycled = true;
+  job.images = 11;
+  job.budget.warmup_steps = 0;
+  job.budget.fixed_steps = 2;
+  const std::vector<double> few = losses();
+  ASSERT_EQ(few.size(), 2u);
+  EXPECT_EQ(few[0], 8);  // no more than two steps of four need
+  job.budget.fixed_steps = 10;
+  const std::vector<double> all = losses();
+  EXPECT_EQ(all[0], 11);
+  EXPECT_EQ(all[1], few[1]);
+  EXPECT_NE(all[1], 0);
+}
+
+// Does its work in another process: this one.
+class HelpedAdapter final : public FakeAdapter {
+ public:
+  explicit HelpedAdapter(pid_t helper) : helper_(helper) {}
+  pid_t Helper() const override { return helper_; }
+
+ private:
+  pid_t helper_;
+};
+
+TEST_F(ServeTest, CountsTheHelpersMemory) {
+  const Done alone = Parsed<Done>(RunJobWith(Plain()).lines.back());
+  const Done helped = Parsed<Done>(RunJobWith([helper = getpid()] { return std::make_unique<HelpedAdapter>(helper); }).lines.back());
+  EXPECT_GT(helped.peak_rss_bytes, alone.peak_rss_bytes * 3 / 2);
+}
+
 TEST_F(ServeTest, WritesTheTensorsThatAreAskedFor) {
   job.tensors.folder = (folder.path() / "out").string();
   job.tensors.outputs = {"fc"};
