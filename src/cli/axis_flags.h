@@ -18,6 +18,8 @@ class AxisFlags {
   void AddTo(CLI::App& app);
   // The cell that the flags say; everything else at its default.
   Result<Cell> ToCell() const;
+  // Whether the user gave the axis' flag.
+  bool Given(const std::string& axis) const { return texts_.contains(axis); }
 
  private:
   std::map<std::string, std::string> texts_;  // by axis name; only those given

@@ -53,6 +53,7 @@ Result<SweepPlan> Plan(const SweepFlags& flags, const WorkerCatalog& workers) {
   plan.request.machine = flags.machine;
   plan.request.verify = !flags.unverified;
   plan.request.sketch_folders = SketchFolders();
+  plan.request.readers = FileReaders();
   plan.request.cells = TENCH_TRY(Expand(suite, KnownNames(workers)));
   std::erase_if(plan.request.cells, [&](const PlannedCell& cell) {
     return !filter.Matches(cell.cell) || (flags.installed && !Installed(workers, cell.cell));

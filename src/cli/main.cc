@@ -56,7 +56,7 @@ int Main(int argc, char** argv) {
   root.get_formatter()->column_width(34);
   const std::vector<Command> commands = {
       AddListCommand(root), AddShowCommand(root), AddRunCommand(root),
-      AddSweepCommand(root), AddVerifyCommand(root), AddResultsCommand(root),
+      AddSweepCommand(root), AddTrainCommand(root), AddVerifyCommand(root), AddResultsCommand(root),
       AddReportCommand(root), AddExportCommand(root), AddDoctorCommand(root)};
   try {
     root.parse(argc, argv);

@@ -24,6 +24,7 @@ struct StudyRequest {
   std::string machine;                 // "" = the host's name
   bool verify = false;                 // a cell whose worker fails parity is `wrong` and is not measured
   std::vector<std::filesystem::path> sketch_folders;   // of the reference's committed answers
+  NetworkReaders readers = {};         // of networks' files
 };
 
 struct StudyProgress {
