@@ -18,6 +18,7 @@ class AxisFlags {
   void AddTo(CLI::App& app, const std::string& group = "What to run");
   // The cell that the flags say; everything else at its default.
   Result<Cell> ToCell() const;
+  // Whether the user gave the axis' flag.
   bool Given(const std::string& axis) const { return texts_.contains(axis); }
 
  private:

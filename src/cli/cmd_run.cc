@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tench run`: one cell, once, in its own process.
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/axis_flags.h"
+#include "cli/caffe_weights.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/live_line.h"
 #include "cli/measure_flags.h"
 #include "cli/names.h"
 #include "measure/host.h"
+#include "net/caffe/solver_file.h"
 #include "report/profile_text.h"
 #include "report/record_json.h"
 #include "report/run_text.h"
@@ -20,16 +26,65 @@
 namespace tench {
 namespace {
 
+// Of a run, which is no training: beyond this the last rate holds.
+constexpr int64_t kLongestSchedule = 100'000;
+
 struct RunFlags {
   AxisFlags axes;
   MeasureFlags measure;
-  std::string database;
+  std::string database, solver, weights;
   bool json = false, loss_curve = false, verbose = false, profile = false;
 };
 
-Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names) {
+// What a solver's file says where no flag does: the network, its batch, rates. The rest of it goes into the job by amending it.
+Status TakeSolver(const RunFlags& flags, const CaffeSolver& solver, Cell& cell) {
+  if (cell.Text(kAxisNetwork).empty()) {
+    const std::string path = NetworkPath(solver, flags.solver);
+    if (path.empty()) return Failed("{}: `run` needs the network in a file of its own (net), not inside the solver", flags.solver);
+    TENCH_TRY(cell.Set("network", path));
+    const CaffeNetwork network = TENCH_TRY(ReadPrototxtFile(path, solver.state));
+    if (!flags.axes.Given("batch") && network.batch > 0) TENCH_TRY(cell.Set("batch", std::to_string(network.batch)));
+  }
+  const std::pair<const char*, double> rates[] = {
+      {"lr", solver.solver.lr}, {"momentum", solver.solver.momentum}, {"weight_decay", solver.solver.weight_decay}};
+  for (const auto& [axis, value] : rates) {
+    if (!flags.axes.Given(axis)) TENCH_TRY(cell.Set(axis, fmt::format("{}", value)));
+  }
+  if (solver.random_seed && !flags.axes.Given("seed")) TENCH_TRY(cell.Set("seed", std::to_string(*solver.random_seed)));
+  return Ok();
+}
+
+// What goes beyond a cell: a solver's type and schedule, and weights, which `folder` holds.
+Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver, const std::filesystem::path& folder, RunRequest& request) {
+  const Cell& cell = request.planned.cell;
+  std::map<std::string, std::string> load;
+  if (!flags.weights.empty()) {
+    const Graph graph = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData), cell.Integer(kAxisLength), request.readers));
+    const CaffeNames names = TENCH_TRY(CaffeNamesOf(cell.Text(kAxisNetwork), graph));
+    const WeightFiles files = TENCH_TRY(UnpackWeights(flags.weights, graph, names, folder));
+    for (const std::string& note : files.notes) fmt::print(stderr, "tench: note: {}\n", note);
+    load = files.load;
+    request.amendment += " --weights " + ShellQuote(flags.weights);
+  }
+  if (solver) request.amendment += " --solver " + ShellQuote(flags.solver);
+  request.amend = [solver, load](Job& job) -> Status {
+    job.tensors.load.insert(load.begin(), load.end());
+    if (!solver) return Ok();
+    const Solver rates = job.solver;   // flags win
+    job.solver = solver->solver;
+    job.solver.lr = rates.lr, job.solver.momentum = rates.momentum, job.solver.weight_decay = rates.weight_decay;
+    LearningRate rate = solver->rate;
+    rate.base = rates.lr;
+    job.lr_schedule = rate.Schedule(std::min<int64_t>(solver->max_iterations, kLongestSchedule));
+    return Ok();
+  };
+  return Ok();
+}
+
+Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names, const std::optional<CaffeSolver>& solver) {
   PlannedCell planned;
   planned.cell = TENCH_TRY(flags.axes.ToCell());
+  if (solver) TENCH_TRY(TakeSolver(flags, *solver, planned.cell));
   if (planned.cell.Text(kAxisWorker).empty())
     return Failed("--worker is missing; one of {}", Join(names.workers, ", "));
   if (planned.cell.Text(kAxisNetwork).empty())
@@ -44,13 +99,17 @@ Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names) {
 Result<int> Run(const RunFlags& flags) {
   RemoveAbandonedRunFolders();
   WorkerCatalog workers = WorkerCatalog::Discover();
-  const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers)));
+  std::optional<CaffeSolver> solver;
+  if (!flags.solver.empty()) solver = TENCH_TRY(ReadSolverFile(flags.solver));
+  const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers), solver));
   // Opened first: an unwritable file must not cost the run.
   std::optional<Store> store;
   if (!flags.database.empty()) store.emplace(TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite)));
 
   const HostFacts host = ReadHost();
-  const RunRequest request{planned, 0, 0, 0, host.machine, host.machine_id, flags.profile};
+  RunRequest request{planned, 0, 0, 0, host.machine, host.machine_id, flags.profile, FileReaders(solver ? solver->state : CaffeState{})};
+  const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make("tench-weights-"));
+  TENCH_TRY(Amend(flags, solver, folder.path(), request));
   RunResult result;
   Interrupt interrupt;
   {
@@ -82,6 +141,10 @@ Command AddRunCommand(CLI::App& root) {
   auto flags = std::make_shared<RunFlags>();
   flags->axes.AddTo(*app);
   flags->measure.AddTo(*app);
+  app->add_option("--solver", flags->solver, "a Caffe solver's prototxt: its network, batch, rates, type and schedule, where no flag says otherwise")
+      ->group("What to run")
+      ->type_name("");
+  app->add_option("--weights", flags->weights, "begin with the weights of this .caffemodel, by layer name")->group("What to run")->type_name("");
   app->add_flag("--loss-curve", flags->loss_curve, "print the loss of every step")->group("Output");
   app->add_flag("--json", flags->json, "print the whole record, every step included, as JSON")->group("Output");
   app->add_flag("--verbose", flags->verbose, "also print libraries, environment, the worker's choices and its log")

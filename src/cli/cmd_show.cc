@@ -6,7 +6,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/names.h"
 #include "data/data_set.h"
+#include "net/caffe/prototxt.h"
 #include "net/caffe/prototxt_writer.h"
 #include "net/cost.h"
 #include "net/graph.h"
@@ -76,7 +78,11 @@ Result<int> Show(const ShowFlags& flags) {
   const int64_t batch = TENCH_TRY(AxisInteger(kAxisBatch, flags.batch));
   const int64_t length = TENCH_TRY(AxisInteger(kAxisLength, flags.length));
   const std::string data = TENCH_TRY(ResolveData(flags.network, flags.data));
-  const Graph graph = TENCH_TRY(LoadNetwork(flags.network, data, length));
+  if (flags.network.ends_with(".prototxt")) {
+    const CaffeNetwork network = TENCH_TRY(ReadPrototxtFile(flags.network));
+    for (const std::string& note : network.notes) fmt::print(stderr, "tench: note: {}\n", note);
+  }
+  const Graph graph = TENCH_TRY(LoadNetwork(flags.network, data, length, FileReaders()));
   if (flags.prototxt) {
     fmt::print("{}", TENCH_TRY(WriteTrainPrototxt(graph, {CaffeData::Kind::kDummy, "", batch})));
     return 0;
@@ -104,7 +110,7 @@ Result<int> Show(const ShowFlags& flags) {
 Command AddShowCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("show", "A network layer by layer: shapes, parameters, FLOPs, bytes");
   auto flags = std::make_shared<ShowFlags>();
-  app->add_option("network", flags->network, "a name (tench list networks) or a network's JSON file")
+  app->add_option("network", flags->network, "a name (tench list networks), or the file of a network: tench's JSON or Caffe's prototxt")
       ->required()
       ->type_name("");
   app->add_option("--data", flags->data, "the data set it is built for [its own]")->type_name("");

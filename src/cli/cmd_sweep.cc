@@ -55,6 +55,7 @@ Result<SweepPlan> Plan(const SweepFlags& flags, const WorkerCatalog& workers) {
   plan.request.repeat = !flags.no_sentinel && !flags.no_repeat;
   plan.request.verify = !flags.unverified;
   plan.request.sketch_folders = SketchFolders();
+  plan.request.readers = FileReaders();
   plan.request.cells = TENCH_TRY(Expand(suite, KnownNames(workers)));
   std::erase_if(plan.request.cells, [&](const PlannedCell& cell) {
     return !filter.Matches(cell.cell) || (flags.installed && !Installed(workers, cell.cell));

@@ -37,7 +37,7 @@ struct Item {
 Result<Item> MakeItem(const VerifyFlags& flags, const std::string& network) {
   Item item;
   item.name = {network, TENCH_TRY(ResolveData(network, flags.data))};
-  item.subject.network = TENCH_TRY(LoadNetwork(network, flags.data, 0));
+  item.subject.network = TENCH_TRY(LoadNetwork(network, flags.data, 0, FileReaders()));
   item.subject.batch = flags.batch;
   item.subject.threads = flags.threads > 0 ? flags.threads : static_cast<int64_t>(AllowedCpus().size());
   TENCH_TRY(Infer(item.subject.network, flags.batch));

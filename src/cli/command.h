@@ -19,6 +19,7 @@ Command AddListCommand(CLI::App& root);
 Command AddShowCommand(CLI::App& root);
 Command AddRunCommand(CLI::App& root);
 Command AddSweepCommand(CLI::App& root);
+Command AddTrainCommand(CLI::App& root);
 Command AddVerifyCommand(CLI::App& root);
 Command AddResultsCommand(CLI::App& root);
 Command AddCompareCommand(CLI::App& root);

@@ -57,7 +57,7 @@ int Main(int argc, char** argv) {
   root.get_formatter()->column_width(34);
   const std::vector<Command> commands = {
       AddListCommand(root), AddShowCommand(root), AddRunCommand(root),
-      AddSweepCommand(root), AddVerifyCommand(root), AddResultsCommand(root),
+      AddSweepCommand(root), AddTrainCommand(root), AddVerifyCommand(root), AddResultsCommand(root),
       AddCompareCommand(root), AddReportCommand(root), AddExportCommand(root),
       AddImportCommand(root), AddMergeCommand(root), AddDoctorCommand(root)};
   try {

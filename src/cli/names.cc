@@ -19,6 +19,14 @@ Catalog KnownNames(const WorkerCatalog& workers) {
   return names;
 }
 
+NetworkReaders FileReaders(const CaffeState& state) {
+  const auto read_prototxt = [state](const std::string& path) -> Result<Graph> {
+    CaffeNetwork network = TENCH_TRY(ReadPrototxtFile(path, state));
+    return std::move(network.graph);
+  };
+  return {{".prototxt", read_prototxt}};
+}
+
 std::vector<std::filesystem::path> SuiteFolders() {
   std::vector<std::filesystem::path> folders;
   if (const char* path = std::getenv("TENCH_SUITE_PATH")) {

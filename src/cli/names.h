@@ -6,12 +6,17 @@
 #include <filesystem>
 #include <vector>
 
+#include "data/data_set.h"
+#include "net/caffe/prototxt.h"
 #include "plan/matrix.h"
 #include "run/worker_catalog.h"
 
 namespace tench {
 
 Catalog KnownNames(const WorkerCatalog& workers);
+
+// The forms of networks' files that this program reads besides tench's JSON: Caffe's prototxt, in the state that a solver gives.
+NetworkReaders FileReaders(const CaffeState& state = {});
 
 // Where `tench sweep NAME` looks for NAME.yaml: TENCH_SUITE_PATH, ./suites, then what came with tench.
 std::vector<std::filesystem::path> SuiteFolders();

@@ -30,7 +30,7 @@ DataSet Sequences(std::string name, std::string help, int64_t vocabulary, int64_
 }
 
 bool IsFile(std::string_view network) {
-  return network.find('/') != std::string_view::npos || network.ends_with(".json");
+  return network.find('/') != std::string_view::npos || network.ends_with(".json") || network.ends_with(".prototxt");
 }
 
 // Words for a network that brings its own inputs.
@@ -73,9 +73,12 @@ Result<std::string> ResolveData(std::string_view network, std::string_view data)
   return set->name;
 }
 
-Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t length) {
+Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t length, const NetworkReaders& readers) {
   if (IsFile(name)) {
     TENCH_TRY(RefuseDataForFile(name, data, length));
+    for (const auto& [ending, read] : readers) {
+      if (name.ends_with(ending)) return read(std::string(name));
+    }
     const std::string text = TENCH_TRY(ReadFile(std::filesystem::path(name), kMaxNetworkBytes));
     return ParseGraph(text, name);
   }

@@ -5,6 +5,8 @@
 // sample i is the same bits at every batch size and in every worker. Labels are fixed per sample, so that a loss can fall.
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,9 +28,13 @@ struct DataSet {
 std::span<const DataSet> DataSets();
 Result<const DataSet*> FindDataSet(std::string_view name);
 
-// The network `name` for a data set ("" = its own default) and a sequence length (0 = the data set's own), or the network in the JSON
-// file if `name` is a path (contains '/' or ends in ".json").
-Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t length);
+// Reads the network in a file of another form than tench's JSON. By the ending of the file's name (".prototxt"): whoever links a reader
+// hands it in, so that nobody else has to link it.
+using NetworkReaders = std::map<std::string, std::function<Result<Graph>(const std::string& path)>>;
+
+// The network `name` for a data set ("" = its own default) and a sequence length (0 = the data set's own), or the network in the
+// file if `name` is a path (contains '/' or ends in ".json" or ".prototxt").
+Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t length, const NetworkReaders& readers = {});
 // The data set that LoadNetwork uses: `data`, or the network's own; "" for a network from a file.
 Result<std::string> ResolveData(std::string_view network, std::string_view data);
 

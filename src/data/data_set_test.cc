@@ -100,6 +100,9 @@ TEST(LoadNetworkTest, APathIsAFile) {
   EXPECT_THAT(ErrorOf(ResolveData(path, "mnist")), HasSubstr("takes no data set"));
   EXPECT_THAT(ErrorOf(LoadNetwork(path, "", 5)), HasSubstr("takes no sequence length"));
   EXPECT_THAT(ErrorOf(LoadNetwork("absent.json", "", 0)), HasSubstr("absent.json"));
+  const NetworkReaders readers = {{".prototxt", [](const std::string& file) -> Result<Graph> { return Failed("read {}", file); }}};
+  EXPECT_EQ(ErrorOf(LoadNetwork("a.prototxt", "", 0, readers)), "read a.prototxt");
+  EXPECT_EQ(*LoadNetwork(path, "", 0, readers), lenet);
   EXPECT_THAT(ErrorOf(LoadNetwork("./absent", "", 0)), HasSubstr("./absent"));
   EXPECT_THAT(ErrorOf(LoadNetwork(folder->path().string(), "", 0)), HasSubstr(folder->path().string()));
 }

@@ -15,7 +15,7 @@ constexpr size_t kMaxCells = 1'000'000;
 constexpr std::string_view kOptionPrefix = "option.";
 
 bool IsPath(std::string_view network) {
-  return network.find('/') != std::string_view::npos || network.ends_with(".json");
+  return network.find('/') != std::string_view::npos || network.ends_with(".json") || network.ends_with(".prototxt");
 }
 
 Status CheckKnown(std::string_view what, const std::string& name, const std::vector<std::string>& known) {

@@ -18,7 +18,7 @@ namespace tench {
 // The names that exist on this machine. The command line fills it; tests fill it with literals.
 struct Catalog {
   std::vector<std::string> workers;   // found or known by a manifest
-  std::vector<std::string> networks;  // paths to JSON files are accepted besides
+  std::vector<std::string> networks;  // paths to files are accepted besides
   std::vector<std::string> data_sets;
   // The network's own data set, for cells that name none: so that naming it or not gives the same cell.
   std::function<Result<std::string>(const std::string& network, const std::string& data)> resolve_data;

@@ -118,6 +118,17 @@ Result<TensorFiles> ParseTensors(const Json& json) {
   return tensors;
 }
 
+Result<Snapshots> ParseSnapshots(const Json& json) {
+  Fields fields(json, "job.snapshots");
+  Snapshots snapshots;
+  snapshots.folder = fields.String("folder");
+  snapshots.after = fields.Integers("after", 1, kMaxSteps);
+  if (snapshots.folder.empty()) fields.Fail("folder", "is empty");
+  if (!std::is_sorted(snapshots.after.begin(), snapshots.after.end())) fields.Fail("after", "must grow");
+  TENCH_TRY(fields.Finish());
+  return snapshots;
+}
+
 void ReadPlainFields(Fields& fields, Job& job) {
   job.batch = fields.Integer("batch", 1, AxisHigh(kAxisBatch));
   job.device = AxisText(fields, "device", kAxisDevice, job.device);
@@ -155,11 +166,14 @@ Result<Job> JobFromJson(const Json& json) {
   const Json& solver = fields.Has("solver") ? fields.Object("solver") : kNothing;
   const Json& budget = fields.Has("budget") ? fields.Object("budget") : kNothing;
   const Json& tensors = fields.Has("tensors") ? fields.Object("tensors") : kNothing;
+  const bool kept = fields.Has("snapshots");
+  const Json& snapshots = kept ? fields.Object("snapshots") : kNothing;
   TENCH_TRY(fields.Finish());
   job.network = TENCH_TRY(GraphFromJson(network).In("job.network"));
   job.solver = TENCH_TRY(ParseSolver(solver));
   job.budget = TENCH_TRY(ParseBudget(budget));
   job.tensors = TENCH_TRY(ParseTensors(tensors));
+  if (kept) job.snapshots = TENCH_TRY(ParseSnapshots(snapshots));
   // The two sides might disagree about a default that the network leaves out.
   if (const std::string ours = Fingerprint(job.network); !fingerprint.empty() && fingerprint != ours)
     return Failed("job.fingerprint: the network is '{}' here, and '{}' where the job was written", ours, fingerprint);
@@ -188,8 +202,9 @@ Json ToJson(const Job& job) {
   json["tuned"] = job.tuned;
   json["options"] = job.options;
   json["tensors"] = TensorsToJson(job.tensors);
-  // Only where it is asked for: a worker without a profile need not know the key.
+  // Only where they are asked for: a worker without them need not know the keys.
   if (job.profile) json["profile"] = true;
+  if (job.snapshots.any()) json["snapshots"] = {{"folder", job.snapshots.folder}, {"after", job.snapshots.after}};
   return json;
 }
 

@@ -80,6 +80,18 @@ TEST(JobTest, SaysOfItsSolverOnlyWhatIsBeyondPlainSgd) {
   EXPECT_EQ(parsed->solver, job.solver);
 }
 
+TEST(JobTest, CarriesSnapshotsOnlyWhereTheyAreAskedFor) {
+  Job job = SmallJob();
+  EXPECT_FALSE(ToJson(job).contains("snapshots"));
+  job.snapshots = {"/kept", {10, 20}};
+  const auto parsed = ParseJob(PrintJson(ToJson(job)), "job.json");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed->snapshots.folder, "/kept");
+  EXPECT_EQ(parsed->snapshots.after, (std::vector<int64_t>{10, 20}));
+  job.snapshots.after = {20, 10};
+  EXPECT_THAT(ParseJob(PrintJson(ToJson(job)), "job.json").error().message, HasSubstr("job.snapshots.after: must grow"));
+}
+
 TEST(JobTest, CarriesTheParametersForWorkersWithoutShapeInference) {
   const Json json = ToJson(SmallJob());
   ASSERT_EQ(json["parameters"].size(), 2u);

@@ -37,6 +37,14 @@ struct TensorFiles {
   bool any() const { return !folder.empty(); }
 };
 
+// Parameters and running statistics while the steps go on, for a training that is to be kept: after each number of steps in `after` (ascending,
+// warm-up counted), and when the worker is asked to stop, FOLDER/STEPS/{parameters,state}/NAME.bin. The folder STEPS appears when it is whole.
+struct Snapshots {
+  std::string folder;                     // "" = none
+  std::vector<int64_t> after;
+  bool any() const { return !folder.empty(); }
+};
+
 struct Job {
   Graph network;
   int64_t batch = 1;
@@ -55,6 +63,7 @@ struct Job {
   bool tuned = false;
   std::map<std::string, std::string> options;
   TensorFiles tensors;
+  Snapshots snapshots;
   bool profile = false;                   // the result says what each kernel cost
 };
 

@@ -97,17 +97,17 @@ RunRecord DraftRecord(const RunRequest& request) {
   record.block = request.planned.block;
   record.budget = request.planned.budget;
   record.limits = request.planned.limits;
-  record.reproducer = Reproducer(request.planned);
+  record.reproducer = Reproducer(request.planned) + request.amendment;
   record.started_utc = UtcNow();
   record.machine = request.machine;
   record.machine_id = request.machine_id;
   return record;
 }
 
-Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord& record) {
+Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord& record, const NetworkReaders& readers) {
   const Cell& cell = planned.cell;
   Job job;
-  job.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData), cell.Integer(kAxisLength)));
+  job.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData), cell.Integer(kAxisLength), readers));
   job.batch = cell.Integer(kAxisBatch);
   job.phase = cell.phase();
   TENCH_TRY(NoteNetwork(job.network, job.batch, job.phase, record));

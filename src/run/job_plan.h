@@ -23,6 +23,6 @@ RunRecord DraftRecord(const RunRequest& request);
 // The job, and in `record` the threads, fingerprint, parameters and FLOPs. An error is the reason why this machine
 // cannot run the cell. Threads 0 become as many as there are CPUs; epochs become fixed steps; images 0 become the data
 // set's size where more than one batch of it is used.
-Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord& record);
+Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord& record, const NetworkReaders& readers = {});
 
 }  // namespace tench

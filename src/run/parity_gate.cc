@@ -16,9 +16,9 @@ std::string SettingOf(const Cell& cell) {
   return setting;
 }
 
-Result<Subject> SubjectOf(const Cell& cell) {
+Result<Subject> SubjectOf(const Cell& cell, const NetworkReaders& readers) {
   Subject subject;
-  subject.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData), cell.Integer(kAxisLength)));
+  subject.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData), cell.Integer(kAxisLength), readers));
   const auto cpus = static_cast<int64_t>(AllowedCpus().size());
   const int64_t asked = cell.Integer(kAxisThreads);
   subject.threads = asked == 0 || asked > cpus ? cpus : asked;
@@ -32,8 +32,8 @@ Result<Subject> SubjectOf(const Cell& cell) {
 }  // namespace
 
 ParityGate::ParityGate(Store& store, WorkerCatalog& workers, std::vector<std::filesystem::path> sketch_folders,
-                       const volatile int& stop)
-    : store_(store), workers_(workers), answers_(workers, std::move(sketch_folders), stop), verifier_(workers, answers_, stop) {}
+                       const volatile int& stop, NetworkReaders readers)
+    : readers_(std::move(readers)), store_(store), workers_(workers), answers_(workers, std::move(sketch_folders), stop), verifier_(workers, answers_, stop) {}
 
 Result<ParityRecord> ParityGate::Find(const PlannedCell& planned, const Verifier::Progress& progress) {
   const Cell& cell = planned.cell;
@@ -46,7 +46,7 @@ Result<ParityRecord> ParityGate::Find(const PlannedCell& planned, const Verifier
     return Unsupported("version {} was asked for, but {} is installed", worker.version, description.version);
   // What may differ by how much is known for f32 only.
   if (cell.Text(kAxisPrecision) != "f32") return Unsupported("parity has no tolerances for {}", cell.Text(kAxisPrecision));
-  const Subject subject = TENCH_TRY(SubjectOf(cell));
+  const Subject subject = TENCH_TRY(SubjectOf(cell, readers_));
   const SubjectName name{cell.Text(kAxisNetwork), TENCH_TRY(ResolveData(cell.Text(kAxisNetwork), cell.Text(kAxisData)))};
   ParityRecord record{entry->name, description.version, Fingerprint(subject.network), SettingOf(cell), Outcome::kOk, "", 0, "", ""};
   const auto known =

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/data_set.h"
 #include "plan/matrix.h"
 #include "run/verification.h"
 #include "store/store.h"
@@ -28,13 +29,15 @@ class ParityGate {
     std::string reason, worker_version;
   };
 
-  ParityGate(Store& store, WorkerCatalog& workers, std::vector<std::filesystem::path> sketch_folders, const volatile int& stop);
+  ParityGate(Store& store, WorkerCatalog& workers, std::vector<std::filesystem::path> sketch_folders, const volatile int& stop,
+             NetworkReaders readers = {});
 
   Finding Check(const PlannedCell& planned, const Verifier::Progress& progress);
 
  private:
   Result<ParityRecord> Find(const PlannedCell& planned, const Verifier::Progress& progress);
 
+  NetworkReaders readers_;
   Store& store_;
   WorkerCatalog& workers_;
   ReferenceAnswers answers_;

@@ -91,7 +91,7 @@ class StudyWork {
   StudyWork(Store& store, WorkerCatalog& workers, const StudyRequest& request, StudyRecord study, RunnerEvents& events,
             const volatile int& stop)
       : store_(store), workers_(workers), request_(request), study_(std::move(study)), events_(events), stop_(stop),
-        eta_(request.cells.size()), gate_(store, workers, request.sketch_folders, stop) {
+        eta_(request.cells.size()), gate_(store, workers, request.sketch_folders, stop, request.readers) {
     for (size_t i = 0; i < request.cells.size(); ++i) index_.emplace(request.cells[i].id, i);
     if (request.sentinel) sentinel_.emplace(AllowedCpus());
   }
@@ -204,7 +204,7 @@ class StudyWork {
     });
     if (parity.state == ParityGate::State::kWrong) {
       RunResult wrong{DraftRecord(request), {}};
-      (void)PlanJob(cell, static_cast<int64_t>(AllowedCpus().size()), wrong.record);   // for the facts about the network
+      (void)PlanJob(cell, static_cast<int64_t>(AllowedCpus().size()), wrong.record, request_.readers);   // for the facts about the network
       wrong.record.outcome = Outcome::kWrong;
       wrong.record.reason = parity.reason;
       wrong.record.worker_version = parity.worker_version;
@@ -249,6 +249,7 @@ class StudyWork {
   Result<Outcome> RunOne(int64_t round, size_t index) {
     const PlannedCell& cell = request_.cells[index];
     RunRequest request{cell, study_.id, round, 0, study_.machine, study_.machine_id};
+    request.readers = request_.readers;
     if (const auto before = attempts_.find({round, cell.id}); before != attempts_.end())
       request.attempt = before->second;
     progress_.round = round;

@@ -27,6 +27,7 @@ struct StudyRequest {
   bool repeat = false;                 // at the end, runs that the sentinel found disturbed
   bool verify = false;                 // a cell whose worker fails parity is `wrong` and is not measured
   std::vector<std::filesystem::path> sketch_folders;   // of the reference's committed answers
+  NetworkReaders readers = {};         // of networks' files
 };
 
 struct StudyProgress {

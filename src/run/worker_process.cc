@@ -99,8 +99,11 @@ class Run {
     const std::vector<int> cpus = AllowedCpus();
     const auto [name, version] = WorkerName::Of(request_.planned.cell.Text(kAxisWorker));
     // Planned even where nothing can run, for the facts about the network.
-    Result<Job> job = PlanJob(request_.planned, static_cast<int64_t>(cpus.size()), record);
+    Result<Job> job = PlanJob(request_.planned, static_cast<int64_t>(cpus.size()), record, request_.readers);
     if (job) job->profile = request_.profile;
+    if (job && request_.amend) {
+      if (Status amended = request_.amend(*job); !amended) job = std::move(amended).error();
+    }
     const Result<const WorkerEntry*> entry = workers.Find(name);
     if (!entry) return Conclude(Outcome::kUnsupported, entry.error().message);
     if (!(*entry)->installed()) return Conclude(Outcome::kUnsupported, NotInstalled(**entry));

@@ -10,6 +10,7 @@
 
 #include "axis/profile_row.h"
 #include "base/error.h"
+#include "data/data_set.h"
 #include "plan/matrix.h"
 #include "run/worker_catalog.h"
 #include "store/record.h"
@@ -21,6 +22,9 @@ struct RunRequest {
   int64_t study = 0, round = 0, attempt = 0;
   std::string machine, machine_id;
   bool profile = false;         // ask the worker what each kernel cost; timing them makes steps a little slower
+  NetworkReaders readers = {};  // of networks' files
+  std::function<Status(Job&)> amend = {};   // what the job has beyond the cell: weights, a solver's schedule
+  std::string amendment = {};               // the same as flags, for whoever repeats the run
 };
 
 // For a live line: what the run is doing now.

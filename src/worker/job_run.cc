@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/job_run.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "worker/job_check.h"
 #include "worker/job_input.h"
@@ -101,8 +103,17 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
   LoopOptions options = LoopOf(job, budget, input, adapter);
   const StopRequest stop;
   options.stop = stop.flag();
+  const Snapshots& kept = job.snapshots;
+  if (kept.any()) {
+    options.after_step = [&](int64_t steps) -> Status {
+      if (!std::binary_search(kept.after.begin(), kept.after.end(), steps)) return Ok();
+      return WriteSnapshot(adapter, graph, kept.folder, steps);
+    };
+  }
   const LoopResult loop =
       TENCH_TRY(RunTimedLoop(adapter, options, [&](const Steps& steps) { return answers.Write(steps); }));
+  if (loop.stopped && kept.any() && !std::binary_search(kept.after.begin(), kept.after.end(), loop.steps))
+    TENCH_TRY(WriteSnapshot(adapter, graph, kept.folder, loop.steps));
   if (loop.stopped) return JobEnd::kStopped;
   const int64_t peak_rss_bytes = PeakResidentBytes() + PeakResidentBytes(adapter.Helper());  // before tensors are gathered, which is no part of a step
   TENCH_TRY(WriteTensors(adapter, graph, job.tensors));

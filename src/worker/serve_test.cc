@@ -258,6 +258,32 @@ TEST_F(ServeTest, FinishesItsStepAndFlushesOnTerminate) {
             1);  // gathered, and flushed before its fifth of a second was over
 }
 
+TEST_F(ServeTest, WritesSnapshotsWhileTheStepsGoOn) {
+  job.snapshots = {(folder.path() / "kept").string(), {2, 4}};
+  EXPECT_EQ(RunJobWith(Plain()).code, 0);
+  EXPECT_EQ(std::filesystem::file_size(folder.path() / "kept/2/parameters/fc.weight.bin"), 24u);
+  EXPECT_EQ(std::filesystem::file_size(folder.path() / "kept/4/parameters/fc.weight.bin"), 24u);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "kept/4.part"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "kept/5"));
+}
+
+TEST_F(ServeTest, LeavesASnapshotWhenItIsAskedToStop) {
+  job.budget.warmup_steps = 0;
+  job.budget.fixed_steps = 1'000'000;
+  job.snapshots = {(folder.path() / "kept").string(), {}};
+  bool signalled = false;
+  const Answer answer = Converse({"--job", JobFile()}, Stepping([](int64_t) -> Result<double> { return usleep(250'000), 1.0; }),
+                                 [&](pid_t child, std::string& so_far) {
+                                   if (signalled || so_far.find("\"steps\"") == std::string::npos) return;
+                                   signalled = true;
+                                   kill(child, SIGTERM);
+                                 });
+  EXPECT_EQ(answer.code, 143);
+  const Steps last = Parsed<Steps>(answer.lines.back());
+  const auto steps = last.first + static_cast<int64_t>(last.step_ns.size());
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "kept" / std::to_string(steps) / "parameters/fc.bias.bin")) << steps;
+}
+
 TEST_F(ServeTest, EndsAtOnceOnTerminateOutsideOfTheSteps) {
   const Answer answer = Converse(
       {"--job", JobFile()},

@@ -60,4 +60,16 @@ Status WriteTensors(Adapter& adapter, const TypedGraph& graph, const TensorFiles
   return Ok();
 }
 
+Status WriteSnapshot(Adapter& adapter, const TypedGraph& graph, const std::filesystem::path& folder, int64_t steps) {
+  const std::filesystem::path whole = folder / std::to_string(steps), part = whole.string() + ".part";
+  TensorFiles wanted;
+  wanted.folder = part.string();
+  wanted.parameters = wanted.state = true;
+  TENCH_TRY(WriteTensors(adapter, graph, wanted));
+  std::error_code error;
+  std::filesystem::rename(part, whole, error);
+  if (error) return Failed("{}: {}", whole.string(), error.message());
+  return Ok();
+}
+
 }  // namespace tench

@@ -16,4 +16,7 @@ Result<std::vector<std::string>> ResolveOutputs(const TypedGraph& graph, const s
 
 Status WriteTensors(Adapter& adapter, const TypedGraph& graph, const TensorFiles& wanted);
 
+// FOLDER/STEPS with parameters and state; it appears when it is whole.
+Status WriteSnapshot(Adapter& adapter, const TypedGraph& graph, const std::filesystem::path& folder, int64_t steps);
+
 }  // namespace tench

@@ -72,6 +72,7 @@ class TimedLoop {
     pending_.step_ns.push_back(last_step_ns_);
     pending_.loss.push_back(*loss);
     ++step_;
+    if (options_.after_step) TENCH_TRY(options_.after_step(step_));
     if (end_ns - last_emit_ns_ >= kEmitEveryNs || pending_.step_ns.size() == kStepsPerLine) TENCH_TRY(Emit());
     return loss;
   }

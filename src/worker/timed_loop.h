@@ -19,6 +19,7 @@ struct LoopOptions {
   std::vector<double> lr_schedule;  // by step number, warm-up counted; empty = untouched
   // Both null when input is fixed. Making samples is tench's own work and off the clock; handing them over is input_ns.
   std::function<Status(int64_t step)> make_batch, next_batch;
+  std::function<Status(int64_t steps)> after_step;   // called off the clock with the number of steps made; null = nobody asks
   const volatile std::sig_atomic_t* stop = nullptr;  // non-zero: end after the current step
   Clock* clock = nullptr;                            // null = the system's
 };

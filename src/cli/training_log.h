@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The log of `tench train`, line for line as `caffe train` writes it, so that what reads Caffe's logs reads these. Times are those of whole
+// steps, the update included; Caffe's lines at iteration N leave N's own update out.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "net/caffe/solver_file.h"
+#include "net/graph.h"
+
+namespace tench {
+
+class TrainingLog {
+ public:
+  // `write` gets one line at a time, with its prefix and without a newline.
+  TrainingLog(const CaffeSolver& solver, const Graph& graph, std::function<void(const std::string&)> write);
+
+  void Start();
+  void Step(int64_t iteration, int64_t step_ns, double loss);
+  void Snapshot(const std::string& file);
+  void Weights(const std::string& file);
+  void Done(bool complete);
+
+ private:
+  void Line(const char* source, const std::string& text);
+  double Smoothed(double loss);
+
+  const CaffeSolver& solver_;
+  std::string network_, loss_name_;       // of the only loss; "" if there are several
+  double loss_weight_ = 1;
+  std::function<void(const std::string&)> write_;
+  std::vector<double> recent_;            // losses of the last average_loss iterations
+  double smoothed_ = 0;
+  int64_t lapse_ns_ = 0, lapse_steps_ = 0;   // since the last line
+};
+
+}  // namespace tench

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/training.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/subprocess.h"
+#include "base/text.h"
+#include "measure/affinity.h"
+#include "protocol/channel.h"
+#include "protocol/command_line.h"
+#include "run/conversation.h"
+#include "run/worker_environment.h"
+
+namespace tench {
+namespace {
+
+constexpr int64_t kLookEveryNs = 100'000'000;
+// A step of a large network on a small machine may take a minute, and a snapshot a while to write.
+constexpr int64_t kStopGraceNs = int64_t{300} * 1'000'000'000;
+constexpr int64_t kExitGraceNs = int64_t{5} * 1'000'000'000;
+
+Result<SpawnOptions> Prepare(const WorkerEntry& entry, const Job& job, const std::filesystem::path& folder) {
+  TENCH_TRY(WriteFileAtomically(folder / "job.json", PrintJson(ToJson(job)) + "\n"));
+  SpawnOptions spawn;
+  spawn.executable = entry.executable;
+  spawn.arguments = {kJobFlag, (folder / "job.json").string()};
+  std::vector<int> cpus = AllowedCpus();
+  if (static_cast<size_t>(job.threads) > cpus.size())
+    return Unsupported("{} threads were asked for, but this process may use {} CPUs", job.threads, cpus.size());
+  cpus.resize(static_cast<size_t>(job.threads));
+  spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus);
+  spawn.cpus = std::move(cpus);
+  spawn.folder = folder;
+  spawn.output_fd = STDERR_FILENO;   // a framework's own words belong to the log
+  return spawn;
+}
+
+class Training {
+ public:
+  Training(Subprocess child, Fd answers, std::filesystem::path snapshots, const TrainingEvents& events, const volatile int& stop)
+      : child_(std::move(child)), channel_(std::move(answers)), snapshots_(std::move(snapshots)), events_(events), stop_(stop) {}
+
+  Result<TrainingEnd> Watch() {
+    Result<TrainingEnd> end = Follow();
+    child_.End(end.ok() ? kExitGraceNs : 0);
+    return end;
+  }
+
+ private:
+  Result<TrainingEnd> Follow() {
+    while (!channel_.ended()) {
+      const ChannelRead read = channel_.Next(NowNs() + kLookEveryNs);
+      if (read.kind == ChannelRead::Kind::kTooLong || read.kind == ChannelRead::Kind::kHalfLine)
+        return Failed("the worker broke the protocol: {}", Printable(read.text));
+      if (read.kind == ChannelRead::Kind::kLine) TENCH_TRY(Take(read.text));
+      TENCH_TRY(TakeSnapshots());
+      if (stop_ != 0) TENCH_TRY(Stop());
+    }
+    child_.Wait(NowNs() + kExitGraceNs);
+    TENCH_TRY(TakeSnapshots());
+    if (conversation_.done()) return TrainingEnd::kComplete;
+    if (asked_ns_ != 0) return TrainingEnd::kStopped;
+    return Failed("the worker ended before its work was done ({})", child_.status() ? child_.status()->ToString() : "it still runs");
+  }
+
+  Status Take(const std::string& line) {
+    TENCH_TRY(conversation_.Take(line).In("the worker broke the protocol"));
+    const Message message = TENCH_TRY(ParseMessage(line));
+    if (const auto* failure = std::get_if<Failure>(&message)) return Error{failure->message, failure->kind};
+    if (const auto* hello = std::get_if<Hello>(&message)) return events_.on_hello ? events_.on_hello(*hello) : Ok();
+    if (const auto* steps = std::get_if<Steps>(&message)) return events_.on_steps(*steps);
+    return Ok();
+  }
+
+  // The ones that are whole have a number for a name.
+  Status TakeSnapshots() {
+    std::vector<int64_t> found;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(snapshots_, error)) {
+      if (const Result<int64_t> steps = ParseInteger(entry.path().filename().string()); steps.ok()) found.push_back(*steps);
+    }
+    std::sort(found.begin(), found.end());
+    for (const int64_t steps : found) {
+      const std::filesystem::path folder = snapshots_ / std::to_string(steps);
+      TENCH_TRY(events_.on_snapshot(steps, folder));
+      std::filesystem::remove_all(folder, error);
+    }
+    return Ok();
+  }
+
+  Status Stop() {
+    if (asked_ns_ == 0) {
+      asked_ns_ = NowNs();
+      child_.Signal(SIGTERM);
+    }
+    if (NowNs() - asked_ns_ > kStopGraceNs) return Failed("the worker did not stop within {} s", kStopGraceNs / 1'000'000'000);
+    return Ok();
+  }
+
+  Subprocess child_;
+  Channel channel_;
+  Conversation conversation_;
+  std::filesystem::path snapshots_;
+  const TrainingEvents& events_;
+  const volatile int& stop_;
+  int64_t asked_ns_ = 0;   // when the worker was asked to stop
+};
+
+}  // namespace
+
+Result<TrainingEnd> Train(const WorkerEntry& entry, Job job, const TrainingEvents& events, const volatile int& stop) {
+  if (!entry.installed()) return Unsupported("the worker '{}' is not installed; to install: {}", entry.name, entry.install);
+  const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make("tench-train-"));
+  const std::filesystem::path snapshots = folder.path() / "snapshots";
+  std::error_code error;
+  std::filesystem::create_directory(snapshots, error);
+  if (error) return Failed("{}: {}", snapshots.string(), error.message());
+  job.snapshots.folder = snapshots.string();
+  SpawnOptions spawn = TENCH_TRY(Prepare(entry, job, folder.path()));
+  Pipe answers = TENCH_TRY(Pipe::Make());
+  spawn.extra_fd = answers.out.get();
+  Subprocess child = TENCH_TRY(Subprocess::Spawn(spawn));
+  answers.out.Close();
+  return Training(std::move(child), std::move(answers.in), snapshots, events, stop).Watch();
+}
+
+}  // namespace tench
