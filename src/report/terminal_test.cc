@@ -21,10 +21,10 @@ TEST(TerminalTest, ShowsTheRankingAndThenEveryFailure) {
 
 lenet on mnist, batch 64, train
 on the clock: train: training forward, backward and update; one resident batch
-  #  worker         time/image    95 %  × best  images/s  time/step  GFLOP/s  peak memory   loss  outcome  flags
-  ─  ─────────────  ──────────  ──────  ──────  ────────  ─────────  ───────  ───────────  ─────  ───────  ──────────
-  1  native 1.0         100 µs  ±0.0 %    1.00     10000     6.4 ms    137.6      6.0 MiB  0.125  ok 2/3   unverified
-  2  reference 1.0       10 ms  ±1.0 %  100.00       100     640 ms    1.376      6.0 MiB  0.125  ok
+  #  worker         time/image    95 %  × best  verdict    images/s  time/step  GFLOP/s  peak memory   loss  outcome  flags
+  ─  ─────────────  ──────────  ──────  ──────  ─────────  ────────  ─────────  ───────  ───────────  ─────  ───────  ──────────
+  1  native 1.0         100 µs  ±0.0 %    1.00                10000     6.4 ms    137.6      6.0 MiB  0.125  ok 2/3   unverified
+  2  reference 1.0       10 ms  ±1.0 %  100.00  ambiguous       100     640 ms    1.376      6.0 MiB  0.125  ok
 
 2 cells with failed runs
   native 1.0, lenet on mnist, batch 64, train
@@ -41,19 +41,19 @@ TEST(TerminalTest, ByAnAxisShowsOneRowPerValue) {
   for (const int64_t batch : {16, 8}) builder.Add(TimedRun("native", 1e6 * static_cast<double>(batch) + 4e6, batch));
   EXPECT_EQ(RenderText(std::move(builder).Finish(), {}), R"(native 1.0: lenet on mnist, train
 on the clock: train: training forward, backward and update; one resident batch
-  batch  time/image    95 %  × best  images/s  time/step  GFLOP/s  peak memory   loss  outcome  flags
-  ─────  ──────────  ──────  ──────  ────────  ─────────  ───────  ───────────  ─────  ───────  ─────
-  8          1.5 ms  ±1.0 %    1.20     666.7      12 ms    73.38      6.0 MiB  0.125  ok
-  16        1.25 ms  ±1.0 %    1.00       800      20 ms    44.03      6.0 MiB  0.125  ok
+  batch  time/image    95 %  × best  verdict    images/s  time/step  GFLOP/s  peak memory   loss  outcome  flags
+  ─────  ──────────  ──────  ──────  ─────────  ────────  ─────────  ───────  ───────────  ─────  ───────  ─────
+  8          1.5 ms  ±1.0 %    1.20  ambiguous     666.7      12 ms    73.38      6.0 MiB  0.125  ok
+  16        1.25 ms  ±1.0 %    1.00                  800      20 ms    44.03      6.0 MiB  0.125  ok
 )");
 }
 
 TEST(TerminalTest, ANarrowTerminalLosesTheLessImportantColumnsFirst) {
-  EXPECT_THAT(RenderText(SmallRanking(), {.width = 74, .colour = false}), HasSubstr(R"(
-  worker         time/image    95 %  × best  images/s  outcome  flags
-  ─────────────  ──────────  ──────  ──────  ────────  ───────  ──────────
-  native 1.0         100 µs  ±0.0 %    1.00     10000  ok 2/3   unverified
-  reference 1.0       10 ms  ±1.0 %  100.00       100  ok
+  EXPECT_THAT(RenderText(SmallRanking(), {.width = 85, .colour = false}), HasSubstr(R"(
+  worker         time/image    95 %  × best  verdict    images/s  outcome  flags
+  ─────────────  ──────────  ──────  ──────  ─────────  ────────  ───────  ──────────
+  native 1.0         100 µs  ±0.0 %    1.00                10000  ok 2/3   unverified
+  reference 1.0       10 ms  ±1.0 %  100.00  ambiguous       100  ok
 )"));
   EXPECT_THAT(RenderText(SmallRanking(), {.width = 40, .colour = false}), HasSubstr(R"(
   worker         time/image  × best
