@@ -66,10 +66,10 @@ class BrowserTest : public testing::Test {
   }
 
   std::string Chromium(const std::string& flags, const fs::path& page) {
-    return Output(fmt::format("timeout 240 chromium --headless=new --no-sandbox --disable-gpu --no-first-run "
-                              "--user-data-dir={} --virtual-time-budget=20000 {} file://{} 2>{}",
-                              (folder_->path() / "profile").string(), flags, page.string(),
-                              (folder_->path() / "stderr").string()));
+    return Output(fmt::format(
+        "timeout 240 chromium --headless=new --no-sandbox --disable-gpu --no-first-run "
+        "--user-data-dir={} --virtual-time-budget=20000 {} file://{} 2>{}",
+        (folder_->path() / "profile").string(), flags, page.string(), (folder_->path() / "stderr").string()));
   }
 
   Json See(const ReportData& data, const std::string& flags = "--window-size=1280,900") {
