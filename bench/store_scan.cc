@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a large store takes to read: makes one with RUNS runs of 100 steps in a temporary folder, CELLS cells in
-// RUNS / CELLS rounds, then times a bare walk over all runs, the ranking, each rendering and the report, and prints the peak
-// resident set after them.
+// RUNS / CELLS rounds, then times a bare walk over all runs, the ranking, each rendering and the report, and prints the
+// peak resident set after them.
 //   bench_store_scan [RUNS [CELLS]]        default 100000 runs of 20000 cells
 
 #include <fmt/format.h>
@@ -106,8 +106,8 @@ Status Measure(const std::filesystem::path& path) {
   const ReportData data = TENCH_TRY(Timed("walk for the report", [&] { return ReadReport(store, {}); }));
   const ChartSet charts = Timed("make its charts", [&] { return MakeCharts(data); });
   const std::string page = Timed("render as HTML", [&] { return RenderPage(data, charts, {}); });
-  fmt::print("{} runs, {} groups; {} bytes of text, {} of CSV, {} of JSON, {} of HTML without the charts' script\n", count,
-             ranking.groups.size(), text.size(), csv.size(), json.size(), page.size());
+  fmt::print("{} runs, {} groups; {} bytes of text, {} of CSV, {} of JSON, {} of HTML without the charts' script\n",
+             count, ranking.groups.size(), text.size(), csv.size(), json.size(), page.size());
   return Ok();
 }
 

@@ -19,20 +19,31 @@ Json ChartTheme(bool dark) {
   const char* ink = dark ? "#dfe6e4" : "#1d2629";
   const char* soft = dark ? "#93a29f" : "#5c6b72";
   const char* line = dark ? "#2f3a3e" : "#e3e8e6";
-  const Json axis = {{"labelColor", soft},     {"titleColor", soft}, {"gridColor", line}, {"domainColor", line},
-                     {"tickColor", line},      {"labelFontSize", 12}, {"titleFontSize", 12},
-                     {"titleFontWeight", 500}, {"labelLimit", 220},   {"titlePadding", 10}};
+  const Json axis = {{"labelColor", soft}, {"titleColor", soft},  {"gridColor", line},   {"domainColor", line},
+                     {"tickColor", line},  {"labelFontSize", 12}, {"titleFontSize", 12}, {"titleFontWeight", 500},
+                     {"labelLimit", 220},  {"titlePadding", 10}};
   return {{"background", "transparent"},
           {"font", "Inter, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif"},
           {"axis", axis},
           {"view", {{"stroke", nullptr}}},
           {"title",
-           {{"color", ink}, {"subtitleColor", soft}, {"fontSize", 14}, {"fontWeight", 600}, {"anchor", "start"},
-            {"offset", 14}, {"subtitleFontSize", 12}}},
+           {{"color", ink},
+            {"subtitleColor", soft},
+            {"fontSize", 14},
+            {"fontWeight", 600},
+            {"anchor", "start"},
+            {"offset", 14},
+            {"subtitleFontSize", 12}}},
           {"header", {{"labelColor", ink}, {"titleColor", ink}, {"labelFontSize", 13}, {"labelFontWeight", 600}}},
           {"legend",
-           {{"labelColor", ink}, {"titleColor", soft}, {"labelFontSize", 12}, {"titleFontSize", 12},
-            {"orient", "bottom"}, {"direction", "horizontal"}, {"columns", 4}, {"symbolStrokeWidth", 2},
+           {{"labelColor", ink},
+            {"titleColor", soft},
+            {"labelFontSize", 12},
+            {"titleFontSize", 12},
+            {"orient", "bottom"},
+            {"direction", "horizontal"},
+            {"columns", 4},
+            {"symbolStrokeWidth", 2},
             {"labelLimit", 260}}},
           {"text", {{"color", ink}}},
           {"rule", {{"color", soft}}},
@@ -76,11 +87,12 @@ Json SeriesColour(const ReportData& data, bool legend) {
     domain.push_back(series);
     range.push_back(series.starts_with("reference") ? kReferenceColour : kPalette[next++ % kPalette.size()]);
   }
-  return {{"field", "series"},
-          {"type", "nominal"},
-          {"title", nullptr},
-          {"scale", {{"domain", std::move(domain)}, {"range", std::move(range)}}},
-          {"legend", legend ? Json{{"symbolType", "circle"}, {"symbolOpacity", 1}, {"symbolSize", 90}} : Json(nullptr)}};
+  return {
+      {"field", "series"},
+      {"type", "nominal"},
+      {"title", nullptr},
+      {"scale", {{"domain", std::move(domain)}, {"range", std::move(range)}}},
+      {"legend", legend ? Json{{"symbolType", "circle"}, {"symbolOpacity", 1}, {"symbolSize", 90}} : Json(nullptr)}};
 }
 
 Json Tooltip(std::initializer_list<std::array<std::string, 3>> fields) {

@@ -16,9 +16,9 @@ namespace tench {
 
 // One drawing of a chart: the values of the specification's parameters.
 struct ChartChoice {
-  std::string title;  // "lenet on mnist, train"
+  std::string title;   // "lenet on mnist, train"
   std::string detail;  // "over mxnet": a second choice within the first; mostly empty
-  Json parameters;    // {"group": 3}
+  Json parameters;     // {"group": 3}
 };
 
 struct Chart {
@@ -45,11 +45,11 @@ Json FigureSpec(const Chart& chart, const ChartChoice& choice, bool dark);
 Json ChartTheme(bool dark);
 
 // Building blocks that charts share.
-Json SpecFrame(std::string_view data_name, Json transform);    // schema, data, parameter "group", transforms
-Json SeriesColour(const ReportData& data, bool legend = true);  // the encoding of field "series"
+Json SpecFrame(std::string_view data_name, Json transform);              // schema, data, parameter "group", transforms
+Json SeriesColour(const ReportData& data, bool legend = true);           // the encoding of field "series"
 Json Tooltip(std::initializer_list<std::array<std::string, 3>> fields);  // field, title, d3 format or ""
 Json LogAxis(const std::string& field, const std::string& title, const std::vector<int64_t>& ticks = {});
-std::string GroupFilter(Grouping grouping);                    // "datum.in_batches === group"
+std::string GroupFilter(Grouping grouping);  // "datum.in_batches === group"
 
 // Choices for the groups that `wanted` counts at least `least` different values for among ranked cells.
 std::vector<ChartChoice> GroupChoices(const ReportData& data, Grouping grouping, size_t least,

@@ -38,19 +38,26 @@ Json LinesSpec(const ReportData& data, const std::string& value, const std::stri
   const Json x = LogAxis("batch", "batch size", Batches(data));
   Json y = LogAxis(value, title);
   Json y_low = {{"field", low}, {"type", "quantitative"}, {"scale", {{"type", "log"}}}, {"title", title}};
-  Json band = {{"mark", {{"type", "area"}, {"tooltip", false}}},
-               {"encoding", {{"x", x}, {"y", y_low}, {"y2", {{"field", high}}}, {"color", SeriesColour(data)},
-                             {"opacity", Faded(0.14)}}}};
+  Json band = {
+      {"mark", {{"type", "area"}, {"tooltip", false}}},
+      {"encoding",
+       {{"x", x}, {"y", y_low}, {"y2", {{"field", high}}}, {"color", SeriesColour(data)}, {"opacity", Faded(0.14)}}}};
   Json lines = {{"params", Json::array({LegendSelection()})},
                 {"mark", {{"type", "line"}, {"point", {{"size", 55}, {"filled", true}}}}},
-                {"encoding", {{"x", x}, {"y", y}, {"color", SeriesColour(data)}, {"opacity", Faded(1)},
-                              {"tooltip", Tooltip({{"series", "worker", ""}, {"batch", "batch", ""},
-                                                   {"image_ms", "ms per image", ".4~g"},
-                                                   {"images_per_s", "images/s", ",.4~g"},
-                                                   {"ratio", "× fastest", ".3~g"}})}}}};
-  Json bars = {{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
-               {"encoding", {{"x", x}, {"y", y_low}, {"y2", {{"field", high}}}, {"color", SeriesColour(data)},
-                             {"opacity", Faded(0.8)}}}};
+                {"encoding",
+                 {{"x", x},
+                  {"y", y},
+                  {"color", SeriesColour(data)},
+                  {"opacity", Faded(1)},
+                  {"tooltip", Tooltip({{"series", "worker", ""},
+                                       {"batch", "batch", ""},
+                                       {"image_ms", "ms per image", ".4~g"},
+                                       {"images_per_s", "images/s", ",.4~g"},
+                                       {"ratio", "× fastest", ".3~g"}})}}}};
+  Json bars = {
+      {"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
+      {"encoding",
+       {{"x", x}, {"y", y_low}, {"y2", {{"field", high}}}, {"color", SeriesColour(data)}, {"opacity", Faded(0.8)}}}};
   spec["layer"] = Json::array({band, bars, lines});
   return spec;
 }
@@ -61,7 +68,8 @@ void AddBatchCharts(const ReportData& data, ChartSet& set) {
   const std::vector<ChartChoice> choices = GroupChoices(data, kGroupBatches, 2, RankedBatch);
   if (choices.empty()) return;
   const std::string caption =
-      "Both axes are logarithmic. Points are medians over the rounds, whiskers and bands 95 % intervals. Click a worker "
+      "Both axes are logarithmic. Points are medians over the rounds, whiskers and bands 95 % intervals. Click a "
+      "worker "
       "in the legend to single it out.";
   set.charts.push_back({"time-by-batch", "batch", "Time per image", "Less is better. " + caption,
                         LinesSpec(data, "image_ms", "low_ms", "high_ms", "milliseconds per image"), choices});
@@ -88,12 +96,20 @@ void AddPeakMemoryChart(const ReportData& data, ChartSet& set) {
   const Json states = Json::array({"ok", "swapped", "out of memory"});
   Json points = {{"mark", {{"type", "point"}, {"filled", false}, {"strokeWidth", 2}, {"opacity", 1}}},
                  {"encoding",
-                  {{"x", x}, {"y", y}, {"color", SeriesColour(data)},
-                   {"shape", {{"field", "memory_state"}, {"type", "nominal"}, {"title", nullptr},
-                              {"scale", {{"domain", states}, {"range", {"circle", "triangle-up", "cross"}}}}}},
+                  {{"x", x},
+                   {"y", y},
+                   {"color", SeriesColour(data)},
+                   {"shape",
+                    {{"field", "memory_state"},
+                     {"type", "nominal"},
+                     {"title", nullptr},
+                     {"scale", {{"domain", states}, {"range", {"circle", "triangle-up", "cross"}}}}}},
                    {"size", {{"condition", {{"test", "datum.memory_state === 'ok'"}, {"value", 45}}}, {"value", 160}}},
-                   {"tooltip", Tooltip({{"series", "worker", ""}, {"batch", "batch", ""}, {"mib", "peak MiB", ",.0f"},
-                                        {"memory_state", "state", ""}, {"reason", "reason", ""}})}}}};
+                   {"tooltip", Tooltip({{"series", "worker", ""},
+                                        {"batch", "batch", ""},
+                                        {"mib", "peak MiB", ",.0f"},
+                                        {"memory_state", "state", ""},
+                                        {"reason", "reason", ""}})}}}};
   spec["layer"] = Json::array({lines, points});
   set.charts.push_back({"peak-memory", "memory", "Peak memory",
                         "The worker's largest resident set over the run, children included; logarithmic axes. A "

@@ -12,35 +12,44 @@ std::string UnitOf(const ReportCell& cell) { return cell.cell.Text(kAxisDevice) 
 // Only training moves the weights. Runs that diverged are what a loss chart is for; `wrong` ones are never shown beside
 // right ones.
 bool HasCurve(const ReportCell& cell) {
-  return cell.series_data.loss.size() > 1 && cell.row.outcome != Outcome::kWrong &&
-         cell.cell.phase() == Phase::kTrain;
+  return cell.series_data.loss.size() > 1 && cell.row.outcome != Outcome::kWrong && cell.cell.phase() == Phase::kTrain;
 }
 
 Json LossSpec(Grouping grouping, const Json& colour, const Json& detail) {
   Json spec = SpecFrame("loss", Json::array({{{"filter", GroupFilter(grouping)}}}));
   const Json x = LogAxis("epoch", "epochs");
   const Json y = {{"field", "loss"}, {"type", "quantitative"}, {"title", "loss"}, {"scale", {{"zero", false}}}};
-  Json dash = {{"field", "unit"}, {"type", "nominal"}, {"title", nullptr}, {"legend", nullptr},
+  Json dash = {{"field", "unit"},
+               {"type", "nominal"},
+               {"title", nullptr},
+               {"legend", nullptr},
                {"scale", {{"domain", {"CPU", "GPU"}}, {"range", Json::array({{5, 3}, {1, 0}})}}}};
   Json lines = {{"transform", Json::array({{{"filter", "datum.mark !== 'nan'"}}})},
                 {"mark", {{"type", "line"}, {"strokeWidth", 1.75}}},
                 {"encoding", {{"x", x}, {"y", y}, {"color", colour}, {"strokeDash", dash}, {"detail", detail}}}};
-  const Json tooltip = Tooltip({{"series", "worker", ""}, {"label", "PU (batch)", ""}, {"epoch", "epoch", ".4~g"},
-                                {"loss", "loss", ".5~g"}});
+  const Json tooltip = Tooltip(
+      {{"series", "worker", ""}, {"label", "PU (batch)", ""}, {"epoch", "epoch", ".4~g"}, {"loss", "loss", ".5~g"}});
   Json points = {{"transform", Json::array({{{"filter", "datum.mark === null && datum.shown === 1"}}})},
                  {"mark", {{"type", "point"}, {"strokeWidth", 1.5}, {"size", 36}, {"opacity", 1}}},
-                 {"encoding", {{"x", x}, {"y", y}, {"color", colour}, {"tooltip", tooltip},
-                               {"fillOpacity", {{"condition", {{"test", "datum.unit === 'GPU'"}, {"value", 1}}},
-                                                {"value", 0}}},
-                               {"fill", colour}}}};
+                 {"encoding",
+                  {{"x", x},
+                   {"y", y},
+                   {"color", colour},
+                   {"tooltip", tooltip},
+                   {"fillOpacity", {{"condition", {{"test", "datum.unit === 'GPU'"}, {"value", 1}}}, {"value", 0}}},
+                   {"fill", colour}}}};
   // Not filtered: a layer without a row would leave the scales without an extent.
-  Json marks = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 110}, {"color", "#d92d20"}}},
-                {"encoding",
-                 {{"x", x}, {"y", y},
-                  {"opacity", {{"condition", {{"test", "datum.mark !== null"}, {"value", 1}}}, {"value", 0}}},
-                  {"shape", {{"field", "mark_text"}, {"type", "nominal"}, {"title", nullptr},
-                             {"scale", {{"domain", {"negative loss", "not a number"}},
-                                        {"range", {"triangle-down", "cross"}}}}}}}}};
+  Json marks = {
+      {"mark", {{"type", "point"}, {"filled", true}, {"size", 110}, {"color", "#d92d20"}}},
+      {"encoding",
+       {{"x", x},
+        {"y", y},
+        {"opacity", {{"condition", {{"test", "datum.mark !== null"}, {"value", 1}}}, {"value", 0}}},
+        {"shape",
+         {{"field", "mark_text"},
+          {"type", "nominal"},
+          {"title", nullptr},
+          {"scale", {{"domain", {"negative loss", "not a number"}}, {"range", {"triangle-down", "cross"}}}}}}}}};
   spec["layer"] = Json::array({lines, points, marks});
   spec["resolve"] = {{"legend", {{"shape", "independent"}}}};
   return spec;
@@ -64,8 +73,10 @@ void AddCurve(const ReportCell& cell, DataTable& table) {
     const char* mark = !finite ? "nan" : point.loss < 0 ? "negative" : nullptr;
     table.Add({cell.series, label, UnitOf(cell), cell.cell.Integer(kAxisBatch), ChartNumber(point.epoch),
                ChartNumber(last), mark ? Json(mark) : Json(nullptr),
-               !finite ? "not a number" : point.loss < 0 ? "negative loss" : "", index++ % 4 == 0 ? 1 : 0,
-               cell.group[kGroupCurves], cell.group[kGroupWorkers]});
+               !finite          ? "not a number"
+               : point.loss < 0 ? "negative loss"
+                                : "",
+               index++ % 4 == 0 ? 1 : 0, cell.group[kGroupCurves], cell.group[kGroupWorkers]});
   }
 }
 
@@ -80,11 +91,15 @@ void AddLossCharts(const ReportData& data, ChartSet& set) {
   if (table.size() == 0) return;
   set.data.emplace("loss", std::move(table));
   const std::string caption =
-      "The newest run of each cell, warm-up steps included. CPU dashed with hollow markers, GPU solid with filled ones. "
+      "The newest run of each cell, warm-up steps included. CPU dashed with hollow markers, GPU solid with filled "
+      "ones. "
       "Where one batch stays resident every step is an epoch of it. Negative and undefined losses are marked in red.";
   const auto any_curve = [](const ReportCell& cell) { return HasCurve(cell) ? cell.series : std::string(); };
-  const Json label = {{"field", "label"}, {"type", "nominal"}, {"title", "PU (batch)"},
-                      {"sort", {{"field", "batch"}}}, {"scale", {{"scheme", "tableau10"}}}};
+  const Json label = {{"field", "label"},
+                      {"type", "nominal"},
+                      {"title", "PU (batch)"},
+                      {"sort", {{"field", "batch"}}},
+                      {"scale", {{"scheme", "tableau10"}}}};
   set.charts.push_back({"loss-by-batch", "loss", "By batch size", caption,
                         LossSpec(kGroupCurves, label, {{"field", "label"}}),
                         GroupChoices(data, kGroupCurves, 1, any_curve)});

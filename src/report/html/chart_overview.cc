@@ -51,23 +51,39 @@ std::vector<Panel> ChoosePanels(const ReportData& data) {
 
 Json PanelSpec(const ReportData& data, int64_t number, const std::string& title, const std::vector<std::string>& order,
                double room) {
-  const Json y = {{"field", "series"}, {"type", "nominal"}, {"title", nullptr}, {"sort", order},
-                  {"axis", {{"domain", false}, {"ticks", false}, {"labelPadding", 6}, {"labelLimit", kLabelWidth - 8},
-                            {"minExtent", kLabelWidth}, {"maxExtent", kLabelWidth}}}};
-  const Json x = {{"field", "images_per_s"}, {"type", "quantitative"}, {"title", nullptr},
-                  {"scale", {{"domain", Json::array({0, ChartNumber(room)})}, {"nice", false}}}, {"axis", nullptr}};
+  const Json y = {{"field", "series"},
+                  {"type", "nominal"},
+                  {"title", nullptr},
+                  {"sort", order},
+                  {"axis",
+                   {{"domain", false},
+                    {"ticks", false},
+                    {"labelPadding", 6},
+                    {"labelLimit", kLabelWidth - 8},
+                    {"minExtent", kLabelWidth},
+                    {"maxExtent", kLabelWidth}}}};
+  const Json x = {{"field", "images_per_s"},
+                  {"type", "quantitative"},
+                  {"title", nullptr},
+                  {"scale", {{"domain", Json::array({0, ChartNumber(room)})}, {"nice", false}}},
+                  {"axis", nullptr}};
   Json bar = {{"mark", {{"type", "bar"}, {"cornerRadiusEnd", 3}, {"height", {{"band", 0.72}}}}},
               {"encoding",
-               {{"x", x}, {"y", y}, {"color", SeriesColour(data, false)},
+               {{"x", x},
+                {"y", y},
+                {"color", SeriesColour(data, false)},
                 {"opacity", {{"condition", {{"test", "datum.rank === 1"}, {"value", 1}}}, {"value", 0.72}}},
-                {"tooltip", Tooltip({{"series", "worker", ""}, {"images_per_s", "images/s", ",.4~r"},
+                {"tooltip", Tooltip({{"series", "worker", ""},
+                                     {"images_per_s", "images/s", ",.4~r"},
                                      {"ratio", "× the fastest's time", ".3~r"}})}}}};
-  Json interval = {{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
-                   {"encoding", {{"x", {{"field", "rate_low"}, {"type", "quantitative"}}},
-                                 {"x2", {{"field", "rate_high"}}}, {"y", y}}}};
-  Json label = {{"mark", {{"type", "text"}, {"align", "left"}, {"dx", 6}, {"fontSize", 12}}},
-                {"encoding", {{"x", {{"field", "rate_high"}, {"type", "quantitative"}}}, {"y", y},
-                              {"text", {{"field", "label"}}}}}};
+  Json interval = {
+      {"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
+      {"encoding",
+       {{"x", {{"field", "rate_low"}, {"type", "quantitative"}}}, {"x2", {{"field", "rate_high"}}}, {"y", y}}}};
+  Json label = {
+      {"mark", {{"type", "text"}, {"align", "left"}, {"dx", 6}, {"fontSize", 12}}},
+      {"encoding",
+       {{"x", {{"field", "rate_high"}, {"type", "quantitative"}}}, {"y", y}, {"text", {{"field", "label"}}}}}};
   return {{"title", {{"text", title}, {"fontSize", 13}, {"offset", 6}, {"limit", 320}, {"frame", "bounds"}}},
           {"width", 230},
           {"height", 24 * order.size()},
@@ -115,11 +131,14 @@ void AddOverviewChart(const ReportData& data, ChartSet& set) {
   spec["columns"] = 3;
   spec["spacing"] = {{"row", 22}, {"column", 20}};
   set.charts.push_back(
-      {"overview", "summary", "Images per second",
+      {"overview",
+       "summary",
+       "Images per second",
        "Images per second of every worker, with 95 % intervals; more is better. In brackets: how many times the "
        "fastest's time it takes. Panels have scales of their own. Where a network was measured at several batch sizes "
        "this is the one that most workers share.",
-       std::move(spec), {{"", "", Json::object()}}});
+       std::move(spec),
+       {{"", "", Json::object()}}});
 }
 
 }  // namespace tench

@@ -74,11 +74,17 @@ void AddPhaseChart(const ReportData& data, ChartSet& set) {
   }
   spec["mark"] = {{"type", "bar"}, {"height", {{"band", 0.7}}}};
   spec["encoding"] = {
-      {"y", {{"field", "series"}, {"type", "nominal"}, {"title", nullptr},
-             {"sort", {{"field", "image_ms"}, {"op", "sum"}, {"order", "ascending"}}}}},
+      {"y",
+       {{"field", "series"},
+        {"type", "nominal"},
+        {"title", nullptr},
+        {"sort", {{"field", "image_ms"}, {"op", "sum"}, {"order", "ascending"}}}}},
       {"x", {{"field", "image_ms"}, {"type", "quantitative"}, {"title", "milliseconds per image"}, {"stack", "zero"}}},
-      {"color", {{"field", "part"}, {"type", "nominal"}, {"title", nullptr},
-                 {"scale", {{"domain", names}, {"range", colours}}}}},
+      {"color",
+       {{"field", "part"},
+        {"type", "nominal"},
+        {"title", nullptr},
+        {"scale", {{"domain", names}, {"range", colours}}}}},
       {"order", {{"field", "place"}, {"type", "quantitative"}}},
       {"tooltip", Tooltip({{"series", "worker", ""}, {"part", "part", ""}, {"image_ms", "ms per image", ".4~g"}})}};
   const auto phase = [](const ReportCell& cell) { return cell.ranked() ? cell.cell.Text(kAxisPhase) : std::string(); };

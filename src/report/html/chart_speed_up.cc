@@ -22,13 +22,13 @@ std::vector<Contest> Contests() {
        [](const auto& c) { return c.cell.Text(kAxisDevice); }},
       {"speed-up-threads", "Over a thread count", "thread count", kGroupThreadsBatches, "threads_used",
        [](const auto& c) { return std::to_string(c.row.threads); }},
-      {"speed-up-machine", "Over a machine", "machine", kGroupMachines, "machine",
-       [](const auto& c) { return c.machine; }},
+      {"speed-up-machine", "Over a machine", "machine and device", kGroupMachines, "place",
+       [](const auto& c) { return c.machine + ", " + c.cell.Text(kAxisDevice); }},
   };
 }
 
-// A choice per group and side to measure against. Of workers the slowest comes first, else the smallest: ratios above one
-// read best.
+// A choice per group and side to measure against. Of workers the slowest comes first, else the smallest: ratios above
+// one read best.
 std::vector<ChartChoice> ContestChoices(const ReportData& data, const Contest& contest) {
   std::map<int64_t, std::map<std::string, double>> groups;  // the slowest image of each side
   for (const ReportCell& cell : data.cells) {
@@ -49,7 +49,8 @@ std::vector<ChartChoice> ContestChoices(const ReportData& data, const Contest& c
     std::sort(order.begin(), order.end());
     for (const auto& [place, side] : order) {
       Json base = contest.field == "threads_used" ? Json(std::stoll(side)) : Json(side);
-      choices.push_back({data.group_titles[contest.grouping][static_cast<size_t>(group)], "over " + side,
+      choices.push_back({data.group_titles[contest.grouping][static_cast<size_t>(group)],
+                         "over " + side,
                          {{"group", group}, {"base", std::move(base)}}});
     }
   }
@@ -61,31 +62,38 @@ Json SpeedUpSpec(const ReportData& data, const Contest& contest) {
   Json groupby = between_workers ? Json::array({"batch"}) : Json::array({"batch", "series"});
   Json spec = SpecFrame(
       "cells",
-      Json::array({{{"filter", GroupFilter(contest.grouping) + " && datum.rank !== null"}},
-                   {{"calculate", fmt::format("datum.{} === base ? datum.image_ns : null", contest.field)}, {"as", "own"}},
-                   {{"joinaggregate", Json::array({{{"op", "max"}, {"field", "own"}, {"as", "base_ns"}}})},
-                    {"groupby", std::move(groupby)}},
-                   {{"calculate", "datum.base_ns / datum.image_ns"}, {"as", "speed_up"}},
-                   {{"filter", fmt::format("isValid(datum.base_ns) && datum.base_ns > 0 && datum.{} !== base",
-                                           contest.field)}},
-                   {{"calculate", "'' + datum.batch"}, {"as", "batch_text"}}}));
+      Json::array(
+          {{{"filter", GroupFilter(contest.grouping) + " && datum.rank !== null"}},
+           {{"calculate", fmt::format("datum.{} === base ? datum.image_ns : null", contest.field)}, {"as", "own"}},
+           {{"joinaggregate", Json::array({{{"op", "max"}, {"field", "own"}, {"as", "base_ns"}}})},
+            {"groupby", std::move(groupby)}},
+           {{"calculate", "datum.base_ns / datum.image_ns"}, {"as", "speed_up"}},
+           {{"filter", fmt::format("isValid(datum.base_ns) && datum.base_ns > 0 && datum.{} !== base", contest.field)}},
+           {{"calculate", "'' + datum.batch"}, {"as", "batch_text"}}}));
   spec["params"].push_back({{"name", "base"}, {"value", ""}});
-  const Json x = {{"field", "batch_text"}, {"type", "ordinal"}, {"title", "batch size"},
-                  {"sort", {{"field", "batch"}}}, {"axis", {{"labelAngle", 0}}}};
-  const Json y = {{"field", "speed_up"}, {"type", "quantitative"}, {"title", "times as fast"},
-                  {"scale", {{"zero", true}}}};
+  const Json x = {{"field", "batch_text"},
+                  {"type", "ordinal"},
+                  {"title", "batch size"},
+                  {"sort", {{"field", "batch"}}},
+                  {"axis", {{"labelAngle", 0}}}};
+  const Json y = {
+      {"field", "speed_up"}, {"type", "quantitative"}, {"title", "times as fast"}, {"scale", {{"zero", true}}}};
   Json bars = {{"mark", {{"type", "bar"}, {"cornerRadiusEnd", 2}}},
                {"encoding",
-                {{"x", x}, {"y", y}, {"color", SeriesColour(data)},
+                {{"x", x},
+                 {"y", y},
+                 {"color", SeriesColour(data)},
                  {"xOffset", {{"field", "series"}, {"type", "nominal"}, {"sort", data.series}}},
-                 {"tooltip", Tooltip({{"series", "worker", ""}, {contest.field, contest.noun, ""},
-                                      {"batch", "batch", ""}, {"speed_up", "times as fast", ".3~g"}})}}}};
+                 {"tooltip", Tooltip({{"series", "worker", ""},
+                                      {contest.field, contest.noun, ""},
+                                      {"batch", "batch", ""},
+                                      {"speed_up", "times as fast", ".3~g"}})}}}};
   if (!between_workers) {
-    bars["encoding"]["opacity"] = {{"field", contest.field}, {"type", "ordinal"}, {"title", contest.noun},
-                                   {"scale", {{"range", {0.55, 1}}}}};
+    bars["encoding"]["opacity"] = {
+        {"field", contest.field}, {"type", "ordinal"}, {"title", contest.noun}, {"scale", {{"range", {0.55, 1}}}}};
     bars["encoding"]["xOffset"] = {{"field", "side"}, {"type", "nominal"}};
-    spec["transform"].push_back({{"calculate", fmt::format("datum.series + ' ' + datum.{}", contest.field)},
-                                 {"as", "side"}});
+    spec["transform"].push_back(
+        {{"calculate", fmt::format("datum.series + ' ' + datum.{}", contest.field)}, {"as", "side"}});
   }
   Json even = {{"mark", {{"type", "rule"}, {"strokeDash", {4, 4}}}}, {"encoding", {{"y", {{"datum", 1}}}}}};
   spec["layer"] = Json::array({bars, even});
@@ -96,6 +104,7 @@ Json SpeedUpSpec(const ReportData& data, const Contest& contest) {
 
 void AddSpeedUpCharts(const ReportData& data, ChartSet& set) {
   for (const Contest& contest : Contests()) {
+    if (contest.grouping == kGroupMachines && !data.ranking.several_machines) continue;
     std::vector<ChartChoice> choices = ContestChoices(data, contest);
     if (choices.empty()) continue;
     set.charts.push_back({contest.id, "batch", contest.tab,

@@ -20,17 +20,28 @@ void AddStepChart(const ReportData& data, ChartSet& set) {
   spec.erase("autosize");  // does not go with a height by steps
   const Json y = {{"field", "series"}, {"type", "nominal"}, {"title", nullptr}, {"sort", {{"field", "p50"}}}};
   const auto x = [](const std::string& field) {
-    return Json{{"field", field}, {"type", "quantitative"}, {"title", "milliseconds per step, logarithmic"},
+    return Json{{"field", field},
+                {"type", "quantitative"},
+                {"title", "milliseconds per step, logarithmic"},
                 {"scale", {{"type", "log"}, {"nice", false}, {"padding", 12}}}};
   };
-  const Json tooltip =
-      Tooltip({{"series", "worker", ""}, {"least", "fastest, ms", ".4~g"}, {"p5", "5 %", ".4~g"}, {"p25", "25 %", ".4~g"},
-               {"p50", "median", ".4~g"}, {"p75", "75 %", ".4~g"}, {"p95", "95 %", ".4~g"}, {"most", "slowest", ".4~g"}});
+  const Json tooltip = Tooltip({{"series", "worker", ""},
+                                {"least", "fastest, ms", ".4~g"},
+                                {"p5", "5 %", ".4~g"},
+                                {"p25", "25 %", ".4~g"},
+                                {"p50", "median", ".4~g"},
+                                {"p75", "75 %", ".4~g"},
+                                {"p95", "95 %", ".4~g"},
+                                {"most", "slowest", ".4~g"}});
   const auto span = [&](const char* type, const char* from, const char* to, Json look) {
     look["type"] = type;
     return Json{{"mark", std::move(look)},
-                {"encoding", {{"y", y}, {"x", x(from)}, {"x2", {{"field", to}}}, {"color", SeriesColour(data, false)},
-                              {"tooltip", tooltip}}}};
+                {"encoding",
+                 {{"y", y},
+                  {"x", x(from)},
+                  {"x2", {{"field", to}}},
+                  {"color", SeriesColour(data, false)},
+                  {"tooltip", tooltip}}}};
   };
   Json median = {{"mark", {{"type", "tick"}, {"color", "white"}, {"thickness", 2}, {"size", 16}}},
                  {"encoding", {{"y", y}, {"x", x("p50")}, {"tooltip", tooltip}}}};

@@ -77,7 +77,8 @@ TEST_F(ChartTest, TimeAgainstBatchIsLogLogWithOnePointPerWorkerAndBatch) {
   for (const Json& row : Drawn("time-by-batch", "lenet on mnist, train")) {
     if (!row["rank"].is_null()) points.emplace(row["series"], row["batch"]);
   }
-  EXPECT_THAT(points, ElementsAre(std::pair("native", 16), std::pair("native", 64), std::pair("torch", 16), std::pair("torch", 64)));
+  EXPECT_THAT(points, ElementsAre(std::pair("native", 16), std::pair("native", 64), std::pair("torch", 16),
+                                  std::pair("torch", 64)));
 }
 
 TEST_F(ChartTest, SpeedUpBeginsWithTheSlowestWorkerAsItsBase) {
@@ -85,6 +86,22 @@ TEST_F(ChartTest, SpeedUpBeginsWithTheSlowestWorkerAsItsBase) {
   EXPECT_EQ(chart.choices[0].detail, "over torch");
   EXPECT_EQ(chart.choices[0].parameters["base"], "torch");
   EXPECT_EQ(Find("speed-up-threads").choices[0].parameters["base"], 1);
+}
+
+TEST_F(ChartTest, MachinesAreComparedAcrossTheirDevices) {
+  ReportBuilder builder;
+  builder.Add(ReportRun("native", 64));
+  RunRecord other = ReportRun("native", 64);
+  other.machine = other.machine_id = "lake";
+  other.cell.values[kAxisDevice] = std::string("gpu");
+  other.cell_id = other.cell.Id();
+  builder.Add(other);
+  data_ = *std::move(builder).Finish([](int64_t) { return Result<RunSeries>(RunSeries()); });
+  set_ = MakeCharts(data_);
+  const Chart& chart = Find("speed-up-machine");
+  ASSERT_EQ(chart.choices.size(), 2u);
+  EXPECT_EQ(chart.choices[0].detail, "over lake, gpu");
+  EXPECT_EQ(chart.choices[1].parameters["base"], "pond, cpu");
 }
 
 TEST_F(ChartTest, LossesOnTheCpuAreDashedHollowAndLabelledByUnitAndBatch) {

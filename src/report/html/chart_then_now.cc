@@ -41,26 +41,46 @@ Json ThenAndNowSpec() {
   Json spec = SpecFrame("then_and_now", Json::array({{{"filter", "datum.pair === group"}}}));
   spec["height"] = {{"step", 26}};
   spec.erase("autosize");  // does not go with a height by steps
-  const Json x = {{"field", "images_per_s"}, {"type", "quantitative"}, {"title", "images per second, logarithmic"},
+  const Json x = {{"field", "images_per_s"},
+                  {"type", "quantitative"},
+                  {"title", "images per second, logarithmic"},
                   {"scale", {{"type", "log"}, {"nice", false}, {"padding", 16}}}};
   const Json y = {{"field", "framework"}, {"type", "nominal"}, {"title", nullptr}, {"sort", {{"field", "place"}}}};
-  const Json hardware = Json::array({"this report", "2018: CPU", "2018: GPU, K20m", "2018: GPU, 2 × K20m",
-                                     "2018: GPU, P100", "2018: GPU, 2 × P100"});
+  const Json hardware = Json::array(
+      {"this report", "2018: CPU", "2018: GPU, K20m", "2018: GPU, 2 × K20m", "2018: GPU, P100", "2018: GPU, 2 × P100"});
   Json line = {{"mark", {{"type", "rule"}, {"opacity", 0.35}}},
-               {"encoding", {{"y", y}, {"x", {{"aggregate", "min"}, {"field", "images_per_s"}, {"type", "quantitative"},
-                                             {"scale", {{"type", "log"}}}, {"title", "images per second, logarithmic"}}},
-                             {"x2", {{"aggregate", "max"}, {"field", "images_per_s"}}}}}};
-  const Json tooltip = Tooltip({{"framework", "framework", ""}, {"hardware", "hardware", ""},
-                                {"batch", "batch", ""}, {"images_per_s", "images/s", ",.4~g"}});
+               {"encoding",
+                {{"y", y},
+                 {"x",
+                  {{"aggregate", "min"},
+                   {"field", "images_per_s"},
+                   {"type", "quantitative"},
+                   {"scale", {{"type", "log"}}},
+                   {"title", "images per second, logarithmic"}}},
+                 {"x2", {{"aggregate", "max"}, {"field", "images_per_s"}}}}}};
+  const Json tooltip = Tooltip({{"framework", "framework", ""},
+                                {"hardware", "hardware", ""},
+                                {"batch", "batch", ""},
+                                {"images_per_s", "images/s", ",.4~g"}});
   const auto scale = [&](Json range) { return Json{{"domain", hardware}, {"range", std::move(range)}}; };
   Json points = {
       {"mark", {{"type", "point"}, {"filled", true}, {"opacity", 1}}},
       {"encoding",
-       {{"x", x}, {"y", y}, {"tooltip", tooltip},
-        {"color", {{"field", "when"}, {"type", "nominal"}, {"title", nullptr}, {"legend", {{"columns", 3}}},
-                   {"scale", scale({"#0e9384", "#8b959a", "#d9a400", "#d9a400", "#a855c7", "#a855c7"})}}},
-        {"shape", {{"field", "when"}, {"type", "nominal"}, {"title", nullptr}, {"legend", {{"columns", 3}}},
-                   {"scale", scale({"diamond", "circle", "circle", "square", "circle", "square"})}}},
+       {{"x", x},
+        {"y", y},
+        {"tooltip", tooltip},
+        {"color",
+         {{"field", "when"},
+          {"type", "nominal"},
+          {"title", nullptr},
+          {"legend", {{"columns", 3}}},
+          {"scale", scale({"#0e9384", "#8b959a", "#d9a400", "#d9a400", "#a855c7", "#a855c7"})}}},
+        {"shape",
+         {{"field", "when"},
+          {"type", "nominal"},
+          {"title", nullptr},
+          {"legend", {{"columns", 3}}},
+          {"scale", scale({"diamond", "circle", "circle", "square", "circle", "square"})}}},
         {"size", {{"condition", {{"test", "datum.when === 'this report'"}, {"value", 170}}}, {"value", 65}}}}}};
   spec["layer"] = Json::array({line, points});
   return spec;
@@ -102,8 +122,10 @@ void AddThenAndNowChart(const ReportData& data, ChartSet& set) {
   own_choices.insert(own_choices.end(), other_choices.begin(), other_choices.end());
   set.charts.push_back(
       {"then-and-now", "then", "Then and now",
-       "Grey, yellow and violet: the UPV report of 2018, its versions, its machines (two Xeon E5 of 2013 or 2016, Tesla "
-       "K20m and P100), averages of three. Green diamonds: this report, on its own hardware, at the measured batch size "
+       "Grey, yellow and violet: the UPV report of 2018, its versions, its machines (two Xeon E5 of 2013 or 2016, "
+       "Tesla "
+       "K20m and P100), averages of three. Green diamonds: this report, on its own hardware, at the measured batch "
+       "size "
        "that is nearest to the report's. Different hardware: the distance says what years and machines did, not "
        "which framework is better.",
        ThenAndNowSpec(), std::move(own_choices)});

@@ -10,14 +10,21 @@ namespace {
 
 Json ThreadPanel(const ReportData& data, const std::set<int64_t>& counts, const std::string& field,
                  const std::string& title, const std::string& ideal) {
-  const Json x = {{"field", "threads"}, {"type", "quantitative"}, {"title", "threads"},
-                  {"scale", {{"zero", false}, {"padding", 12}}}, {"axis", {{"values", counts}}}};
+  const Json x = {{"field", "threads"},
+                  {"type", "quantitative"},
+                  {"title", "threads"},
+                  {"scale", {{"zero", false}, {"padding", 12}}},
+                  {"axis", {{"values", counts}}}};
   const Json y = {{"field", field}, {"type", "quantitative"}, {"title", title}, {"scale", {{"zero", true}}}};
   Json lines = {{"mark", {{"type", "line"}, {"point", {{"size", 55}}}}},
-                {"encoding", {{"x", x}, {"y", y}, {"color", SeriesColour(data)},
-                              {"tooltip", Tooltip({{"series", "worker", ""}, {"threads", "threads", ""},
-                                                   {"speed_up", "speed-up", ".3~g"},
-                                                   {"efficiency", "efficiency", ".0%"}})}}}};
+                {"encoding",
+                 {{"x", x},
+                  {"y", y},
+                  {"color", SeriesColour(data)},
+                  {"tooltip", Tooltip({{"series", "worker", ""},
+                                       {"threads", "threads", ""},
+                                       {"speed_up", "speed-up", ".3~g"},
+                                       {"efficiency", "efficiency", ".0%"}})}}}};
   Json perfect = {{"mark", {{"type", "line"}, {"strokeDash", {4, 4}}, {"color", "#8b959a"}, {"strokeWidth", 1.5}}},
                   {"encoding", {{"x", x}, {"y", {{"field", ideal}, {"type", "quantitative"}, {"title", title}}}}}};
   if (field == "efficiency") lines["encoding"]["y"]["axis"] = {{"format", ".0%"}};
@@ -34,7 +41,8 @@ void AddThreadChart(const ReportData& data, ChartSet& set) {
     const ReportCell*& known = curves[{cell.group[kGroupThreads], cell.series}][cell.row.threads];
     if (known == nullptr || cell.cell.Integer(kAxisThreads) > 0) known = &cell;
   }
-  DataTable table({"series", "threads", "speed_up", "efficiency", "ideal", "one", std::string(ColumnOf(kGroupThreads))});
+  DataTable table(
+      {"series", "threads", "speed_up", "efficiency", "ideal", "one", std::string(ColumnOf(kGroupThreads))});
   std::vector<ChartChoice> choices;
   std::set<int64_t> counts;
   for (const auto& [key, points] : curves) {

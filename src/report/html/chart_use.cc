@@ -6,16 +6,19 @@ namespace tench {
 namespace {
 
 Json UsePanel(const ReportData& data, const std::string& field, const std::string& title, bool time_axis) {
-  Json x = {{"field", "time_s"}, {"type", "quantitative"}, {"title", time_axis ? Json("seconds since the launch") : Json(nullptr)}};
+  Json x = {{"field", "time_s"},
+            {"type", "quantitative"},
+            {"title", time_axis ? Json("seconds since the launch") : Json(nullptr)}};
   Json colour = SeriesColour(data);
-  Json panel = {{"width", 600},
-                {"height", 150},
-                {"mark", {{"type", "line"}, {"interpolate", field == "cpus" ? "step-before" : "linear"}}},
-                {"encoding", {{"x", x},
-                              {"y", {{"field", field}, {"type", "quantitative"}, {"title", title}}},
-                              {"color", colour},
-                              {"tooltip", Tooltip({{"series", "worker", ""}, {"time_s", "seconds", ".3~g"},
-                                                   {field, title, ",.4~g"}})}}}};
+  Json panel = {
+      {"width", 600},
+      {"height", 150},
+      {"mark", {{"type", "line"}, {"interpolate", field == "cpus" ? "step-before" : "linear"}}},
+      {"encoding",
+       {{"x", x},
+        {"y", {{"field", field}, {"type", "quantitative"}, {"title", title}}},
+        {"color", colour},
+        {"tooltip", Tooltip({{"series", "worker", ""}, {"time_s", "seconds", ".3~g"}, {field, title, ",.4~g"}})}}}};
   return panel;
 }
 

@@ -46,12 +46,22 @@ Json DataTable::ToColumns() const {
   return {{"n", rows_}, {"columns", std::move(columns)}};
 }
 
+Json DataTable::Row(size_t row) const {
+  Json object = Json::object();
+  for (size_t i = 0; i < names_.size(); ++i) object[names_[i]] = values_[i][row];
+  return object;
+}
+
 Json DataTable::ToRows() const {
   Json rows = Json::array();
+  for (size_t row = 0; row < rows_; ++row) rows.push_back(Row(row));
+  return rows;
+}
+
+Json DataTable::ToRows(std::string_view column, const Json& value) const {
+  Json rows = Json::array();
   for (size_t row = 0; row < rows_; ++row) {
-    Json object = Json::object();
-    for (size_t i = 0; i < names_.size(); ++i) object[names_[i]] = values_[i][row];
-    rows.push_back(std::move(object));
+    if (At(row, column) == value) rows.push_back(Row(row));
   }
   return rows;
 }

@@ -4,8 +4,9 @@
 // texts written once, and to the renderer of paper figures row by row, as Vega-Lite reads it. Reals keep six digits:
 // more than any chart can show, and half the bytes. Pure.
 
-#include <initializer_list>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -26,10 +27,13 @@ class DataTable {
   // {"n": 3, "columns": {"batch": [1, 2, 4], "series": {"texts": ["native", …], "at": [0, 1, 0]}}}. A column that has
   // the same value in every row is {"all": value}.
   Json ToColumns() const;
-  // [{"batch": 1, "series": "native"}, …]
+  // [{"batch": 1, "series": "native"}, …]: all rows, or those that have `value` in `column`.
   Json ToRows() const;
+  Json ToRows(std::string_view column, const Json& value) const;
 
  private:
+  Json Row(size_t row) const;
+
   std::vector<std::string> names_;
   std::vector<std::vector<Json>> values_;  // by column
   size_t rows_ = 0;

@@ -22,8 +22,10 @@ std::string FileName(std::string_view text) {
   std::string name;
   for (const char c : text) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.';
-    if (plain) name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    else if (!name.empty() && name.back() != '-') name += '-';
+    if (plain)
+      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (!name.empty() && name.back() != '-')
+      name += '-';
   }
   while (name.ends_with('-')) name.pop_back();
   return name;
@@ -31,21 +33,15 @@ std::string FileName(std::string_view text) {
 
 // Only the rows that the choice draws: a paper's figure is no place for ten thousand others.
 Json OwnRows(const DataTable& table, const Json& spec, const ChartChoice& choice) {
-  Json rows = table.ToRows();
-  if (!spec.contains("transform") || !choice.parameters.contains("group")) return rows;
+  if (!spec.contains("transform") || !choice.parameters.contains("group")) return table.ToRows();
   for (const Json& transform : spec["transform"]) {
     if (!transform.contains("filter") || !transform["filter"].is_string()) continue;
     const std::string& filter = transform["filter"].get_ref<const std::string&>();
     const size_t end = filter.find(" === group");
     if (!filter.starts_with("datum.") || end == std::string::npos) continue;
-    const std::string column = filter.substr(6, end - 6);
-    Json own = Json::array();
-    for (Json& row : rows) {
-      if (row.contains(column) && row[column] == choice.parameters["group"]) own.push_back(std::move(row));
-    }
-    return own;
+    return table.ToRows(filter.substr(6, end - 6), choice.parameters["group"]);
   }
-  return rows;
+  return table.ToRows();
 }
 
 // What the process says, until it is over. Each line that is a figure's name tells of a figure that is there.

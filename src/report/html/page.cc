@@ -38,8 +38,12 @@ Json PageData(const ChartSet& set) {
   for (const Chart& chart : set.charts) {
     Json choices = Json::array();
     for (const ChartChoice& choice : chart.choices) choices.push_back(ChoiceJson(choice));
-    charts.push_back({{"id", chart.id}, {"section", chart.section}, {"tab", chart.tab}, {"caption", chart.caption},
-                      {"spec", chart.spec}, {"choices", std::move(choices)}});
+    charts.push_back({{"id", chart.id},
+                      {"section", chart.section},
+                      {"tab", chart.tab},
+                      {"caption", chart.caption},
+                      {"spec", chart.spec},
+                      {"choices", std::move(choices)}});
   }
   for (const auto& [name, table] : set.data) tables[name] = table.ToColumns();
   return {{"charts", std::move(charts)},
@@ -61,9 +65,10 @@ class Page {
     if (count == 0) {
       out_ += fmt::format("<p class=\"note\">{}</p>\n", section.nothing);
     } else if (!with_charts_) {
-      out_ += fmt::format("<p class=\"note\">{} chart{} left out: the charts' JavaScript was not there when this report "
-                          "was made. <code>deps/fetch</code> and a build bring it.</p>\n",
-                          count, count == 1 ? "" : "s");
+      out_ += fmt::format(
+          "<p class=\"note\">{} chart{} left out: the charts' JavaScript was not there when this report "
+          "was made. <code>deps/fetch</code> and a build bring it.</p>\n",
+          count, count == 1 ? "" : "s");
     } else {
       out_ += fmt::format("<div class=\"charts\" data-section=\"{}\"></div>\n", section.id);
     }
@@ -94,7 +99,8 @@ std::string StudyNames(const ReportData& data) {
   std::string out;
   for (size_t i = 0; i < data.ranking.studies.size() && i < 3; ++i) {
     const StudyRecord& study = data.ranking.studies[i];
-    out += fmt::format("{}{} on {}, {}", i > 0 ? " · " : "", study.suite, study.machine, study.started_utc.substr(0, 10));
+    out +=
+        fmt::format("{}{} on {}, {}", i > 0 ? " · " : "", study.suite, study.machine, study.started_utc.substr(0, 10));
   }
   if (data.ranking.studies.size() > 3) out += fmt::format(" and {} more", data.ranking.studies.size() - 3);
   return out;
@@ -104,7 +110,9 @@ std::string Header(const ReportData& data, const PageOptions& options) {
   std::string out = "<body>\n<nav aria-label=\"Sections\"><div>\n";
   for (const SectionRow* section : {&kSummary, &kBatch, &kLoss, &kMemory, &kInside, &kTable, &kThen})
     out += fmt::format("<a href=\"#{}\">{}</a>\n", section->id, section->title);
-  out += "<button type=\"button\" id=\"theme\" title=\"Light, dark, or as the system asks\">Theme</button>\n</div></nav>\n";
+  out +=
+      "<button type=\"button\" id=\"theme\" title=\"Light, dark, or as the system "
+      "asks\">Theme</button>\n</div></nav>\n";
   out += fmt::format("<main>\n<header>\n<h1>{}</h1>\n", HtmlText(options.title));
   out += fmt::format("<p class=\"soft\">{}", HtmlText(StudyNames(data)));
   if (!options.made_utc.empty())

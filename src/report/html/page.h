@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The report as one HTML file that needs nothing else: style, script, charts' JavaScript and data are in it, and its own
-// security policy keeps it from asking the network for anything. Without the charts' JavaScript it has tables only, and
-// says what is missing. Pure.
+// The report as one HTML file that needs nothing else: style, script, charts' JavaScript and data are in it, and its
+// own security policy keeps it from asking the network for anything. Without the charts' JavaScript it has tables only,
+// and says what is missing. Pure.
 
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@ namespace tench {
 
 struct PageOptions {
   std::string title = "tench report";
-  std::string made_utc;           // shown below the title unless empty
+  std::string made_utc;            // shown below the title unless empty
   std::string_view charts_script;  // the content of vega.js; empty = none
 };
 

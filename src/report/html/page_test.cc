@@ -27,9 +27,12 @@ std::string Between(const std::string& text, std::string_view from, std::string_
 
 TEST(PageTest, TellsTheWinnerWithMarginAndVerdict) {
   const std::string page = PageOf(SmallReport());
-  EXPECT_TRUE(Says(page, "<b>native</b> is the fastest in 6 of 6 comparisons; all of them by a margin that the rounds confirm."));
-  EXPECT_TRUE(Says(page, "<td class=\"left wrap\">lenet on mnist, batch 64, train</td><td class=\"left\"><b>native</b></td><td>9827</td>"
-                              "<td class=\"left\">torch</td><td>4913</td><td>2.00×</td>"));
+  EXPECT_TRUE(Says(
+      page, "<b>native</b> is the fastest in 6 of 6 comparisons; all of them by a margin that the rounds confirm."));
+  EXPECT_TRUE(Says(
+      page,
+      "<td class=\"left wrap\">lenet on mnist, batch 64, train</td><td class=\"left\"><b>native</b></td><td>9827</td>"
+      "<td class=\"left\">torch</td><td>4913</td><td>2.00×</td>"));
   EXPECT_TRUE(Says(page, "<span class=\"verdict faster\">faster</span>"));
 }
 
@@ -39,7 +42,9 @@ TEST(PageTest, ShowsParityCapabilityMachineAndNoise) {
                            "<dt>cpu</dt><dd>fish</dd>", "wandered by ±0.2 %"}) {
     EXPECT_TRUE(Says(page, text));
   }
-  EXPECT_TRUE(Says(page, "<td class=\"unable\" title=\"unsupported: not installed &lt;b&gt;yet&lt;/b&gt;\">unsupported<sup>1</sup></td>"));
+  EXPECT_TRUE(Says(
+      page,
+      "<td class=\"unable\" title=\"unsupported: not installed &lt;b&gt;yet&lt;/b&gt;\">unsupported<sup>1</sup></td>"));
   EXPECT_TRUE(Says(page, "<li>unsupported: not installed &lt;b&gt;yet&lt;/b&gt;</li>"));
 }
 
@@ -96,7 +101,8 @@ TEST(PageTest, WithoutTheChartsScriptItSaysWhatIsMissing) {
   const std::string without = PageOf(SmallReport());
   EXPECT_TRUE(Says(without, "charts left out") && Says(without, "deps/fetch"));
   EXPECT_FALSE(Says(without, "class=\"charts\""));
-  const std::string with = PageOf(SmallReport(), {.title = "", .made_utc = "", .charts_script = "window.vegaEmbed = 1"});
+  const std::string with =
+      PageOf(SmallReport(), {.title = "", .made_utc = "", .charts_script = "window.vegaEmbed = 1"});
   EXPECT_FALSE(Says(with, "chart left out") || Says(with, "charts left out"));
   EXPECT_TRUE(Says(with, "<div class=\"charts\" data-section=\"loss\"></div>"));
 }
@@ -141,9 +147,7 @@ TEST(PageTest, TenThousandRunsMakeASmallPage) {
   EXPECT_LT(PageOf(*data).size(), 4'100'000u);
 }
 
-TEST(PageTest, AnEmptyStoreIsAPageThatSaysSo) {
-  EXPECT_TRUE(Says(PageOf(ReportData()), "There are no runs."));
-}
+TEST(PageTest, AnEmptyStoreIsAPageThatSaysSo) { EXPECT_TRUE(Says(PageOf(ReportData()), "There are no runs.")); }
 
 }  // namespace
 }  // namespace tench

@@ -58,10 +58,12 @@ std::vector<PublishedGemm> PublishedGemms() {
 }
 
 std::string HardwareTitle(const std::string& hardware) {
-  static const std::map<std::string, std::string> titles = {
-      {"cpu:2xe5-2620v2", "CPU, 2 × E5-2620 v2"}, {"cpu:2xe5-2630v4", "CPU, 2 × E5-2630 v4"},
-      {"gpu:k20m", "GPU, K20m"},                  {"gpu:2xk20m", "GPU, 2 × K20m"},
-      {"gpu:p100", "GPU, P100"},                  {"gpu:2xp100", "GPU, 2 × P100"}};
+  static const std::map<std::string, std::string> titles = {{"cpu:2xe5-2620v2", "CPU, 2 × E5-2620 v2"},
+                                                            {"cpu:2xe5-2630v4", "CPU, 2 × E5-2630 v4"},
+                                                            {"gpu:k20m", "GPU, K20m"},
+                                                            {"gpu:2xk20m", "GPU, 2 × K20m"},
+                                                            {"gpu:p100", "GPU, P100"},
+                                                            {"gpu:2xp100", "GPU, 2 × P100"}};
   const auto found = titles.find(hardware);
   return found == titles.end() ? hardware : found->second;
 }

@@ -28,7 +28,7 @@ const std::array<GroupingRow, kGroupingCount>& Groupings() {
       {"in_devices", {kAxisBatch, kAxisDevice}},
       {"in_threads", {kAxisThreads}},
       {"in_threads_batches", {kAxisThreads, kAxisBatch}},
-      {"in_machines", {kAxisBatch}, true},
+      {"in_machines", {kAxisBatch, kAxisDevice}, true},
       {"in_phases", {kAxisPhase}},
       {"in_curves", {kAxisBatch, kAxisDevice}, false, true},
   }};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the HTML report shows, gathered in one walk over a store: the ranking, and per cell what charts need besides. The
-// long series are read for a bounded number of cells and thinned at once, so that a report of ten thousand runs stays
-// small and quick. Charts and sections are pure functions of this struct.
+// What the HTML report shows, gathered in one walk over a store: the ranking, and per cell what charts need besides.
+// The long series are read for a bounded number of cells and thinned at once, so that a report of ten thousand runs
+// stays small and quick. Charts and sections are pure functions of this struct.
 
 #include <array>
 #include <cstdint>
@@ -26,7 +26,7 @@ enum Grouping : size_t {
   kGroupDevices,         // … and the device
   kGroupThreads,         // worker and threads
   kGroupThreadsBatches,  // … and the batch size
-  kGroupMachines,        // worker, batch size and machine
+  kGroupMachines,        // worker, batch size, device and machine
   kGroupPhases,          // worker and phase
   kGroupCurves,          // batch size and device, of one worker
   kGroupingCount,
@@ -69,11 +69,11 @@ struct ReportCell {
 
 struct ReportData {
   Ranking ranking;
-  std::vector<ReportCell> cells;                                   // in the ranking's order
+  std::vector<ReportCell> cells;  // in the ranking's order
   std::array<std::vector<std::string>, kGroupingCount> group_titles;
-  std::vector<std::string> series;                                 // every ReportCell::series, in the order of legends
+  std::vector<std::string> series;  // every ReportCell::series, in the order of legends
   std::vector<ParityRecord> parities;
-  int64_t cells_without_series = 0;                                // left out to keep the report small
+  int64_t cells_without_series = 0;  // left out to keep the report small
 };
 
 Result<ReportData> ReadReport(Store& store, const RankOptions& options);

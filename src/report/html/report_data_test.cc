@@ -13,7 +13,8 @@ using testing::ElementsAre;
 
 const ReportCell& Find(const ReportData& data, const std::string& series, int64_t batch, const std::string& phase) {
   for (const ReportCell& cell : data.cells) {
-    if (cell.series == series && cell.cell.Integer(kAxisBatch) == batch && cell.cell.Text(kAxisPhase) == phase) return cell;
+    if (cell.series == series && cell.cell.Integer(kAxisBatch) == batch && cell.cell.Text(kAxisPhase) == phase)
+      return cell;
   }
   ADD_FAILURE() << "no cell " << series << " " << batch << " " << phase;
   return data.cells.front();
@@ -29,7 +30,8 @@ TEST(ReportDataTest, GroupsCellsByWhatMayDiffer) {
   EXPECT_EQ(c.group[kGroupPhases], d.group[kGroupPhases]);
   EXPECT_NE(a.group[kGroupCurves], b.group[kGroupCurves]);
   EXPECT_EQ(data.group_titles[kGroupBatches][static_cast<size_t>(a.group[kGroupBatches])], "lenet on mnist, train");
-  EXPECT_EQ(data.group_titles[kGroupCurves][static_cast<size_t>(a.group[kGroupCurves])], "native: lenet on mnist, train");
+  EXPECT_EQ(data.group_titles[kGroupCurves][static_cast<size_t>(a.group[kGroupCurves])],
+            "native: lenet on mnist, train");
 }
 
 TEST(ReportDataTest, NamesSeriesByVersionAndOptionsOnlyWhereTheyDiffer) {

@@ -34,9 +34,9 @@ std::string AbilityCell(const Ability* ability, std::vector<std::string>& reason
     return fmt::format("<td class=\"able\" title=\"ok, {} cell{}\">✓</td>", ability->cells,
                        ability->cells == 1 ? "" : "s");
   }
-  const auto& [outcome, failure] = *std::max_element(
-      ability->failures.begin(), ability->failures.end(),
-      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  const auto& [outcome, failure] =
+      *std::max_element(ability->failures.begin(), ability->failures.end(),
+                        [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
   std::string name = Name(outcome);
   std::replace(name.begin(), name.end(), '_', ' ');
   const std::string reason = failure.second.empty() ? name : name + ": " + failure.second;
@@ -114,7 +114,8 @@ std::string ParitySection(const ReportData& data) {
          "<th class=\"left\">setting</th><th class=\"left\">parity</th><th>worst / allowed</th>"
          "<th class=\"left\">where</th></tr></thead>\n<tbody>\n" +
          rows +
-         "</tbody></table></div>\n</details>\n<p class=\"soft\">Each worker trained from the same weights on the same data as the plain loops of "
+         "</tbody></table></div>\n</details>\n<p class=\"soft\">Each worker trained from the same weights on the same "
+         "data as the plain loops of "
          "<code>reference</code>; the figure is its largest difference over what rounding allows, below 1 is right."
          "</p>\n";
 }
@@ -126,7 +127,8 @@ std::string PublishedSection() {
       "<th class=\"left\">kind</th><th>seconds</th><th>calls</th></tr></thead>\n<tbody>\n";
   for (const PublishedGemm& gemm : PublishedGemms()) {
     out += fmt::format(
-        "<tr><td class=\"left\">{}</td><td class=\"left\">{}</td><td class=\"left\">{}</td><td>{}</td><td>{}</td></tr>\n",
+        "<tr><td class=\"left\">{}</td><td class=\"left\">{}</td><td "
+        "class=\"left\">{}</td><td>{}</td><td>{}</td></tr>\n",
         HtmlText(gemm.method), HtmlText(gemm.framework), HtmlText(gemm.kind), gemm.seconds, gemm.calls);
   }
   return out +

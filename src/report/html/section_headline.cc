@@ -35,10 +35,14 @@ std::map<int64_t, std::vector<const ReportCell*>> Comparisons(const ReportData& 
 // "slower" is said of the runner-up.
 std::string VerdictTitle(RatioVerdict verdict) {
   switch (verdict) {
-    case RatioVerdict::kSlower: return "faster";
-    case RatioVerdict::kFaster: return "slower";
-    case RatioVerdict::kSame: return "same";
-    case RatioVerdict::kAmbiguous: break;
+    case RatioVerdict::kSlower:
+      return "faster";
+    case RatioVerdict::kFaster:
+      return "slower";
+    case RatioVerdict::kSame:
+      return "same";
+    case RatioVerdict::kAmbiguous:
+      break;
   }
   return "ambiguous";
 }
@@ -47,9 +51,7 @@ std::string Tile(std::string_view value, std::string_view what) {
   return fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n", HtmlText(value), HtmlText(what));
 }
 
-std::string Plural(size_t count, std::string_view noun) {
-  return fmt::format("{}{}", noun, count == 1 ? "" : "s");
-}
+std::string Plural(size_t count, std::string_view noun) { return fmt::format("{}{}", noun, count == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -62,14 +64,13 @@ std::string HeadlineSection(const ReportData& data) {
   }
   std::string out;
   if (!wins.empty()) {
-    const auto best = std::max_element(wins.begin(), wins.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto best =
+        std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     const int64_t won = best->second, sure = clear[best->first];
     out += fmt::format(
         "<p class=\"headline\"><b>{}</b> is the fastest in {} of {} {}; {} by a margin that the rounds confirm.</p>\n",
         HtmlText(best->first), won, comparisons.size(), Plural(comparisons.size(), "comparison"),
-        sure == won ? fmt::format("{}", won == 1 ? "it wins" : "all of them")
-                    : fmt::format("{} of these", sure));
+        sure == won ? fmt::format("{}", won == 1 ? "it wins" : "all of them") : fmt::format("{} of these", sure));
   }
   std::set<std::string> workers, networks, machines;
   int64_t verified = 0;
@@ -115,20 +116,25 @@ std::string WinnersSection(const ReportData& data) {
     const bool side_by_side = !second.row.against_best || second.row.interleaved;
     apart |= !side_by_side;
     out += fmt::format(
-        "<tr><td class=\"left wrap\">{}</td><td class=\"left\"><b>{}</b></td><td>{}</td><td class=\"left\">{}</td><td>{}</td>"
-        "<td>{:.2f}×</td><td class=\"soft\">{}</td><td class=\"left\"><span class=\"verdict {}\">{}{}</span></td></tr>\n",
+        "<tr><td class=\"left wrap\">{}</td><td class=\"left\"><b>{}</b></td><td>{}</td><td "
+        "class=\"left\">{}</td><td>{}</td>"
+        "<td>{:.2f}×</td><td class=\"soft\">{}</td><td class=\"left\"><span class=\"verdict "
+        "{}\">{}{}</span></td></tr>\n",
         HtmlText(data.group_titles[kGroupWorkers][static_cast<size_t>(group)]), HtmlText(first.series),
         Rate(first.ImageNs()), HtmlText(second.series), Rate(second.ImageNs()), margin, interval, verdict, verdict,
         side_by_side ? "" : " *");
   }
   out += "</tbody></table></div>\n";
   out +=
-      "<p class=\"soft\">Margin: the runner-up's time per image over the winner's, as the geometric mean over rounds in "
-      "which both ran, with Student's 95 % interval. Verdicts are corrected by Holm over each comparison; within 1 % is "
+      "<p class=\"soft\">Margin: the runner-up's time per image over the winner's, as the geometric mean over rounds "
+      "in "
+      "which both ran, with Student's 95 % interval. Verdicts are corrected by Holm over each comparison; within 1 % "
+      "is "
       "“same”, and fewer than five rounds can only be “ambiguous”.</p>\n";
   if (apart) {
-    out += "<p class=\"soft\">* not measured side by side: rounds of different studies were paired by their "
-           "number.</p>\n";
+    out +=
+        "<p class=\"soft\">* not measured side by side: rounds of different studies were paired by their "
+        "number.</p>\n";
   }
   if (comparisons.size() > kMostWinners) {
     out += fmt::format("<p class=\"soft\">{} more comparisons are in the full table.</p>\n",

@@ -83,7 +83,8 @@ std::string MachineSection(const ReportData& data) {
   }
   if (const auto spread = SpreadOfStudy(data)) {
     out += fmt::format(
-        "<p><b>Noise</b> Between the rounds the same cell's time wandered by ±{:.1f} % (the median over {} cells of the "
+        "<p><b>Noise</b> Between the rounds the same cell's time wandered by ±{:.1f} % (the median over {} cells of "
+        "the "
         "standard deviation), by ±{:.1f} % at worst. Comparisons are made within rounds, where both sides met the same "
         "weather.</p>\n",
         spread->median * 100, spread->cells, spread->largest * 100);
@@ -105,7 +106,8 @@ std::string MethodSection(const ReportData& data) {
       "its work is complete. Warm-up steps are kept but never averaged in. Building the network, starting the worker "
       "and, where the input is cycled, fetching the next batch are not on that clock. On it are:</p>\n<ul>\n{}</ul>\n"
       "<p>A cell's time is the median over its runs of each run's median step. Its interval is 95 %: of the median "
-      "where there is one run, Student's t on the logarithms of the runs' medians where there are more. Only cells that "
+      "where there is one run, Student's t on the logarithms of the runs' medians where there are more. Only cells "
+      "that "
       "are alike in everything but the worker, its version and its options are ranked against each other; cells that "
       "failed are listed and never ranked. Peak memory is the worker's resident set.</p>\n",
       clocks);

@@ -18,8 +18,9 @@ inline RunRecord ReportRun(const std::string& worker, int64_t batch, const std::
   const double image_ns = (worker == "native" ? 100e3 : 200e3) * (1 + 1.0 / static_cast<double>(batch));
   const double share = phase == "forward" ? 0.25 : phase == "gradient" ? 0.75 : 1;
   const double per_thread = threads == 1 ? 1.6 : 1;
-  RunRecord run = TimedRun(worker, image_ns * share * per_thread * static_cast<double>(batch) *
-                                       (1 + 0.001 * static_cast<double>(round)), batch);
+  RunRecord run = TimedRun(
+      worker, image_ns * share * per_thread * static_cast<double>(batch) * (1 + 0.001 * static_cast<double>(round)),
+      batch);
   static int64_t next_id = 0;
   run.id = ++next_id;
   run.study = 1;
@@ -53,7 +54,8 @@ inline RunSeries ReportSeries() {
   return series;
 }
 
-// native and torch on lenet: batches 16 and 64, three phases, five rounds; native with 1 and 2 threads; caffe unsupported.
+// native and torch on lenet: batches 16 and 64, three phases, five rounds; native with 1 and 2 threads; caffe
+// unsupported.
 inline ReportData SmallReport() {
   ReportBuilder builder;
   for (int64_t round = 0; round < 5; ++round) {

@@ -41,8 +41,8 @@ std::vector<UsePoint> ThinUse(const std::string& blob) {
     // The highest of those that a point stands for: a peak is what the chart is read for.
     const auto begin = samples.begin() + static_cast<std::ptrdiff_t>(i);
     const auto end = samples.begin() + static_cast<std::ptrdiff_t>(std::min(i + stride, samples.size()));
-    const Sample& top = *std::max_element(
-        begin, end, [](const Sample& a, const Sample& b) { return a.rss_bytes < b.rss_bytes; });
+    const Sample& top =
+        *std::max_element(begin, end, [](const Sample& a, const Sample& b) { return a.rss_bytes < b.rss_bytes; });
     const Sample& last = *std::prev(end);
     UsePoint point;
     point.time_s = static_cast<double>(top.time_ns - samples.front().time_ns) / 1e9;

@@ -138,7 +138,7 @@ class CellTable {
 
   // After RFC 4180, every column and the filtered rows. A text that a spreadsheet would take for a formula is quoted against that.
   csv() {
-    const keys = Object.keys(this.rows[0] || {}).filter((key) => !key.startsWith("in_") );
+    const keys = Object.keys(this.rows[0] || {}).filter((key) => !key.startsWith("in_") && key !== "place");
     const field = (value) => {
       let text = value === null ? "" : String(value);
       if (typeof value === "string" && /^[=+\-@\t]/.test(text)) text = "'" + text;
