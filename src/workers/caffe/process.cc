@@ -33,7 +33,8 @@ std::vector<std::pair<std::string, std::string>> ChildEnvironment(int64_t thread
     const size_t equals = pair.find('=');
     if (equals != std::string_view::npos) variables[std::string(pair.substr(0, equals))] = pair.substr(equals + 1);
   }
-  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"}) variables[name] = std::to_string(threads);
+  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"})
+    variables[name] = std::to_string(threads);
   // Otherwise glog leaves a file in the temporary folder for every process.
   variables["GLOG_logtostderr"] = "1";
   variables["GLOG_minloglevel"] = "0";

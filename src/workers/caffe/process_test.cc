@@ -31,7 +31,8 @@ TEST(CaffeProcessTest, TellsTheThreadsToEveryBlas) {
 }
 
 TEST(CaffeProcessTest, ReportsTheFatalWords) {
-  CaffeProcess process = Shell("echo 'F1115 22:57:49.957798 28018 net.cpp:1] Check failed: a == b (1 vs. 2)'; echo '*** Check failure stack trace: ***'; kill -ABRT $$");
+  CaffeProcess process = Shell(
+      "echo 'F1115 22:57:49.957798 28018 net.cpp:1] Check failed: a == b (1 vs. 2)'; echo '*** Check failure stack trace: ***'; kill -ABRT $$");
   const Status status = process.Finish();
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::kFailed);

@@ -54,7 +54,8 @@ Result<double> LossOfWeights(const Workshop& workshop, const TypedGraph& graph, 
 std::string_view StepSource(Phase phase) {
   switch (phase) {
     case Phase::kForward: return "caffe test: the time between the scores of two batches";
-    case Phase::kGradient: return "caffe time: the time between two of its iteration lines; weights by Caffe's own fillers, the loss computed once before";
+    case Phase::kGradient:
+      return "caffe time: the time between two of its iteration lines; weights by Caffe's own fillers, the loss computed once before";
     case Phase::kTrain: break;
   }
   return "caffe train: the time between two of its iteration lines";

@@ -21,8 +21,8 @@ std::string Print(const SolverText& text) {
   std::string out = fmt::format(
       "net: \"{}\"\ntype: \"{}\"\nsolver_mode: CPU\nlr_policy: \"fixed\"\nbase_lr: {}\nmomentum: {}\nweight_decay: {}\n"
       "regularization_type: \"L2\"\nrandom_seed: {}\nmax_iter: {}\ndisplay: {}\n",
-      kNetFile, text.solver.type == SolverType::kNesterov ? "Nesterov" : "SGD", text.solver.lr, text.solver.momentum, text.solver.weight_decay, text.seed & std::numeric_limits<int64_t>::max(),
-      text.iterations, text.display);
+      kNetFile, text.solver.type == SolverType::kNesterov ? "Nesterov" : "SGD", text.solver.lr, text.solver.momentum,
+      text.solver.weight_decay, text.seed & std::numeric_limits<int64_t>::max(), text.iterations, text.display);
   if (text.solver.clip_gradients > 0) out += fmt::format("clip_gradients: {}\n", text.solver.clip_gradients);
   out += text.snapshot.empty() ? "snapshot_after_train: false\nsnapshot_prefix: \"unused\"\n"
                                : fmt::format("snapshot_after_train: true\nsnapshot_prefix: \"{}\"\n", text.snapshot);
