@@ -129,8 +129,8 @@ std::vector<ConvTrial::Part> ConvTrial::PartsOf(const ConvKernel& kernel) {
   return parts;
 }
 
-std::vector<int64_t> ConvTrial::Run() {
-  std::vector<int64_t> best(candidates_.size(), kNever);
+std::vector<ConvTrial::Time> ConvTrial::Run() {
+  std::vector<Time> times(candidates_.size());
   std::vector<size_t> alive(candidates_.size());
   for (size_t i = 0; i < alive.size(); ++i) alive[i] = i;
   int64_t spent_ns = 0;
@@ -140,16 +140,16 @@ std::vector<int64_t> ConvTrial::Run() {
       for (const Part& part : candidates_[i]) part();
       stream_.wait();
       const int64_t time_ns = NowNs() - begin_ns;
-      if (Disturbances() - before <= kUsualDisturbances + time_ns / kUsualPeriodNs) best[i] = std::min(best[i], time_ns);
+      if (Disturbances() - before <= kUsualDisturbances + time_ns / kUsualPeriodNs) times[i].calm = true;
+      times[i].ns = std::min(times[i].ns, time_ns);
     }
-    const int64_t fastest = *std::min_element(best.begin(), best.end());
-    if (fastest == kNever) continue;
+    const int64_t fastest = std::min_element(times.begin(), times.end(), [](const Time& a, const Time& b) { return a.ns < b.ns; })->ns;
     spent_ns += fastest;
     const double limit = static_cast<double>(fastest) * (round == 0 ? kHopeless : round < kDoubtfulRounds ? kDoubtful : kBehind);
-    std::erase_if(alive, [&](size_t i) { return best[i] != kNever && static_cast<double>(best[i]) > limit; });
+    std::erase_if(alive, [&](size_t i) { return static_cast<double>(times[i].ns) > limit; });
     if (alive.size() == 1) break;
   }
-  return best;
+  return times;
 }
 
 ConvShape TrialShape(const ConvShape& shape, int64_t threads) {

@@ -23,9 +23,12 @@ class ConvTrial {
   ConvTrial(const ConvShape& shape, ConvDirection direction, std::span<const ConvKernel> kernels, const Md& home_weights,
             const dnnl::engine& engine);
 
-  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-  // The shortest undisturbed time of each kernel in ns, kNever for one that other work on the machine always got in the way of.
-  std::vector<int64_t> Run();
+  // The shortest of a kernel's runs: what other work does to a run can only make it longer.
+  struct Time {
+    int64_t ns = std::numeric_limits<int64_t>::max();
+    bool calm = false;   // at least one run was not disturbed by other work
+  };
+  std::vector<Time> Run();
 
  private:
   using Part = std::function<void()>;

@@ -9,9 +9,10 @@
 namespace tench::native {
 namespace {
 
-constexpr double kMargin = 0.97;                // a later candidate has to be faster by this factor
-constexpr int64_t kBudgetNs = 60'000'000'000;   // of all measurements of a build; what is left then takes oneDNN's choice
-constexpr int kPatience = 3;                    // disturbed choices after which the machine counts as too busy to measure on
+constexpr double kMargin = 0.97;                    // a later candidate has to be faster by this factor
+constexpr int64_t kBudgetNs = 60'000'000'000;       // of all measurements of a build; what is left then takes oneDNN's choice
+constexpr int64_t kBusyBudgetNs = 20'000'000'000;   // the same on a machine that is too busy to remember what it shows
+constexpr int kPatience = 3;                        // disturbed choices after which it counts as busy
 
 const char* Name(ConvDirection direction) {
   switch (direction) {
@@ -44,8 +45,8 @@ ConvKernel ConvTuner::Choose(const ConvShape& shape, ConvDirection direction, co
     if (!kernels.empty()) return kernels.front();
   }
   std::vector<ConvKernel> kernels = EnumerateConv(shape, direction, home_weights, engine_);
-  const bool spent = mode_ != TuneMode::kFull && spent_ns_ > kBudgetNs;
-  if (kernels.size() == 1 || disturbed_ >= kPatience || spent) return kernels.front();
+  const bool spent = mode_ != TuneMode::kFull && spent_ns_ > (disturbed_ >= kPatience ? kBusyBudgetNs : kBudgetNs);
+  if (kernels.size() == 1 || spent) return kernels.front();
   const std::string winner = Measure(TrialShape(shape, threads_), direction, home_weights, key);
   const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const ConvKernel& kernel) { return kernel.id == winner; });
   return found == kernels.end() ? kernels.front() : *found;
@@ -57,15 +58,15 @@ std::string ConvTuner::Measure(const ConvShape& shape, ConvDirection direction, 
   // They come last, and never win.
   while (kernels.size() > 1 && IsPortable(kernels.back())) kernels.pop_back();
   measured_ += static_cast<int64_t>(kernels.size());
-  const std::vector<int64_t> times = ConvTrial(shape, direction, kernels, home_weights, engine_).Run();
+  const std::vector<ConvTrial::Time> times = ConvTrial(shape, direction, kernels, home_weights, engine_).Run();
   size_t best = 0;
   for (size_t i = 1; i < times.size(); ++i) {
     // Noise alone should not lead away from the common layout, which neighbours share.
-    if (static_cast<double>(times[i]) < kMargin * static_cast<double>(times[best])) best = i;
+    if (static_cast<double>(times[i].ns) < kMargin * static_cast<double>(times[best].ns)) best = i;
   }
   fresh_[key] = kernels[best].id;
   // What was measured between others' work is good enough for now, but not to be remembered.
-  if (std::find(times.begin(), times.end(), ConvTrial::kNever) == times.end()) {
+  if (std::all_of(times.begin(), times.end(), [](const ConvTrial::Time& time) { return time.calm; })) {
     cache_.Remember(key, kernels[best].id);
   } else {
     ++disturbed_;

@@ -163,16 +163,21 @@ void RunStoredTiles(Tiles tiles, int64_t first_row_panel, int64_t last_row_panel
   }
 }
 
-// (batch, width) to [width / panel][batch][panel], zeros beyond the width.
-void Pack(const float* from, float* to, int64_t batch, int64_t width, int64_t panel) {
-  const int64_t panels = (width + panel - 1) / panel;
-  ParallelFor(panels, std::max<int64_t>(1, kGrain / (std::max<int64_t>(1, batch) * panel)), [&](int64_t first, int64_t last) {
+// (batch, width) to [width / panel][batch][panel], zeros beyond the width. The size of a whole panel's row is known to the compiler.
+template <int64_t kPanel>
+void Pack(const float* from, float* to, int64_t batch, int64_t width) {
+  const int64_t panels = (width + kPanel - 1) / kPanel;
+  ParallelFor(panels, std::max<int64_t>(1, kGrain / (std::max<int64_t>(1, batch) * kPanel)), [&](int64_t first, int64_t last) {
     for (int64_t p = first; p < last; ++p) {
-      const int64_t used = std::min(panel, width - p * panel);
+      const int64_t used = std::min(kPanel, width - p * kPanel);
+      const float* source = from + p * kPanel;
+      float* row = to + p * batch * kPanel;
+      if (used == kPanel) {
+        for (int64_t n = 0; n < batch; ++n) std::copy_n(source + n * width, kPanel, row + n * kPanel);
+        continue;
+      }
       for (int64_t n = 0; n < batch; ++n) {
-        float* row = to + (p * batch + n) * panel;
-        std::copy_n(from + n * width + p * panel, used, row);
-        std::fill(row + used, row + panel, 0.0f);
+        for (int64_t i = 0; i < kPanel; ++i) row[n * kPanel + i] = i < used ? source[n * width + i] : 0.0f;
       }
     }
   });
@@ -187,8 +192,8 @@ Rates RatesOf(const UpdateRule& rule, double lr) {
 void RunDense(Tiles tiles, const float* x, const float* dy, float* packed) {
   const DenseShape& shape = tiles.shape;
   float* dy_panels = packed + shape.batch * RoundUp(shape.in, kColumns);
-  Pack(x, packed, shape.batch, shape.in, kColumns);
-  Pack(dy, dy_panels, shape.batch, shape.out, kRows);
+  Pack<kColumns>(x, packed, shape.batch, shape.in);
+  Pack<kRows>(dy, dy_panels, shape.batch, shape.out);
   tiles.x_panels = packed;
   tiles.dy_panels = dy_panels;
   ParallelFor((shape.out + kRows - 1) / kRows, std::max<int64_t>(1, kGrain / (shape.in * kRows)),
