@@ -11,8 +11,8 @@ if(TENCH_SANITIZE)
   target_link_options(tench_flags INTERFACE -fsanitize=${TENCH_SANITIZE})
 endif()
 
-# Most of a compile is parsing the same dozen headers: precompiled, a build from nothing takes half the time. What was compiled with them
-# cannot be shared by ccache between folders, so that with a compiler launcher they are left out.
+# Most of a compile is parsing the same dozen headers: precompiled, they are parsed once. What was compiled with them cannot be
+# shared by ccache between folders, so that with a compiler launcher they are left out.
 set(precompile ON)
 if(CMAKE_CXX_COMPILER_LAUNCHER)
   set(precompile OFF)
