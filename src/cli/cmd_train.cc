@@ -16,6 +16,7 @@
 #include "net/caffe/caffemodel.h"
 #include "net/caffe/solver_file.h"
 #include "parity/answer.h"
+#include "protocol/tensor_path.h"
 #include "run/training.h"
 
 namespace tench {
@@ -60,7 +61,7 @@ Result<Job> MakeJob(const TrainFlags& flags, const CaffeSolver& solver, const Ca
 Status KeepSnapshot(const std::string& file, const CaffeNetwork& network, const std::filesystem::path& folder) {
   const TypedGraph typed = TENCH_TRY(Infer(network.graph, 1));
   const ParameterSource source = [&](const Parameter& parameter, std::span<float> out) {
-    return ReadRaw(TensorFile(folder, parameter.trained ? "parameters" : "state", parameter.name), out);
+    return ReadRaw(TensorPath(folder, parameter.trained ? "parameters" : "state", parameter.name), out);
   };
   return WriteCaffemodel(file, typed, network.names, source);
 }
