@@ -15,6 +15,7 @@ struct RunPlan {
   int64_t threads = 2;
   int steps = 1;           // with the learning rate dropped to a tenth after the second
   std::map<std::string, std::string> options;
+  Solver solver = {};
 };
 
 inline Result<AdapterRun> RunNetwork(Adapter& adapter, const Graph& graph, int64_t batch, const RunPlan& plan) {
@@ -24,6 +25,7 @@ inline Result<AdapterRun> RunNetwork(Adapter& adapter, const Graph& graph, int64
   options.dropout = false;
   options.observe = plan.observe;
   options.options = plan.options;
+  options.solver = plan.solver;
   return RunGraph(adapter, graph, batch, options, plan.steps);
 }
 
