@@ -2,6 +2,7 @@
 #include "parity/op_probe.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "net/op_parameters.h"
 
@@ -12,6 +13,14 @@ constexpr int64_t kMaxProjectionsPerChannel = 8;
 // Uniform numbers, not Gaussian ones: those come in few enough values for a max pool to meet ties, which frameworks break differently.
 const Fill kValues{FillKind::kUniform, -1.7, 1.7};
 const Fill kTargets{FillKind::kUniform, 0, 1};
+
+// What an op may be given: a power that is no whole number, or a negative one, needs a base above zero and not near it.
+Fill ValuesFor(const Op& op) {
+  const Power* power = std::get_if<Power>(&op);
+  if (power == nullptr || power->scale == 0 || (power->power >= 0 && power->power == std::floor(power->power))) return kValues;
+  const double low = (0.25 - power->shift) / power->scale, high = (2 - power->shift) / power->scale;
+  return {FillKind::kUniform, std::min(low, high), std::max(low, high)};
+}
 
 Shape Sample(const Shape& shape) { return {shape.begin() + 1, shape.end()}; }
 
@@ -75,25 +84,26 @@ class ProbeBuilder {
     const std::string name = branch_ + ".x" + std::to_string(position);
     const TypedLayer& producer = graph_.layers[graph_.layers[index].inputs[position]];
     const Shape& shape = producer.output.shape;
+    const Fill values = ValuesFor(graph_.layers[index].layer.op);
     if (producer.output.dtype == DType::kI32) {
       Append({name, producer.layer.op, {}, {}, {}});
     } else if (IsLoss(graph_.layers[index].layer.op) && position == 1) {
       Append({name, Input{InputRole::kData, Sample(shape), kTargets}, {}, {}, {}});
     } else if (shape.size() == 4) {
-      AddImage(name, shape);
+      AddImage(name, shape, values);
     } else if (shape.size() == 3) {
-      AddSequence(name, shape);
+      AddSequence(name, shape, values);
     } else {
-      AddVector(name, shape);
+      AddVector(name, shape, values);
     }
     return name;
   }
 
-  void AddImage(const std::string& name, const Shape& shape) {
+  void AddImage(const std::string& name, const Shape& shape, const Fill& values) {
     const int64_t channels = shape[1];
     int64_t width = std::min(channels, kMaxProjectionsPerChannel);
     while (channels % width != 0) --width;
-    Append({name + ".data", Input{InputRole::kData, Sample(shape), kValues}, {}, {}, {}});
+    Append({name + ".data", Input{InputRole::kData, Sample(shape), values}, {}, {}, {}});
     Convolution identity{channels};
     identity.groups = channels / width;
     identity.bias = false;
@@ -103,18 +113,18 @@ class ProbeBuilder {
     for (int64_t c = 0; c < channels; ++c) weight[static_cast<size_t>(c * width + c % width)] = 1;
   }
 
-  void AddSequence(const std::string& name, const Shape& shape) {
+  void AddSequence(const std::string& name, const Shape& shape, const Fill& values) {
     const int64_t rows = shape[0] * shape[1];
     Append({name + ".data", Input{InputRole::kTokens, {shape[1]}, {FillKind::kInteger, 0, static_cast<double>(rows)}}, {}, {}, {}});
-    Append({name, Embedding{rows, shape[2]}, {name + ".data"}, {kValues}, {}});
+    Append({name, Embedding{rows, shape[2]}, {name + ".data"}, {values}, {}});
     std::vector<int32_t>& tokens = probe_.integers[name + ".data"];
     for (int64_t i = 0; i < rows; ++i) tokens.push_back(static_cast<int32_t>(i));
   }
 
-  void AddVector(const std::string& name, const Shape& shape) {
+  void AddVector(const std::string& name, const Shape& shape, const Fill& values) {
     const int64_t batch = shape[0];
-    Append({name + ".data", Input{InputRole::kData, {batch}, kValues}, {}, {}, {}});
-    Append({name, FullyConnected{shape[1], false}, {name + ".data"}, {kValues}, {}});
+    Append({name + ".data", Input{InputRole::kData, {batch}, values}, {}, {}, {}});
+    Append({name, FullyConnected{shape[1], false}, {name + ".data"}, {values}, {}});
     std::vector<float>& identity = probe_.reals[name + ".data"];
     identity.resize(static_cast<size_t>(batch * batch));
     for (int64_t i = 0; i < batch; ++i) identity[static_cast<size_t>(i * batch + i)] = 1;

@@ -16,6 +16,7 @@ namespace tench {
 namespace {
 
 constexpr int64_t kMaxSteps = 1'000'000'000'000;
+constexpr double kMinDelta = 1e-30;   // without any, an element that never had a gradient is 0 / 0
 constexpr double kMaxClip = 1e30;
 constexpr int64_t kMaxNs = 1'000'000'000'000'000'000;
 
@@ -85,7 +86,7 @@ Result<Solver> ParseSolver(const Json& json) {
   else
     fields.Fail("type", fmt::format("'{}' is none of {}{}", Printable(type), Join(types, ", "), Hint(type, types)));
   solver.momentum2 = BoundedReal(fields, "momentum2", 0, 1, solver.momentum2);
-  solver.delta = BoundedReal(fields, "delta", 0, 1, solver.delta);
+  solver.delta = BoundedReal(fields, "delta", kMinDelta, 1, solver.delta);
   solver.clip_gradients = BoundedReal(fields, "clip_gradients", 0, kMaxClip, solver.clip_gradients);
   TENCH_TRY(fields.Finish());
   return solver;

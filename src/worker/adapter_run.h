@@ -73,6 +73,7 @@ struct RunPlan {
   int steps = 1;
   std::map<std::string, std::string> options = {};
   bool tuned = false;
+  Solver solver = {};
 };
 
 inline Result<AdapterRun> RunNetwork(Adapter& adapter, const Graph& graph, int64_t batch, const RunPlan& plan) {
@@ -83,6 +84,7 @@ inline Result<AdapterRun> RunNetwork(Adapter& adapter, const Graph& graph, int64
   options.observe = plan.observe;
   options.options = plan.options;
   options.tuned = plan.tuned;
+  options.solver = plan.solver;
   return RunGraph(adapter, graph, batch, options, plan.steps);
 }
 

@@ -79,6 +79,38 @@ Graph SmallAutoencoder() {
   return b.Take();
 }
 
-std::vector<Graph> SmallNetworks() { return {SmallLenet(), SmallBranches(), SmallLstm(), SmallAutoencoder()}; }
+Graph SmallCaffe() {
+  GraphBuilder b("small_caffe");
+  b.Append("data", Data({3, 8, 8}), {});
+  b.Append("label", Labels(5), {});
+  b.Append("conv", Convolution{8, {3, 3}, {1, 1}, {1, 1}}, {"data"}, kMsra);
+  b.Append("leaky", Relu{0.1}, {"conv"});
+  b.Append("norm", Lrn{3, 0.5, 0.75, 1, LrnRegion::kWithinChannel}, {"leaky"});
+  b.Append("block/conv", Convolution{8, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, false}, {"norm"}, kMsra);
+  b.Append("block/bn", BatchNorm{1e-5, 0.1, false}, {"block/conv"});
+  b.Append("block/scale", Scale{}, {"block/bn"}, kOnes);
+  b.Append("difference", Add{{1, -0.5}}, {"block/scale", "norm"});
+  b.Append("gate", Sigmoid{}, {"difference"});
+  b.Append("gated", Multiply{}, {"gate", "norm"});
+  b.Append("largest", Maximum{}, {"gated", "difference"});
+  b.Append("left", Slice{0, 3}, {"largest"});
+  b.Append("right", Slice{3, 8}, {"largest"});
+  b.Append("attention", Softmax{}, {"left"});
+  b.Append("bare", Scale{false}, {"right"}, kOnes);
+  b.Append("square", Power{2, 0.5, 1}, {"bare"});
+  b.Append("both", Concat{}, {"attention", "square"});
+  b.Append("folded", Reshape{{32, 4, 4}}, {"both"});
+  b.Append("pool", Pooling{PoolMode::kAvg, {1, 1}, {1, 1}, {0, 0}, false, true}, {"folded"});
+  b.Append("flat", Reshape{{32}}, {"pool"});
+  b.Append("root", Power{0.5, 0.05, 1}, {"flat"});
+  b.Append("fc", FullyConnected{5}, {"root"}, kXavier);
+  b.Append("share", Softmax{}, {"fc"});
+  b.Append("target", Input{InputRole::kData, {5}, {FillKind::kUniform, 0, 1}}, {});
+  b.Append("euclidean", MeanSquaredError{2.5}, {"share", "target"});
+  b.Append("loss", SoftmaxCrossEntropy{1, false, 3}, {"fc", "label"});
+  return b.Take();
+}
+
+std::vector<Graph> SmallNetworks() { return {SmallLenet(), SmallBranches(), SmallLstm(), SmallAutoencoder(), SmallCaffe()}; }
 
 }  // namespace tench

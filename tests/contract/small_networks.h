@@ -13,6 +13,8 @@ Graph SmallBranches();     // groups, dilation, LRN, batch norm, add, concat, av
                            // auxiliary head
 Graph SmallLstm();         // embedding, LSTM, mean over time
 Graph SmallAutoencoder();  // sigmoid, tanh, sigmoid cross-entropy and mean squared error
+Graph SmallCaffe();        // what Caffe's networks need beyond that: leaky ReLU, LRN within a channel, batch norm and scale apart, weighted sums,
+                           // products, maxima, slices, softmax, powers, reshape, labels that do not count
 
 std::vector<Graph> SmallNetworks();
 

@@ -50,7 +50,8 @@ class WorkerContractTest : public testing::TestWithParam<std::string> {
   bool Supports(const Graph& network) const {
     const Description description = Describe();
     for (const Layer& layer : network.layers) {
-      if (std::ranges::count(description.ops, OpName(layer.op)) > 0) continue;
+      const std::vector<std::string> needs = OpNeeds(layer.op);
+      if (std::ranges::all_of(needs, [&](const std::string& word) { return std::ranges::count(description.ops, word) > 0; })) continue;
       const Failure failure = Do(worker(), MakeJob(network, Phase::kTrain)).Last<Failure>();
       EXPECT_EQ(failure.kind, ErrorKind::kUnsupported);
       EXPECT_THAT(failure.message, HasSubstr("layer '"));
@@ -81,7 +82,10 @@ TEST_P(WorkerContractTest, DescribesItselfUnderItsOwnName) {
   EXPECT_FALSE(description.version.empty());
   EXPECT_THAT(description.devices, testing::Contains("cpu"));
   EXPECT_THAT(description.precisions, testing::Contains("f32"));
-  for (const std::string& op : description.ops) EXPECT_EQ(std::ranges::count(OpNames(), op), 1) << op;
+  for (const std::string& op : description.ops) EXPECT_EQ(std::ranges::count(OpAbilities(), op), 1) << op;
+  const std::vector<std::string> updates = SolverAbilities();
+  for (const std::string& update : description.updates) EXPECT_EQ(std::ranges::count(updates, update), 1) << update;
+  EXPECT_THAT(description.updates, testing::Contains("sgd"));
   for (const WorkerOption& option : description.options) {
     const bool known = std::ranges::count(option.choices, option.fallback) > 0;
     EXPECT_TRUE(option.choices.empty() || known) << option.name;

@@ -69,6 +69,8 @@ TEST_P(WorkerParityTest, HoldsOnConvolutionsAndDenseLayers) { ExpectVerified(Sma
 TEST_P(WorkerParityTest, HoldsOnBranchesNormsAndPools) { ExpectVerified(SmallBranches(), 4); }
 TEST_P(WorkerParityTest, HoldsOnSequences) { ExpectVerified(SmallLstm(), 4); }
 TEST_P(WorkerParityTest, HoldsOnAnAutoencoder) { ExpectVerified(SmallAutoencoder(), 4); }
+TEST_P(WorkerParityTest, HoldsOnTheOpsOfCaffesNetworks) { ExpectVerified(SmallCaffe(), 4); }
+TEST_P(WorkerParityTest, HoldsOnTheOpsOfCaffesNetworksAtAnOddBatch) { ExpectVerified(SmallCaffe(), 7); }
 TEST_P(WorkerParityTest, HoldsAtAnOddBatch) { ExpectVerified(SmallBranches(), 5); }
 
 INSTANTIATE_TEST_SUITE_P(Every, WorkerParityTest, testing::ValuesIn(Workers()), [](const auto& worker) { return worker.param; });

@@ -40,8 +40,8 @@ class MxnetAdapter final : public Adapter {
     Description description;
     description.name = "mxnet";
     description.version = library_.ok() ? library_->Version() : "not loaded";
-    description.ops = {"input", "conv", "pool", "lrn", "relu", "sigmoid", "tanh", "fc", "dropout", "concat", "add", "flatten", "batch_norm",
-                       "embedding", "lstm", "mean_over_time", "softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error"};
+    description.ops.assign(OpAbilities().begin(), OpAbilities().end());
+    description.updates = SolverAbilities();
     description.devices = Devices();
     description.precisions = {"f32"};
     description.options = {

@@ -63,6 +63,7 @@ Result<Symbol> Lowering::Lower(size_t i, const Pooling& op) {
 }
 
 Result<Symbol> Lowering::Lower(size_t i, const Lrn& op) {
+  if (op.region == LrnRegion::kWithinChannel) return LrnWithin(i, op);
   const Symbol in = TENCH_TRY(In(i));
   return Apply(i, "LRN",
                {{"nsize", std::to_string(op.size)}, {"alpha", fmt::format("{}", op.alpha)}, {"beta", fmt::format("{}", op.beta)},
@@ -89,14 +90,14 @@ Result<Symbol> Lowering::Lower(size_t i, const Dropout& op) {
 }
 
 Result<Symbol> Lowering::Lower(size_t i, const Concat&) {
-  std::vector<Symbol> inputs;
-  for (size_t k = 0; k < graph_.layers[i].inputs.size(); ++k) inputs.push_back(TENCH_TRY(In(i, k)));
+  const std::vector<Symbol> inputs = TENCH_TRY(Ins(i));
   return Apply(i, "Concat", {{"num_args", std::to_string(inputs.size())}, {"dim", "1"}}, inputs);
 }
 
-Result<Symbol> Lowering::Lower(size_t i, const Add&) {
-  std::vector<Symbol> inputs;
-  for (size_t k = 0; k < graph_.layers[i].inputs.size(); ++k) inputs.push_back(TENCH_TRY(In(i, k)));
+Result<Symbol> Lowering::Lower(size_t i, const Add& op) {
+  std::vector<Symbol> inputs = TENCH_TRY(Ins(i));
+  for (size_t k = 0; k < op.coefficients.size(); ++k)
+    inputs[k] = TENCH_TRY(WithNumber(i, "_mul_scalar", inputs[k], op.coefficients[k], fmt::format(".term{}", k)));
   if (inputs.size() == 2) return Apply(i, "elemwise_add", {}, inputs);
   return Apply(i, "add_n", {{"num_args", std::to_string(inputs.size())}}, inputs);
 }
@@ -104,13 +105,19 @@ Result<Symbol> Lowering::Lower(size_t i, const Add&) {
 // MXNet's momentum is the share that stays. It moves its running variance by the biased variance of the batch: with m elements per channel
 // the number that it keeps is ours times (m - 1) / m throughout, if it starts so. In inference it is used as it is.
 Result<Symbol> Lowering::Lower(size_t i, const BatchNorm& op) {
-  const std::vector<Symbol> inputs = {TENCH_TRY(In(i)), TENCH_TRY(Weight(i, 0)), TENCH_TRY(Weight(i, 1)), TENCH_TRY(Weight(i, 2)),
-                                      TENCH_TRY(Weight(i, 3))};
   const Shape& shape = graph_.layers[i].output.shape;
+  const size_t statistics = op.affine ? 2 : 0;
+  std::vector<Symbol> inputs = {TENCH_TRY(In(i))};
+  for (size_t k = 0; k < 2; ++k) {
+    // Without a scale and a shift of its own they are the constants 1 and 0.
+    const Attributes constant = {{"shape", fmt::format("({},)", shape[1])}};
+    inputs.push_back(op.affine ? TENCH_TRY(Weight(i, k)) : TENCH_TRY(Apply(i, k == 0 ? "_ones" : "_zeros", constant, {}, k == 0 ? ".one" : ".zero")));
+  }
+  for (size_t k = 0; k < 2; ++k) inputs.push_back(TENCH_TRY(Weight(i, statistics + k)));
   const double elements = static_cast<double>(ElementCount(shape) / shape[1]);
-  if (training() && elements > 1) lowered_.parameters[graph_.layers[i].parameters[3]].scale = elements / (elements - 1);
+  if (training() && elements > 1) lowered_.parameters[graph_.layers[i].parameters[statistics + 1]].scale = elements / (elements - 1);
   return Apply(i, "BatchNorm",
-               {{"fix_gamma", "False"}, {"eps", fmt::format("{}", op.eps)}, {"momentum", fmt::format("{}", 1 - op.momentum)}}, inputs);
+               {{"fix_gamma", Flag(!op.affine)}, {"eps", fmt::format("{}", op.eps)}, {"momentum", fmt::format("{}", 1 - op.momentum)}}, inputs);
 }
 
 }  // namespace tench::mxnet

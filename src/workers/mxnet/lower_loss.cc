@@ -14,6 +14,7 @@ Result<Symbol> Lowering::Constant(const std::string& name, Symbol symbol) { retu
 // SoftmaxOutput begins the gradient. The value is worked out beside it in f64: once a network has learnt its batch, the logarithm of a
 // probability near 1 would be nothing but f32's rounding.
 Result<Symbol> Lowering::Lower(size_t i, const SoftmaxCrossEntropy& op) {
+  if (op.ignore_label) return LowerIgnoring(i, op);
   const Symbol scores = TENCH_TRY(In(i)), labels = TENCH_TRY(In(i, 1));
   const double factor = op.loss_weight / static_cast<double>(graph_.batch);
   if (training()) {
@@ -25,6 +26,30 @@ Result<Symbol> Lowering::Lower(size_t i, const SoftmaxCrossEntropy& op) {
   const Symbol logarithms = TENCH_TRY(Apply(i, "log_softmax", {{"axis", "1"}}, {exact}, ".log_softmax"));
   const Symbol chosen = TENCH_TRY(Apply(i, "pick", {{"axis", "1"}}, {logarithms, labels}, ".pick"));
   const Symbol value = TENCH_TRY(Scaled(NameOf(i), chosen, -factor));
+  loss_values_.push_back(TENCH_TRY(Apply(i, "Cast", {{"dtype", "float32"}}, {value})));
+  lowered_.losses.push_back(NameOf(i));
+  return loss_values_.back();
+}
+
+// The same over the labels that count. `pick` takes the nearest class for a label that is none; its sample weighs nothing.
+Result<Symbol> Lowering::LowerIgnoring(size_t i, const SoftmaxCrossEntropy& op) {
+  const Symbol scores = TENCH_TRY(In(i)), labels = TENCH_TRY(In(i, 1));
+  const std::string ignored = std::to_string(*op.ignore_label);
+  if (training()) {
+    const Attributes attributes = {{"grad_scale", fmt::format("{}", op.loss_weight)}, {"normalization", "valid"}, {"use_ignore", "True"}, {"ignore_label", ignored}};
+    gradient_heads_.push_back(TENCH_TRY(Apply(i, "SoftmaxOutput", attributes, {scores, labels}, ".gradient")));
+  }
+  const Symbol constant = TENCH_TRY(Constant(NameOf(i) + ".scores", scores));
+  const Symbol exact = TENCH_TRY(Apply(i, "Cast", {{"dtype", "float64"}}, {constant}, ".exact"));
+  const Symbol logarithms = TENCH_TRY(Apply(i, "log_softmax", {{"axis", "1"}}, {exact}, ".log_softmax"));
+  const Symbol chosen = TENCH_TRY(Apply(i, "pick", {{"axis", "1"}}, {logarithms, labels}, ".pick"));
+  const Symbol counts = TENCH_TRY(Apply(i, "_not_equal_scalar", {{"scalar", ignored}}, {labels}, ".counts"));
+  const Symbol weights = TENCH_TRY(Apply(i, "Cast", {{"dtype", "float64"}}, {counts}, ".weights"));
+  const Symbol weighed = TENCH_TRY(Apply(i, "elemwise_mul", {}, {chosen, weights}, ".weighed"));
+  const Symbol sum = TENCH_TRY(Scaled(NameOf(i), weighed, -op.loss_weight));
+  const Symbol counted = TENCH_TRY(Apply(i, "sum", {}, {weights}, ".counted"));
+  const Symbol divisor = TENCH_TRY(WithNumber(i, "_maximum_scalar", counted, 1, ".divisor"));
+  const Symbol value = TENCH_TRY(Apply(i, "elemwise_div", {}, {sum, divisor}, ".mean"));
   loss_values_.push_back(TENCH_TRY(Apply(i, "Cast", {{"dtype", "float32"}}, {value})));
   lowered_.losses.push_back(NameOf(i));
   return loss_values_.back();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/mxnet/lowering.h"
 
-#include <concepts>
 #include <limits>
 
 namespace tench::mxnet {
@@ -27,7 +26,7 @@ Status Lowering::Lower(size_t i) {
   };
   return std::visit(
       Overload{[&](const Input&) { return keep(Variable(NameOf(i), graph_.layers[i].output.shape, false)); },
-               [&](const Relu&) { return keep(Activation(i, "relu")); },
+               [&](const Relu& op) { return keep(op.negative_slope == 0 ? Activation(i, "relu") : LeakyRelu(i, op)); },
                [&](const Sigmoid&) { return keep(Activation(i, "sigmoid")); },
                [&](const Tanh&) { return keep(Activation(i, "tanh")); },
                [&](const Flatten&) -> Status {
@@ -36,10 +35,7 @@ Status Lowering::Lower(size_t i) {
                },
                [&](const Embedding& op) { return LowerEmbedding(i, op); },
                [&](const Lstm& op) { return LowerLstm(i, op); },
-               [&](const auto& op) -> Status {
-                 if constexpr (requires { { Lower(i, op) } -> std::same_as<Result<Symbol>>; }) return keep(Lower(i, op));
-                 return Unsupported("mxnet has no {}", OpName(op));
-               }},
+               [&](const auto& op) { return keep(Lower(i, op)); }},
       graph_.layers[i].layer.op);
 }
 
@@ -72,7 +68,7 @@ Result<Symbol> Lowering::Weight(size_t i, size_t number) {
   return Variable(parameter.name, parameter.shape, parameter.trained);
 }
 
-Result<Symbol> Lowering::Apply(size_t i, const char* op, const Attributes& attributes, std::vector<Symbol> inputs, const char* suffix) {
+Result<Symbol> Lowering::Apply(size_t i, const char* op, const Attributes& attributes, std::vector<Symbol> inputs, const std::string& suffix) {
   return maker_.Apply(op, NameOf(i) + suffix, attributes, std::move(inputs));
 }
 

@@ -53,15 +53,30 @@ class Lowering {
   Result<Symbol> Lower(size_t i, const FullyConnected& op);
   Result<Symbol> Lower(size_t i, const Dropout& op);
   Result<Symbol> Lower(size_t i, const Concat& op);
+  Result<Symbol> Lower(size_t i, const Slice& op);
   Result<Symbol> Lower(size_t i, const Add& op);
+  Result<Symbol> Lower(size_t i, const Multiply& op);
+  Result<Symbol> Lower(size_t i, const Maximum& op);
+  Result<Symbol> Lower(size_t i, const Reshape& op);
+  Result<Symbol> Lower(size_t i, const Power& op);
+  Result<Symbol> Lower(size_t i, const Scale& op);
+  Result<Symbol> Lower(size_t i, const Softmax& op);
   Result<Symbol> Lower(size_t i, const BatchNorm& op);
   Result<Symbol> Lower(size_t i, const MeanOverTime& op);
   Result<Symbol> Activation(size_t i, const char* kind);
+  Result<Symbol> LeakyRelu(size_t i, const Relu& op);
+  Result<Symbol> LrnWithin(size_t i, const Lrn& op);
+  // By the op of two inputs, from the first on.
+  Result<Symbol> Chain(size_t i, const char* op);
+  // An op of a symbol and a number.
+  Result<Symbol> WithNumber(size_t i, const char* op, Symbol in, double number, const std::string& suffix);
+  Result<std::vector<Symbol>> Ins(size_t i);
   Status LowerEmbedding(size_t i, const Embedding& op);
   Status LowerLstm(size_t i, const Lstm& op);
 
   // The value, already weighted; in the phases that need one, a head that begins the gradient is added.
   Result<Symbol> Lower(size_t i, const SoftmaxCrossEntropy& op);
+  Result<Symbol> LowerIgnoring(size_t i, const SoftmaxCrossEntropy& op);
   Result<Symbol> Lower(size_t i, const SigmoidCrossEntropy& op);
   Result<Symbol> Lower(size_t i, const MeanSquaredError& op);
   Result<Symbol> Scaled(const std::string& name, Symbol values, double factor);
@@ -72,7 +87,7 @@ class Lowering {
   Result<Symbol> Ordered(size_t layer, TimeOrder order);
   Result<Symbol> Variable(const std::string& name, const Shape& shape, bool trained);
   Result<Symbol> Weight(size_t i, size_t number);
-  Result<Symbol> Apply(size_t i, const char* op, const Attributes& attributes, std::vector<Symbol> inputs, const char* suffix = "");
+  Result<Symbol> Apply(size_t i, const char* op, const Attributes& attributes, std::vector<Symbol> inputs, const std::string& suffix = "");
   Result<Symbol> Heads();
 
   const std::string& NameOf(size_t i) const { return graph_.layers[i].layer.name; }

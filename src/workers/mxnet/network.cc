@@ -30,6 +30,7 @@ Status Take(Array& array, const std::string& name, size_t size, double factor, c
 }
 
 std::string MomentumName(const Parameter& parameter) { return parameter.name + ".momentum"; }
+std::string Momentum2Name(const Parameter& parameter) { return parameter.name + ".momentum2"; }
 
 }  // namespace
 
@@ -52,6 +53,7 @@ Result<std::unique_ptr<Network>> Network::Make(const Library& library, const Typ
   network->values_.resize(graph.parameters.size());
   network->gradients_.resize(graph.parameters.size());
   network->momenta_.resize(graph.parameters.size());
+  network->momenta2_.resize(graph.parameters.size());
   for (size_t i = 0; i < graph.parameters.size(); ++i) {
     Executor& executor = *network->executor_;
     const std::string& variable = network->lowered_.parameters[i].variable;
@@ -79,8 +81,12 @@ Status Network::MakeUpdate(const BuildOptions& options, const EngineSettings& se
     const Shape shape = place.part ? Shape{ElementCount(parameter.shape)} : parameter.shape;
     Array momentum = TENCH_TRY(Array::Create(library_, shape, device));
     momenta_[i] = TENCH_TRY(momentum.Slice(0, shape[0]));
-    TENCH_TRY(ZeroMomentum(i));
     Update::Item item;
+    if (options.solver.type == SolverType::kAdam) {
+      item.momentum2 = TENCH_TRY(Array::Create(library_, shape, device));
+      momenta2_[i] = TENCH_TRY(item.momentum2.Slice(0, shape[0]));
+    }
+    TENCH_TRY(ZeroMomentum(i));
     item.weight = TENCH_TRY(View(executor_->variable(place.variable), i));
     item.gradient = TENCH_TRY(View(executor_->gradient(place.variable), i));
     item.momentum = std::move(momentum);
@@ -88,7 +94,8 @@ Status Network::MakeUpdate(const BuildOptions& options, const EngineSettings& se
     item.weight_decay = options.solver.weight_decay * parameter.decay_mult;
     items.push_back(std::move(item));
   }
-  update_ = TENCH_TRY(Update::Make(library_, std::move(items), options.solver.momentum, settings.aggregate));
+  update_ = TENCH_TRY(Update::Make(library_, std::move(items), options.solver, settings.aggregate));
+  momentum_sign_ = Update::MomentumSign(options.solver);
   update_->SetLearningRate(options.solver.lr);
   return Ok();
 }
@@ -129,14 +136,23 @@ Status Network::ReadGradient(size_t i, const TensorSink& sink) const {
   return Give(gradients_[i], graph_.parameters[i].name, SizeOf(graph_.parameters[i]), 1, sink);
 }
 
-Status Network::ZeroMomentum(size_t i) { return momenta_[i]->Write(std::vector<float>(SizeOf(graph_.parameters[i]))); }
+Status Network::ZeroMomentum(size_t i) {
+  if (update_) update_->Reset();
+  const std::vector<float> zeros(SizeOf(graph_.parameters[i]));
+  if (momenta2_[i]) TENCH_TRY(momenta2_[i]->Write(zeros));
+  return momenta_[i]->Write(zeros);
+}
 
 Status Network::WriteMomentum(size_t i, const TensorSource& source) {
-  return Take(*momenta_[i], MomentumName(graph_.parameters[i]), SizeOf(graph_.parameters[i]), kMomentumSign, source);
+  const Parameter& parameter = graph_.parameters[i];
+  TENCH_TRY(Take(*momenta_[i], MomentumName(parameter), SizeOf(parameter), momentum_sign_, source));
+  return momenta2_[i] ? Take(*momenta2_[i], Momentum2Name(parameter), SizeOf(parameter), 1, source) : Ok();
 }
 
 Status Network::ReadMomentum(size_t i, const TensorSink& sink) const {
-  return Give(*momenta_[i], MomentumName(graph_.parameters[i]), SizeOf(graph_.parameters[i]), kMomentumSign, sink);
+  const Parameter& parameter = graph_.parameters[i];
+  TENCH_TRY(Give(*momenta_[i], MomentumName(parameter), SizeOf(parameter), momentum_sign_, sink));
+  return momenta2_[i] ? Give(*momenta2_[i], Momentum2Name(parameter), SizeOf(parameter), 1, sink) : Ok();
 }
 
 Status Network::ReadOutput(const std::string& layer, const TensorSink& sink) const {
@@ -152,7 +168,8 @@ Status Network::ReadOutput(const std::string& layer, const TensorSink& sink) con
 Result<int64_t> Network::Bytes() const {
   int64_t bytes = TENCH_TRY(executor_->Bytes());
   for (size_t i = 0; i < momenta_.size(); ++i) {
-    if (momenta_[i]) bytes += static_cast<int64_t>(SizeOf(graph_.parameters[i]) * sizeof(float));
+    const int64_t kept = (momenta_[i] ? 1 : 0) + (momenta2_[i] ? 1 : 0);
+    bytes += kept * static_cast<int64_t>(SizeOf(graph_.parameters[i]) * sizeof(float));
   }
   return bytes;
 }

@@ -30,7 +30,7 @@ class Network {
   Status ReadParameter(size_t parameter, const TensorSink& sink) const;
   Status ReadGradient(size_t parameter, const TensorSink& sink) const;
   bool HasMomentum(size_t parameter) const { return momenta_[parameter].has_value(); }
-  Status ZeroMomentum(size_t parameter);
+  Status ZeroMomentum(size_t parameter);   // and the count of updates
   Status WriteMomentum(size_t parameter, const TensorSource& source);
   Status ReadMomentum(size_t parameter, const TensorSink& sink) const;
   Status ReadOutput(const std::string& layer, const TensorSink& sink) const;
@@ -51,6 +51,8 @@ class Network {
   std::unique_ptr<Executor> executor_;
   std::vector<Array> values_, gradients_;             // by parameter
   std::vector<std::optional<Array>> momenta_;         // by parameter; a second handle of what the update writes
+  std::vector<std::optional<Array>> momenta2_;        // Adam's
+  double momentum_sign_ = 1;
   std::optional<Update> update_;
 };
 

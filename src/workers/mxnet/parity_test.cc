@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "net/builder.h"
+#include "net/op_parameters.h"
 #include "worker/adapter_run.h"
 #include "workers/mxnet/adapter.h"
 #include "workers/mxnet/library.h"
@@ -25,12 +26,7 @@ class Chain {
 
   Chain& Then(const std::string& name, const Op& op, std::vector<std::string> inputs = {}) {
     if (inputs.empty()) inputs = {top_};
-    const std::string word(OpName(op));
-    const bool weighted = word == "conv" || word == "fc" || word == "batch_norm" || word == "lstm";
-    const Convolution* conv = std::get_if<Convolution>(&op);
-    const FullyConnected* fc = std::get_if<FullyConnected>(&op);
-    const bool biased = weighted && (conv == nullptr || conv->bias) && (fc == nullptr || fc->bias);
-    top_ = builder_.Append(name, op, inputs, weighted ? kWeights : ParameterRule{}, biased ? kBiases : ParameterRule{});
+    top_ = builder_.Append(name, op, inputs, HasWeight(op) ? kWeights : ParameterRule{}, HasBias(op) ? kBiases : ParameterRule{});
     return *this;
   }
   Graph Classify() {
@@ -118,6 +114,51 @@ TEST(MxnetParityTest, NormalisationActivationsSumsAndJoins) {
                                        .Then("b", Convolution{8, {3, 3}, {1, 1}, {1, 1}}).Then("tanh", Tanh{})
                                        .Then("two", Add{}, {"tanh", "sigmoid"}).Then("three", Add{}, {"two", "a", "b"})
                                        .Then("join", Concat{}, {"three", "two", "a"}).Classify());
+}
+
+TEST(MxnetParityTest, OpsOfCaffesNetworks) {
+  const auto each = [](const std::string& name, const Op& op) {
+    ExpectSameEverywhere(name, Chain({8, 6, 5}).Then("conv", Convolution{8, {1, 1}}).Then("op", op).Classify());
+    if (std::holds_alternative<Lrn>(op)) return;
+    ExpectSameEverywhere(name + " of vectors", Chain({9}).Then("fc", FullyConnected{13}).Then("op", op).Classify());
+  };
+  each("leaky relu", Relu{0.2});
+  each("square", Power{2, 0.5, 1});
+  each("linear", Power{1, -2, 0.5});
+  each("constant", Power{0, 1, 0});
+  each("softmax", Softmax{});
+  each("scale", Scale{});
+  each("scale without bias", Scale{false});
+  each("slice", Slice{1, 4});
+  each("lrn within a channel", Lrn{3, 0.9, 0.75, 1, LrnRegion::kWithinChannel});
+  ExpectSameEverywhere("reshape", Chain({8, 6, 5}).Then("conv", Convolution{8, {1, 1}}).Then("op", Reshape{{4, 10, 6}})
+                                      .Then("after", Convolution{8, {3, 3}}).Classify());
+  ExpectSameEverywhere("batch norm alone", Chain({4, 6, 6}).Then("conv", kUnbiased).Then("bn", BatchNorm{1e-3, 0.25, false})
+                                               .Then("scale", Scale{}).Then("relu", Relu{}).Classify());
+  for (const Op& op : {Op(Add{{0.5, -2, 1}}), Op(Multiply{}), Op(Maximum{})}) {
+    ExpectSameEverywhere(std::string(OpName(op)), Chain({8, 6, 6}).Then("a", Convolution{8, {1, 1}}).Then("sigmoid", Sigmoid{})
+                                                      .Then("b", Convolution{8, {3, 3}, {1, 1}, {1, 1}})
+                                                      .Then("op", op, {"a", "sigmoid", "b"}).Classify());
+  }
+  Graph ignoring = Chain({9}).Then("fc", FullyConnected{13}).Classify();
+  for (const int64_t label : {1, 255, -1}) {
+    std::get<SoftmaxCrossEntropy>(ignoring.layers.back().op).ignore_label = label;
+    ExpectSameEverywhere(fmt::format("label {} ignored", label), ignoring, 7);
+  }
+}
+
+TEST(MxnetParityTest, EverySolver) {
+  Graph graph = Chain({4, 6, 6}).Then("conv", kUnbiased).Then("bn", BatchNorm{}).Then("relu", Relu{}).Classify();
+  graph.layers[1].weight.lr_mult = 0;
+  Solver nesterov, adam, clipped, clipped_adam;
+  nesterov.type = SolverType::kNesterov;
+  adam.type = clipped_adam.type = SolverType::kAdam;
+  adam.delta = clipped_adam.delta = 1e-2;
+  clipped.clip_gradients = clipped_adam.clip_gradients = 0.1;
+  for (const Solver& solver : {nesterov, adam, clipped, clipped_adam}) {
+    SCOPED_TRACE(fmt::format("{} clip {}", Name(solver.type), solver.clip_gradients));
+    ExpectSame(graph, 4, {Phase::kTrain, false, 2, 5, {}, false, solver}, 3 * kTolerance);
+  }
 }
 
 TEST(MxnetParityTest, SequencesInBothOrdersOfTime) {

@@ -2,38 +2,56 @@
 #include "workers/mxnet/update.h"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 
 #include "base/text.h"
 
 namespace tench::mxnet {
 namespace {
 
+std::string Text(double number) { return fmt::format("{}", number); }
+
 std::string Tuple(const std::vector<double>& numbers) {
   std::vector<std::string> texts;
-  for (const double number : numbers) texts.push_back(fmt::format("{}", number));
+  for (const double number : numbers) texts.push_back(Text(number));
   return fmt::format("({},)", Join(texts, ", "));
+}
+
+const char* OpOf(SolverType type, bool multiple) {
+  switch (type) {
+    case SolverType::kSgd: return multiple ? "multi_sgd_mom_update" : "sgd_mom_update";
+    case SolverType::kNesterov: return "nag_mom_update";
+    case SolverType::kAdam: break;
+  }
+  return "adam_update";
 }
 
 }  // namespace
 
-Result<Update> Update::Make(const Library& library, std::vector<Item> items, double momentum, int64_t aggregate) {
+Result<Update> Update::Make(const Library& library, std::vector<Item> items, const Solver& solver, int64_t aggregate) {
   Update update;
   update.library_ = &library;
-  update.multiple_ = aggregate > 1;
-  update.op_ = TENCH_TRY(library.Op(update.multiple_ ? "multi_sgd_mom_update" : "sgd_mom_update"));
-  update.momentum_ = fmt::format("{}", momentum);
+  update.solver_ = solver;
+  update.multiple_ = aggregate > 1 && solver.type == SolverType::kSgd;
+  update.op_ = TENCH_TRY(library.Op(OpOf(solver.type, update.multiple_)));
+  if (solver.clip_gradients > 0) update.norm_op_ = TENCH_TRY(library.Op("multi_sum_sq"));
+  if (solver.type == SolverType::kAdam) {
+    update.fixed_ = {{"beta1", Text(solver.momentum)}, {"beta2", Text(solver.momentum2)}, {"epsilon", Text(solver.delta)}};
+  } else {
+    update.fixed_ = {{"momentum", Text(solver.momentum)}};
+  }
   const size_t stride = update.multiple_ ? static_cast<size_t>(aggregate) : 1;
   for (size_t first = 0; first < items.size(); first += stride) {
     Call call;
     std::vector<double> decays;
     for (size_t i = first; i < std::min(items.size(), first + stride); ++i) {
       call.inputs.insert(call.inputs.end(), {items[i].weight.get(), items[i].gradient.get(), items[i].momentum.get()});
+      if (items[i].momentum2) call.inputs.push_back(items[i].momentum2.get());
       call.outputs.push_back(items[i].weight.get());
       call.lr_mults.push_back(items[i].lr_mult);
       decays.push_back(items[i].weight_decay);
     }
-    call.decays = update.multiple_ ? Tuple(decays) : fmt::format("{}", decays[0]);
+    call.decays = update.multiple_ ? Tuple(decays) : Text(decays[0]);
     call.count = std::to_string(call.outputs.size());
     update.calls_.push_back(std::move(call));
   }
@@ -42,25 +60,66 @@ Result<Update> Update::Make(const Library& library, std::vector<Item> items, dou
 }
 
 void Update::SetLearningRate(double lr) {
+  solver_.lr = lr;
+  SetRates(lr);
+}
+
+void Update::SetRates(double lr) {
   for (Call& call : calls_) {
     std::vector<double> rates = call.lr_mults;
     for (double& rate : rates) rate *= lr;
-    call.rates = multiple_ ? Tuple(rates) : fmt::format("{}", rates[0]);
+    call.rates = multiple_ ? Tuple(rates) : Text(rates[0]);
   }
 }
 
-Status Update::Apply() {
-  const std::array<const char*, 4> single = {"lr", "wd", "momentum", nullptr}, multiple = {"lrs", "wds", "momentum", "num_weights"};
-  for (Call& call : calls_) {
-    std::array<const char*, 4> keys = multiple_ ? multiple : single;
-    std::array<const char*, 4> values = {call.rates.c_str(), call.decays.c_str(), momentum_.c_str(), call.count.c_str()};
-    int outputs = static_cast<int>(call.outputs.size());
-    void** into = call.outputs.data();
-    TENCH_TRY(library_->Ask((*library_)->MXImperativeInvoke(op_, static_cast<int>(call.inputs.size()), call.inputs.data(), &outputs, &into,
-                                                            multiple_ ? 4 : 3, keys.data(), values.data()),
-                            "update"));
+Result<double> Update::ClipScale() {
+  std::vector<void*> gradients;
+  for (const Item& item : items_) {
+    if (item.lr_mult != 0) gradients.push_back(item.gradient.get());
   }
+  if (gradients.empty()) return 1.0;
+  const std::string count = std::to_string(gradients.size());
+  const char *key = "num_arrays", *value = count.c_str();
+  int outputs = 0;
+  void** made = nullptr;
+  TENCH_TRY(library_->Ask((*library_)->MXImperativeInvoke(norm_op_, static_cast<int>(gradients.size()), gradients.data(), &outputs, &made, 1,
+                                                          &key, &value),
+                          "norm"));
+  const Array squares(*library_, made[0]);
+  std::vector<float> parts(gradients.size());
+  TENCH_TRY(squares.Read(parts));
+  double sum = 0;
+  for (const float part : parts) sum += part;
+  const double norm = std::sqrt(sum);
+  return norm > solver_.clip_gradients ? solver_.clip_gradients / norm : 1.0;
+}
+
+Status Update::Apply() {
+  ++updates_;
+  const auto count = static_cast<double>(updates_);
+  if (solver_.type == SolverType::kAdam)
+    SetRates(solver_.lr * std::sqrt(1 - std::pow(solver_.momentum2, count)) / (1 - std::pow(solver_.momentum, count)));
+  std::string gradient_scale;
+  if (norm_op_ != nullptr) gradient_scale = Text(TENCH_TRY(ClipScale()));
+  for (Call& call : calls_) TENCH_TRY(Invoke(call, gradient_scale));
   return Ok();
+}
+
+Status Update::Invoke(Call& call, const std::string& gradient_scale) {
+  std::vector<const char*> keys = {multiple_ ? "lrs" : "lr", multiple_ ? "wds" : "wd"};
+  std::vector<const char*> values = {call.rates.c_str(), call.decays.c_str()};
+  const auto add = [&](const char* key, const std::string& value) {
+    keys.push_back(key);
+    values.push_back(value.c_str());
+  };
+  for (const auto& [key, value] : fixed_) add(key, value);
+  if (multiple_) add("num_weights", call.count);
+  if (!gradient_scale.empty()) add("rescale_grad", gradient_scale);
+  int outputs = static_cast<int>(call.outputs.size());
+  void** into = call.outputs.data();
+  return library_->Ask((*library_)->MXImperativeInvoke(op_, static_cast<int>(call.inputs.size()), call.inputs.data(), &outputs, &into,
+                                                       static_cast<int>(keys.size()), keys.data(), values.data()),
+                       "update");
 }
 
 }  // namespace tench::mxnet

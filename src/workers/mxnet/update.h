@@ -1,27 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The update by MXNet's own sgd_mom_update, or multi_sgd_mom_update for several parameters at once. Its momentum is
-// m = momentum·m - lr·(g + wd·w); w = w + m: ours with the sign turned, which is `kMomentumSign`.
-// Holds views of the executor's arrays, and owns the momenta. Apply only queues work.
+// The update of net/solver.h by MXNet's own ops: sgd_mom_update (or multi_sgd_mom_update for several parameters at once), nag_mom_update
+// and adam_update. The momentum of the first two is m = momentum·m - lr·(g + wd·w): ours with the sign turned. MXNet's Adam knows no
+// correction of its momenta; its own front end puts that into the rate, and so does this.
+// Holds views of the executor's arrays, and owns the momenta. Apply only queues work, except where gradients are clipped: the norm
+// is waited for, as in MXNet's own clip_global_norm.
 
+#include <utility>
+
+#include "net/solver.h"
 #include "workers/mxnet/array.h"
 
 namespace tench::mxnet {
 
-inline constexpr float kMomentumSign = -1;
-
 class Update {
  public:
   struct Item {
-    Array weight, gradient, momentum;
+    Array weight, gradient, momentum, momentum2;   // the last one is Adam's
     double lr_mult = 1, weight_decay = 0;
   };
 
-  // `aggregate` parameters per op; 0 or 1 = each by itself.
-  static Result<Update> Make(const Library& library, std::vector<Item> items, double momentum, int64_t aggregate);
+  // `aggregate` parameters per op, where there is such an op; 0 or 1 = each by itself.
+  static Result<Update> Make(const Library& library, std::vector<Item> items, const Solver& solver, int64_t aggregate);
 
   void SetLearningRate(double lr);
+  void Reset() { updates_ = 0; }   // none was made since the parameters were set
   Status Apply();
+
+  // What MXNet's momentum is multiplied with to be ours.
+  static double MomentumSign(const Solver& solver) { return solver.type == SolverType::kAdam ? 1 : -1; }
 
  private:
   // One call, with its attributes as text: they change only with the learning rate.
@@ -30,11 +37,16 @@ class Update {
     std::vector<double> lr_mults;
     std::string rates, decays, count;
   };
+  void SetRates(double lr);
+  Result<double> ClipScale();
+  Status Invoke(Call& call, const std::string& gradient_scale);
 
   const Library* library_ = nullptr;
-  void* op_ = nullptr;
+  void *op_ = nullptr, *norm_op_ = nullptr;
   bool multiple_ = false;
-  std::string momentum_;
+  Solver solver_;
+  int64_t updates_ = 0;
+  std::vector<std::pair<const char*, std::string>> fixed_;   // attributes of every call
   std::vector<Item> items_;
   std::vector<Call> calls_;
 };

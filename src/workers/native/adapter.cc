@@ -32,8 +32,8 @@ class NativeAdapter final : public Adapter {
     Description description;
     description.name = "native";
     description.version = TENCH_VERSION;
-    description.ops = {"input", "conv", "pool", "lrn", "relu", "sigmoid", "tanh", "fc", "dropout", "concat", "add", "flatten", "batch_norm",
-                       "embedding", "lstm", "mean_over_time", "softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error"};
+    description.ops.assign(OpAbilities().begin(), OpAbilities().end());
+    description.updates = SolverAbilities();
     description.devices = {"cpu"};
     description.precisions = {"f32"};
     description.options = {{"tune", "how each convolution's kernel is chosen: oneDNN's preference, measured once and remembered, or measured anew",
@@ -72,8 +72,11 @@ class NativeAdapter final : public Adapter {
   }
 
   Status SetParameters(const TensorSource& source) override {
+    state_.updates = 0;
     return ForEachTrained([&](const Parameter& parameter, const ParameterPlace& place) -> Status {
-      if (place.momentum) std::fill_n(program_->Address(place.momentum), place.momentum.md.get_size() / sizeof(float), 0.0f);
+      for (const Tensor& momentum : {place.momentum, place.momentum2}) {
+        if (momentum) std::fill_n(program_->Address(momentum), momentum.md.get_size() / sizeof(float), 0.0f);
+      }
       return Read(parameter.name, parameter.shape, place.plain, place.home, source);
     });
   }
@@ -120,6 +123,7 @@ class NativeAdapter final : public Adapter {
 
   Result<double> Step(Phase phase) override {
     Check(phase == options_.phase, "a step of a phase that was not built");
+    ++state_.updates;
     program_->Run(stream_, state_);
     ++state_.step;
     double loss = 0;
@@ -192,6 +196,7 @@ class NativeAdapter final : public Adapter {
       const ParameterPlace& place = parameters_[i];
       if (!parameter.trained) TENCH_TRY(visit(parameter.name, parameter, place.plain, place.home));
       if (place.momentum) TENCH_TRY(visit(parameter.name + ".momentum", parameter, place.plain, place.momentum));
+      if (place.momentum2) TENCH_TRY(visit(parameter.name + ".momentum2", parameter, place.plain, place.momentum2));
     }
     return Ok();
   }

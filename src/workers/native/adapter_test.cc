@@ -33,7 +33,7 @@ BuildOptions Untuned() {
 TEST(NativeAdapterTest, DescribesItself) {
   const Description description = MakeNativeAdapter(Forgetful())->Describe();
   EXPECT_EQ(description.name, "native");
-  EXPECT_EQ(description.ops.size(), OpNames().size());
+  EXPECT_EQ(description.ops.size(), OpAbilities().size());
   EXPECT_EQ(description.precisions, std::vector<std::string>{"f32"});
   ASSERT_EQ(description.options.size(), 1u);
   EXPECT_EQ(description.options[0].name, "tune");

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMargin = 0.97;                    // a later candidate has to be faster by this factor
 constexpr int64_t kBudgetNs = 60'000'000'000;       // of all measurements of a build; what is left then takes oneDNN's choice
-constexpr int64_t kBusyBudgetNs = 20'000'000'000;   // the same on a machine that is too busy to remember what it shows
+constexpr int64_t kBusyBudgetNs = 20'000'000'000;   // the same on a busy machine
 constexpr int kPatience = 3;                        // disturbed choices after which it counts as busy
 
 const char* Name(ConvDirection direction) {
@@ -65,12 +65,9 @@ std::string ConvTuner::Measure(const ConvShape& shape, ConvDirection direction, 
     if (static_cast<double>(times[i].ns) < kMargin * static_cast<double>(times[best].ns)) best = i;
   }
   fresh_[key] = kernels[best].id;
-  // What was measured between others' work is good enough for now, but not to be remembered.
-  if (std::all_of(times.begin(), times.end(), [](const ConvTrial::Time& time) { return time.calm; })) {
-    cache_.Remember(key, kernels[best].id);
-  } else {
-    ++disturbed_;
-  }
+  // Remembered even if other work got in the way: the next run has to compute the same bits, and the shortest of several turns is seldom wrong.
+  cache_.Remember(key, kernels[best].id);
+  if (!std::all_of(times.begin(), times.end(), [](const ConvTrial::Time& time) { return time.calm; })) ++disturbed_;
   spent_ns_ += NowNs() - begin_ns;
   return kernels[best].id;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Chooses the kernel of each convolution and direction by measurement on this machine, with everything that the kernel makes necessary
-// (conv_trial.h). The fastest is remembered in a file, unless other work kept taking the CPU away meanwhile.
+// (conv_trial.h). The fastest is remembered in a file.
 
 #include <map>
 #include <string>

@@ -5,7 +5,7 @@ namespace tench::native {
 namespace {
 
 Activation ActivationOf(const Op& op) {
-  if (std::holds_alternative<Relu>(op)) return Activation::kRelu;
+  if (IsRectifier(op)) return Activation::kRelu;
   if (std::holds_alternative<Sigmoid>(op)) return Activation::kSigmoid;
   if (std::holds_alternative<Tanh>(op)) return Activation::kTanh;
   return Activation::kNone;
@@ -14,10 +14,16 @@ Activation ActivationOf(const Op& op) {
 bool CanAbsorb(const Op& op, Activation activation) {
   if (std::holds_alternative<Convolution>(op) || std::holds_alternative<FullyConnected>(op)) return true;
   // oneDNN's batch norm knows ReLU only, and its mask costs a bit per element.
-  return activation == Activation::kRelu && (std::holds_alternative<BatchNorm>(op) || std::holds_alternative<Add>(op));
+  const Add* add = std::get_if<Add>(&op);
+  return activation == Activation::kRelu && (std::holds_alternative<BatchNorm>(op) || (add != nullptr && add->coefficients.empty()));
 }
 
 }  // namespace
+
+bool IsRectifier(const Op& op) {
+  const Relu* relu = std::get_if<Relu>(&op);
+  return relu != nullptr && relu->negative_slope == 0;
+}
 
 Fusion PlanFusion(const TypedGraph& graph, bool enabled) {
   const size_t count = graph.layers.size();

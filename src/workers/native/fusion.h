@@ -16,6 +16,9 @@ struct Fusion {
   std::vector<int> readers;             // by layer: how many inputs name its output
 };
 
+// A ReLU without a negative slope: what was not above zero is zero.
+bool IsRectifier(const Op& op);
+
 // With `enabled` false only `readers` is worked out: an observer wants every layer's own output.
 Fusion PlanFusion(const TypedGraph& graph, bool enabled);
 

@@ -102,7 +102,8 @@ bool IsDense(const Md& md) {
 }
 
 Md DenseLike(const Md& md) {
-  if (IsDense(md)) return md;
+  // A view of a single sample has no gaps either, but begins somewhere inside of something larger.
+  if (IsDense(md) && md.get_submemory_offset() == 0) return md;
   const Shape dims = md.get_dims();
   for (const Md& candidate : {HomeMd(dims), PlainMd(dims)}) {
     if (SameOrder(candidate, md)) return candidate;

@@ -6,30 +6,13 @@
 
 #include "workers/native/exponential.h"
 #include "workers/native/parallel.h"
+#include "workers/native/thread_sum.h"
 
 namespace tench::native {
 namespace {
 
 constexpr int64_t kGrain = 2048;      // elements per thread
 constexpr int64_t kSegment = 64;      // factors whose product (each at most 2) a float holds
-
-// Threads add into slots of their own, on different cache lines, and the slots are added in order.
-class Sums {
- public:
-  double& Mine() { return slots_[std::min(omp_get_thread_num(), kSlots - 1)].sum; }
-  double Total() const {
-    double total = 0;
-    for (const Slot& slot : slots_) total += slot.sum;
-    return total;
-  }
-  static constexpr int kSlots = 256;
-
- private:
-  struct alignas(64) Slot {
-    double sum = 0;
-  };
-  Slot slots_[kSlots];
-};
 
 [[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
 double SoftmaxRow(const float* scores, int32_t label, float* gradient, int64_t classes, float scale) {
@@ -74,19 +57,27 @@ double SigmoidSegment(const float* x, const float* t, float* gradient, int64_t c
 
 }  // namespace
 
-double SoftmaxLoss(const float* scores, const int32_t* labels, float* gradient, int64_t batch, int64_t classes, double weight) {
-  Sums sums;
-  const float scale = static_cast<float>(weight / static_cast<double>(batch));
+double SoftmaxLoss(const float* scores, const int32_t* labels, float* gradient, int64_t batch, int64_t classes, double weight,
+                   std::optional<int64_t> ignored) {
+  ThreadSum sums;
+  const int64_t counted = batch - (ignored ? std::count(labels, labels + batch, *ignored) : 0);
+  const double share = weight / static_cast<double>(std::max<int64_t>(counted, 1));
+  const float scale = static_cast<float>(share);
   ParallelFor(batch, std::max<int64_t>(1, kGrain / classes), [&](int64_t first, int64_t last) {
     for (int64_t n = first; n < last; ++n) {
-      sums.Mine() += SoftmaxRow(scores + n * classes, labels[n], gradient == nullptr ? nullptr : gradient + n * classes, classes, scale);
+      float* row = gradient == nullptr ? nullptr : gradient + n * classes;
+      if (labels[n] != ignored) {
+        sums.Mine() += SoftmaxRow(scores + n * classes, labels[n], row, classes, scale);
+      } else if (row != nullptr) {
+        std::fill_n(row, classes, 0.0f);
+      }
     }
   });
-  return sums.Total() * weight / static_cast<double>(batch);
+  return sums.Total() * share;
 }
 
 double SigmoidLoss(const float* scores, const float* targets, float* gradient, int64_t batch, int64_t count, double weight) {
-  Sums sums;
+  ThreadSum sums;
   const float scale = static_cast<float>(weight / static_cast<double>(batch));
   ParallelFor((count + kSegment - 1) / kSegment, kGrain / kSegment, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
@@ -99,7 +90,7 @@ double SigmoidLoss(const float* scores, const float* targets, float* gradient, i
 }
 
 double SquaredLoss(const float* values, const float* targets, float* gradient, int64_t count, double weight) {
-  Sums sums;
+  ThreadSum sums;
   const float scale = static_cast<float>(2 * weight / static_cast<double>(count));
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
     double sum = 0;

@@ -40,7 +40,7 @@ void LowerDropout(Lowering& low, size_t layer, const Dropout& op) {
   const auto count = static_cast<int64_t>(in.md.get_size() / sizeof(float));
   // After a ReLU the survivors' sign says what both derivatives need, so the result may stand in place of the ReLU's.
   const Op& producer = low.graph.layers[input].layer.op;
-  const bool in_place = !low.options.observe && low.fusion.readers[input] == 1 && std::holds_alternative<Relu>(producer) &&
+  const bool in_place = !low.options.observe && low.fusion.readers[input] == 1 && IsRectifier(producer) &&
                         in.buffer == low.InputOf(layer).buffer;
   const Tensor out = in_place ? in : low.NewOutput(in.md);
   const Tensor kept = low.NewTensor(PlainMd({count}, dnnl::memory::data_type::u8));

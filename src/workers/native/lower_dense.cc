@@ -46,7 +46,7 @@ void AddWeightsGradient(Lowering& low, size_t layer, const Dense& dense, const T
                   [shape](std::span<float* const> p, RunState&) { DenseBiasGradient(shape, p[0], p[1]); });
     low.Update(layer, 1, db);
   }
-  if (low.updates() && !low.options.observe) {
+  if (low.MayFuseUpdate()) {
     const UpdateRule rule = RuleOf(low.options.solver, low.graph.parameters[low.ParameterIndex(layer, 0)]);
     low.AddKernel(layer, Direction::kBackwardWeights, "gradient+sgd", {dense.in, dy, packed, dense.weights, low.PlaceOf(layer, 0).momentum},
                   [shape, rule](std::span<float* const> p, RunState& state) {

@@ -30,7 +30,7 @@ void LowerLoss(Lowering& low, size_t layer, const std::string& name, LossKernel 
 void LowerSoftmaxLoss(Lowering& low, size_t layer, const SoftmaxCrossEntropy& op) {
   const int64_t batch = low.graph.batch, classes = low.InputShape(layer)[1];
   LowerLoss(low, layer, "softmax+cross entropy", [=](float* const* in, float* gradient) {
-    return SoftmaxLoss(in[0], reinterpret_cast<const int32_t*>(in[1]), gradient, batch, classes, op.loss_weight);
+    return SoftmaxLoss(in[0], reinterpret_cast<const int32_t*>(in[1]), gradient, batch, classes, op.loss_weight, op.ignore_label);
   });
 }
 

@@ -41,7 +41,7 @@ void LowerEmbedding(Lowering& low, size_t layer, const Embedding& op) {
                   [shape, op](std::span<float* const> p, RunState&) {
                     SortTokens(shape, op.vocabulary, Integers(p[0]), Integers(p[1]), Integers(p[2]));
                   });
-    if (low.updates() && !low.options.observe) {
+    if (low.MayFuseUpdate()) {
       const UpdateRule rule = RuleOf(low.options.solver, low.graph.parameters[low.ParameterIndex(layer, 0)]);
       low.AddKernel(layer, Direction::kUpdate, "gradient+sgd", {starts, places, dy, table, low.PlaceOf(layer, 0).momentum},
                     [shape, op, rule](std::span<float* const> p, RunState& state) {

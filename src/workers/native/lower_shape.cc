@@ -95,6 +95,51 @@ void LowerAdd(Lowering& low, size_t layer) {
   });
 }
 
+// A copy of its own, since whoever reads it may write over it. Blocks of channels are cut only at their edges.
+void LowerSlice(Lowering& low, size_t layer, const Slice& op) {
+  const Shape& shape = low.OutputShape(layer);
+  Md md = DenseLike(low.InputOf(layer).md);
+  const int64_t block = md.get_inner_nblks() == 0 ? 1 : md.get_inner_blks()[0];
+  if (op.begin % block != 0 || op.end % block != 0) md = PlainMd(md.get_dims());
+  Shape offset(shape.size(), 0);
+  offset[1] = op.begin;
+  const Tensor in = low.InputAs(layer, 0, md);
+  const Md part = md.submemory_desc(shape, offset);
+  const Tensor out = low.NewOutput(DenseLike(part));
+  low.AddReorder(layer, Direction::kForward, {in.buffer, part}, out);
+  low.SetOutput(layer, out);
+  if (!low.WantsInputGradient(layer)) return;
+  low.OnBackward([&low, layer, md, part] {
+    const Lowering::Gradient gradient = low.TakeGradient(layer);
+    if (!gradient) return;
+    const Tensor dx = low.NewTensor(md);
+    const auto count = static_cast<int64_t>(md.get_size() / sizeof(float));
+    low.AddKernel(layer, Direction::kBackwardData, "zero", {dx},
+                  [count](std::span<float* const> p, RunState&) { std::fill_n(p[0], count, 0.0f); });
+    low.AddReorder(layer, Direction::kBackwardData, gradient.tensor, {dx.buffer, part});
+    low.ContributeToInput(layer, 0, {dx, true});
+  });
+}
+
+// The same elements under other sizes: in the plain order nothing moves.
+void LowerReshape(Lowering& low, size_t layer) {
+  const Tensor in = low.InputOf(layer);
+  const Md in_md = PlainMd(in.md.get_dims());
+  Tensor plain = in;
+  if (!IsPlain(in.md)) {
+    plain = low.NewOutput(in_md);
+    low.AddReorder(layer, Direction::kForward, in, plain);
+  }
+  low.SetOutput(layer, {plain.buffer, PlainMd(low.OutputShape(layer))});
+  if (!low.WantsInputGradient(layer)) return;
+  low.OnBackward([&low, layer, in_md, out_md = PlainMd(low.OutputShape(layer))] {
+    const Lowering::Gradient gradient = low.TakeGradient(layer);
+    if (!gradient) return;
+    const Tensor dy = low.InLayout(layer, Direction::kBackwardData, gradient.tensor, out_md);
+    low.ContributeToInput(layer, 0, {{dy.buffer, in_md}, gradient.exclusive || dy.buffer != gradient.tensor.buffer});
+  });
+}
+
 void LowerFlatten(Lowering& low, size_t layer) {
   const Tensor in = low.InputAs(layer, 0, DenseLike(low.InputOf(layer).md));
   const Md flat = PlainMd(low.OutputShape(layer));

@@ -2,10 +2,12 @@
 #include "workers/native/lowering.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "workers/native/pointwise_kernel.h"
+#include "workers/native/solver_kernel.h"
 #include "workers/native/update_kernel.h"
 
 namespace tench::native {
@@ -37,6 +39,7 @@ Status Lowering::Run() {
   if (!training) return Ok();
   in_backward_ = true;
   for (auto lower = backward_.rbegin(); lower != backward_.rend(); ++lower) (*lower)();
+  AddClippedUpdates();
   return Ok();
 }
 
@@ -45,23 +48,33 @@ Status Lowering::LowerLayer(size_t i) {
     std::visit(Overload{[&](const Input&) { LowerInput(*this, i); },
                         [&](const Convolution& op) { LowerConvolution(*this, i, op); },
                         [&](const Pooling& op) { LowerPooling(*this, i, op); },
-                        [&](const Lrn& op) { LowerLrn(*this, i, op); },
-                        [&](const Relu&) { LowerActivation(*this, i, Activation::kRelu); },
+                        [&](const Lrn& op) {
+                          op.region == LrnRegion::kWithinChannel ? LowerLrnWithin(*this, i, op) : LowerLrn(*this, i, op);
+                        },
+                        [&](const Relu& op) {
+                          IsRectifier(op) ? LowerActivation(*this, i, Activation::kRelu) : LowerLeakyRelu(*this, i, op);
+                        },
                         [&](const Sigmoid&) { LowerActivation(*this, i, Activation::kSigmoid); },
                         [&](const Tanh&) { LowerActivation(*this, i, Activation::kTanh); },
+                        [&](const Power& op) { LowerPower(*this, i, op); },
                         [&](const FullyConnected& op) { LowerFullyConnected(*this, i, op); },
                         [&](const Dropout& op) { LowerDropout(*this, i, op); },
                         [&](const Concat&) { LowerConcat(*this, i); },
-                        [&](const Add&) { LowerAdd(*this, i); },
+                        [&](const Slice& op) { LowerSlice(*this, i, op); },
+                        [&](const Add& op) { op.coefficients.empty() ? LowerAdd(*this, i) : LowerWeightedSum(*this, i, op); },
+                        [&](const Multiply&) { LowerProduct(*this, i); },
+                        [&](const Maximum&) { LowerMaximum(*this, i); },
                         [&](const Flatten&) { LowerFlatten(*this, i); },
+                        [&](const Reshape&) { LowerReshape(*this, i); },
+                        [&](const Scale& op) { LowerScale(*this, i, op); },
+                        [&](const Softmax&) { LowerSoftmax(*this, i); },
                         [&](const BatchNorm& op) { LowerBatchNorm(*this, i, op); },
                         [&](const Embedding& op) { LowerEmbedding(*this, i, op); },
                         [&](const Lstm& op) { LowerLstm(*this, i, op); },
                         [&](const MeanOverTime&) { LowerMeanOverTime(*this, i); },
                         [&](const SoftmaxCrossEntropy& op) { LowerSoftmaxLoss(*this, i, op); },
                         [&](const SigmoidCrossEntropy& op) { LowerSigmoidLoss(*this, i, op); },
-                        [&](const MeanSquaredError& op) { LowerSquaredLoss(*this, i, op); },
-                        [](const auto&) { throw dnnl::error(dnnl_unimplemented, "not in this engine"); }},
+                        [&](const MeanSquaredError& op) { LowerSquaredLoss(*this, i, op); }},
                graph.layers[i].layer.op);
     return Ok();
   } catch (const dnnl::error& error) {
@@ -117,12 +130,15 @@ bool Lowering::MayOverwrite(size_t layer, size_t input) const {
   if (options.observe || fusion.readers[producer] != 1 || !values_[slot_[producer]].copies.empty()) return false;
   const Op& op = graph.layers[producer].layer.op;
   // The output of these may be another layer's output too.
-  if (std::holds_alternative<Input>(op) || std::holds_alternative<Flatten>(op) || std::holds_alternative<Dropout>(op)) return false;
+  if (std::holds_alternative<Input>(op) || std::holds_alternative<Flatten>(op) || std::holds_alternative<Reshape>(op) ||
+      std::holds_alternative<Dropout>(op)) {
+    return false;
+  }
   if (!training) return true;
   // Their backward pass reads their own output.
   const bool reads_output = fusion.absorbed[producer] || fusion.activation[producer] != Activation::kNone ||
                             std::holds_alternative<Relu>(op) || std::holds_alternative<Sigmoid>(op) || std::holds_alternative<Tanh>(op) ||
-                            std::holds_alternative<Lstm>(op);
+                            std::holds_alternative<Softmax>(op) || std::holds_alternative<Lstm>(op);
   return !reads_output;
 }
 
@@ -194,7 +210,10 @@ Tensor Lowering::DeclareParameter(size_t layer, size_t index, const Md& plain, c
   ParameterPlace& place = parameters_[ParameterIndex(layer, index)];
   place.plain = plain;
   place.home = NewTensor(home, Place::kPinned);
-  if (updates() && graph.parameters[ParameterIndex(layer, index)].trained) place.momentum = NewTensor(home, Place::kPinned);
+  if (updates() && graph.parameters[ParameterIndex(layer, index)].trained) {
+    place.momentum = NewTensor(home, Place::kPinned);
+    if (options.solver.type == SolverType::kAdam) place.momentum2 = NewTensor(home, Place::kPinned);
+  }
   return place.home;
 }
 
@@ -206,13 +225,53 @@ Tensor Lowering::NewGradient(size_t layer, size_t index, const Md& md) {
 
 void Lowering::Update(size_t layer, size_t index, const Tensor& gradient) {
   if (!updates()) return;
-  const ParameterPlace& place = PlaceOf(layer, index);
-  const Tensor in_home = InLayout(layer, Direction::kUpdate, gradient, place.home.md);
-  const UpdateRule rule = RuleOf(options.solver, graph.parameters[ParameterIndex(layer, index)]);
+  const size_t parameter = ParameterIndex(layer, index);
+  const Tensor in_home = InLayout(layer, Direction::kUpdate, gradient, parameters_[parameter].home.md);
+  if (options.solver.clip_gradients > 0) {
+    pending_.emplace_back(parameter, in_home);
+  } else {
+    AddUpdate(parameter, in_home);
+  }
+}
+
+void Lowering::AddUpdate(size_t parameter, const Tensor& gradient) {
+  const ParameterPlace& place = parameters_[parameter];
+  const UpdateRule rule = RuleOf(options.solver, graph.parameters[parameter]);
   const auto count = static_cast<int64_t>(place.home.md.get_size() / sizeof(float));
-  AddKernel(layer, Direction::kUpdate, "sgd", {place.home, place.momentum, in_home},
-            [rule, count](std::span<float* const> p, RunState& state) { UpdateParameter(p[0], p[1], p[2], count, rule, state.lr); },
-            4 * count);
+  const size_t layer = graph.parameters[parameter].layer;
+  if (options.solver.type == SolverType::kSgd && options.solver.clip_gradients == 0) {
+    AddKernel(layer, Direction::kUpdate, "sgd", {place.home, place.momentum, gradient},
+              [rule, count](std::span<float* const> p, RunState& state) { UpdateParameter(p[0], p[1], p[2], count, rule, state.lr); },
+              4 * count);
+    return;
+  }
+  std::vector<Tensor> tensors = {place.home, gradient, place.momentum};
+  if (place.momentum2) tensors.push_back(place.momentum2);
+  AddKernel(layer, Direction::kUpdate, std::string(Name(options.solver.type)), tensors,
+            [rule, count, solver = options.solver](std::span<float* const> p, RunState& state) {
+              const SolverTensors tensors{p[0], p[1], p[2], p.size() > 3 ? p[3] : nullptr, count};
+              UpdateBySolver(tensors, solver, rule, {state.lr, state.clip_scale, state.updates});
+            },
+            8 * count);
+}
+
+void Lowering::AddClippedUpdates() {
+  std::vector<Tensor> counted;
+  std::vector<int64_t> counts;
+  for (const auto& [parameter, gradient] : pending_) {
+    if (graph.parameters[parameter].lr_mult == 0) continue;
+    counted.push_back(gradient);
+    counts.push_back(static_cast<int64_t>(gradient.md.get_size() / sizeof(float)));
+  }
+  if (pending_.empty()) return;
+  AddKernel(graph.layers.size() - 1, Direction::kUpdate, "clip", counted,
+            [counts, limit = options.solver.clip_gradients](std::span<float* const> p, RunState& state) {
+              double squares = 0;
+              for (size_t i = 0; i < p.size(); ++i) squares += SquaredNorm(p[i], counts[i]);
+              const double norm = std::sqrt(squares);
+              state.clip_scale = norm > limit ? limit / norm : 1;
+            });
+  for (const auto& [parameter, gradient] : pending_) AddUpdate(parameter, gradient);
 }
 
 dnnl::primitive_attr PlainAttributes() {

@@ -21,6 +21,7 @@ class ConvTuner;
 struct ParameterPlace {
   Md plain;
   Tensor home, momentum, gradient;   // momentum while training, gradient in an observing build
+  Tensor momentum2;                  // Adam's
 };
 
 class Lowering {
@@ -92,9 +93,13 @@ class Lowering {
   const ParameterPlace& PlaceOf(size_t layer, size_t index) const { return parameters_[ParameterIndex(layer, index)]; }
   // Where the parameter's gradient is to be written.
   Tensor NewGradient(size_t layer, size_t index, const Md& md);
-  // The gradient is complete: updates the parameter when training.
+  // The gradient is complete: updates the parameter when training; at the end, if gradients are to be clipped by the norm of all.
   void Update(size_t layer, size_t index, const Tensor& gradient);
   bool updates() const { return options.phase == Phase::kTrain; }
+  // Whether a layer may apply plain SGD to its parameter as it computes the gradient, and never store that.
+  bool MayFuseUpdate() const {
+    return updates() && !options.observe && options.solver.type == SolverType::kSgd && options.solver.clip_gradients == 0;
+  }
 
   size_t NewLoss() { return losses_++; }
   size_t losses() const { return losses_; }
@@ -110,6 +115,8 @@ class Lowering {
     std::function<Tensor()> remake;   // taken when used
   };
   Status LowerLayer(size_t layer);
+  void AddUpdate(size_t parameter, const Tensor& gradient);
+  void AddClippedUpdates();
   Gradient Sum(size_t layer, std::vector<Gradient> gradients, const Tensor& like, Activation activation);
 
   Program& program_;
@@ -118,6 +125,7 @@ class Lowering {
   std::vector<Value> values_;
   std::vector<ParameterPlace> parameters_;
   std::vector<std::function<void()>> backward_;
+  std::vector<std::pair<size_t, Tensor>> pending_;   // parameters and their gradients, while the norm of all is not known
   std::map<std::string, std::string> choices_;
   size_t losses_ = 0;
   bool in_backward_ = false;
@@ -133,8 +141,18 @@ void LowerFullyConnected(Lowering& low, size_t layer, const FullyConnected& op);
 void LowerActivation(Lowering& low, size_t layer, Activation activation);
 void LowerDropout(Lowering& low, size_t layer, const Dropout& op);
 void LowerConcat(Lowering& low, size_t layer);
+void LowerSlice(Lowering& low, size_t layer, const Slice& op);
 void LowerAdd(Lowering& low, size_t layer);
+void LowerWeightedSum(Lowering& low, size_t layer, const Add& op);
+void LowerProduct(Lowering& low, size_t layer);
+void LowerMaximum(Lowering& low, size_t layer);
 void LowerFlatten(Lowering& low, size_t layer);
+void LowerReshape(Lowering& low, size_t layer);
+void LowerScale(Lowering& low, size_t layer, const Scale& op);
+void LowerSoftmax(Lowering& low, size_t layer);
+void LowerLeakyRelu(Lowering& low, size_t layer, const Relu& op);
+void LowerPower(Lowering& low, size_t layer, const Power& op);
+void LowerLrnWithin(Lowering& low, size_t layer, const Lrn& op);
 void LowerEmbedding(Lowering& low, size_t layer, const Embedding& op);
 void LowerLstm(Lowering& low, size_t layer, const Lstm& op);
 void LowerMeanOverTime(Lowering& low, size_t layer);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "net/builder.h"
+#include "net/op_parameters.h"
 #include "net/zoo/zoo.h"
 #include "worker/adapter_run.h"
 #include "workers/native/adapter.h"
@@ -32,14 +33,8 @@ struct Net {
 
   explicit Net(const Shape& sample) { builder.Append("data", Input{InputRole::kData, sample, {FillKind::kUniform, -1, 1}}, {}); }
   Net& Then(const std::string& name, Op op, std::vector<std::string> inputs = {}) {
-    const bool weighted = std::holds_alternative<Convolution>(op) || std::holds_alternative<FullyConnected>(op) ||
-                          std::holds_alternative<BatchNorm>(op) || std::holds_alternative<Lstm>(op);
-    bool bias = weighted;
-    if (const auto* conv = std::get_if<Convolution>(&op)) bias = conv->bias;
-    if (const auto* fc = std::get_if<FullyConnected>(&op)) bias = fc->bias;
     if (inputs.empty()) inputs = {top};
-    top = builder.Append(name, op, inputs, weighted || std::holds_alternative<Embedding>(op) ? Weights() : ParameterRule{},
-                         bias ? Biases() : ParameterRule{});
+    top = builder.Append(name, op, inputs, HasWeight(op) ? Weights() : ParameterRule{}, HasBias(op) ? Biases() : ParameterRule{});
     return *this;
   }
   // A loss whose gradient is different everywhere.
@@ -57,6 +52,56 @@ Convolution Conv(int64_t out, Hw kernel, Hw stride = {1, 1}, Hw pad = {0, 0}, in
 
 // Before a batch norm, where the gradient of a bias would be nothing but rounding.
 Convolution Unbiased(int64_t out) { return Conv(out, {3, 3}, {1, 1}, {0, 0}, 1, {1, 1}, false); }
+
+// Ops that Caffe's networks need beyond those of the zoo, in blocked layouts with and without padding and in plain ones.
+void AddCaffeGraphs(std::map<std::string, Graph>& graphs) {
+  const auto alone = [&](const std::string& name, const Op& op) {
+    graphs[name] = Net({16, 6, 6}).Then("conv", Conv(16, {1, 1})).Then("op", op).Then("after", Conv(8, {1, 1})).Classify();
+    graphs[name + " of odd channels"] = Net({3, 6, 5}).Then("conv", Conv(12, {1, 1})).Then("op", op).Then("after", Conv(8, {1, 1})).Classify();
+    graphs[name + " of few channels"] = Net({3, 6, 5}).Then("conv", Conv(6, {1, 1})).Then("op", op).Then("after", Conv(8, {1, 1})).Classify();
+    if (!std::holds_alternative<Lrn>(op)) graphs[name + " of vectors"] = Net({9}).Then("fc", FullyConnected{13}).Then("op", op).Classify();
+  };
+  alone("leaky relu", Relu{0.1});
+  alone("relu of a negative slope", Relu{-0.5});
+  alone("square", Power{2, 0.5, 1});
+  alone("cube", Power{3, 0.5, 1});
+  alone("linear power", Power{1, -2, 0.5});
+  alone("softmax", Softmax{});
+  alone("scale", Scale{true});
+  alone("scale without bias", Scale{false});
+  alone("lrn within a channel", Lrn{3, 0.5, 0.75, 1, LrnRegion::kWithinChannel});
+  alone("lrn within a channel of size 5", Lrn{5, 0.5, 0.5, 2, LrnRegion::kWithinChannel});
+  alone("slice", Slice{1, 4});
+  graphs["slices at the edges of blocks"] = Net({16, 6, 6})
+                                                .Then("a", Conv(48, {1, 1})).Then("relu", Relu{})
+                                                .Then("s1", Slice{0, 16}, {"relu"}).Then("s2", Slice{16, 48}, {"relu"})
+                                                .Then("b", Conv(16, {1, 1}), {"s2"}).Then("sum", Add{}, {"b", "s1"})
+                                                .Then("relu2", Relu{}).Classify();
+  for (const auto& [name, op] : std::map<std::string, Op>{{"weighted sum", Add{{0.5, -2, 1}}}, {"product", Multiply{}}, {"maximum", Maximum{}}}) {
+    for (const int64_t channels : {16, 12, 3}) {
+      graphs[fmt::format("{} of {} channels", name, channels)] = Net({channels, 6, 6})
+                                                                     .Then("a", Conv(channels, {1, 1})).Then("sigmoid", Sigmoid{})
+                                                                     .Then("b", Conv(channels, {3, 3}, {1, 1}, {1, 1}))
+                                                                     .Then("c", Conv(channels, {1, 1}), {"sigmoid"})
+                                                                     .Then("op", op, {"b", "sigmoid", "c"}).Then("relu", Relu{}).Classify();
+    }
+  }
+  graphs["a product with itself"] = Net({16, 5, 5}).Then("a", Conv(16, {1, 1})).Then("op", Multiply{}, {"a", "a"}).Classify();
+  graphs["reshape"] = Net({16, 6, 6}).Then("conv", Conv(16, {1, 1})).Then("op", Reshape{{4, 12, 12}}).Then("after", Conv(8, {3, 3})).Classify();
+  graphs["reshape of vectors"] = Net({9}).Then("fc", FullyConnected{36}).Then("op", Reshape{{4, 3, 3}}).Then("relu", Relu{})
+                                     .Then("conv", Conv(16, {2, 2})).Classify();
+  graphs["batch norm without scale"] = Net({16, 6, 6}).Then("conv", Unbiased(16)).Then("bn", BatchNorm{1e-5, 0.1, false}).Classify();
+  graphs["batch norm without scale, relu"] =
+      Net({20, 6, 6}).Then("conv", Unbiased(20)).Then("bn", BatchNorm{1e-5, 0.1, false}).Then("relu", Relu{}).Then("after", Conv(16, {1, 1})).Classify();
+  graphs["batch norm and scale"] = Net({16, 6, 6})
+                                       .Then("conv", Unbiased(16)).Then("bn", BatchNorm{1e-5, 0.1, false}).Then("scale", Scale{})
+                                       .Then("relu", Relu{}).Classify();
+  graphs["leaky relu and dropout"] =
+      Net({16, 6, 6}).Then("conv", Conv(16, {1, 1})).Then("leaky", Relu{0.2}).Then("drop", Dropout{0.5}).Classify();
+  Graph ignoring = Net({20}).Then("fc", FullyConnected{10}).Classify(3);
+  std::get<SoftmaxCrossEntropy>(ignoring.layers.back().op).ignore_label = 1;
+  graphs["ignored labels"] = ignoring;
+}
 
 std::map<std::string, Graph> OpGraphs() {
   std::map<std::string, Graph> graphs;
@@ -125,6 +170,7 @@ std::map<std::string, Graph> OpGraphs() {
                                          .Then("p", Pooling{PoolMode::kMax, {3, 3}, {1, 1}, {1, 1}}, {"relu"})
                                          .Then("q", Conv(16, {3, 3}, {1, 1}, {1, 1}), {"relu"})
                                          .Then("add", Add{}, {"p", "q", "relu"}).Classify();
+  AddCaffeGraphs(graphs);
   Net sequence({7, 10});
   sequence.Then("lstm1", Lstm{16}).Then("lstm2", Lstm{12});
   sequence.builder.Append("lengths", Input{InputRole::kLengths, {}, {FillKind::kInteger, 1, 8}}, {});
@@ -189,6 +235,38 @@ TEST(ParityTest, EveryOpAgreesForwardAndBackward) {
 
 TEST(ParityTest, EveryFusedOpAgreesOverUpdatesWithADropOfTheLearningRate) {
   for (const auto& [name, graph] : OpGraphs()) CompareGraph(name, graph, 4, {Phase::kTrain, false, 2, 5, {{"tune", "off"}}}, -1, kTolerance);
+}
+
+// Wide enough for every path of an update: convolutions, dense layers, batch norm, an embedding, parameters that do not learn.
+std::map<std::string, Graph> SolverGraphs() {
+  std::map<std::string, Graph> graphs;
+  graphs["image"] = Net({16, 6, 6})
+                        .Then("conv", Unbiased(20)).Then("bn", BatchNorm{}).Then("relu", Relu{})
+                        .Then("conv2", Conv(16, {1, 1})).Classify();
+  graphs["image"].layers[1].weight.lr_mult = 0;
+  Net sequence({1});
+  sequence.builder.Append("tokens", Input{InputRole::kTokens, {7}, {FillKind::kInteger, 0, 30}}, {});
+  sequence.builder.Append("lengths", Input{InputRole::kLengths, {}, {FillKind::kInteger, 1, 8}}, {});
+  Graph words = sequence.Then("words", Embedding{30, 6}, {"tokens"}).Then("lstm", Lstm{8}).Then("mean", MeanOverTime{}, {"lstm", "lengths"}).Classify();
+  words.layers.erase(words.layers.begin());
+  graphs["words"] = words;
+  return graphs;
+}
+
+TEST(ParityTest, EverySolverAgreesOverUpdatesWithADropOfTheLearningRate) {
+  Solver nesterov, adam, tight, loose, clipped_adam;
+  nesterov.type = SolverType::kNesterov;
+  adam.type = clipped_adam.type = SolverType::kAdam;
+  adam.delta = clipped_adam.delta = 1e-3;   // below it, rounding of a gradient that is nearly zero would be a whole step
+  tight.clip_gradients = clipped_adam.clip_gradients = 0.05;
+  loose.clip_gradients = 1000;
+  for (const auto& [name, graph] : SolverGraphs()) {
+    for (const Solver& solver : {nesterov, adam, tight, loose, clipped_adam}) {
+      SCOPED_TRACE(fmt::format("{} clip {}", Name(solver.type), solver.clip_gradients));
+      for (const bool observe : {true, false})
+        CompareGraph(name, graph, 4, {Phase::kTrain, observe, 2, 5, {{"tune", "off"}}, false, solver}, -1, kTolerance);
+    }
+  }
 }
 
 TEST(ParityTest, EveryConvolutionAgreesWithEveryKernelThatTheTunerMayChoose) {

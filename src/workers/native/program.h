@@ -42,6 +42,8 @@ const std::string& Name(Direction direction);
 // What changes from step to step, and what a step gives back.
 struct RunState {
   double lr = 0;
+  double clip_scale = 1;        // of all gradients, where a step clips them
+  int64_t updates = 0;          // since the parameters were set, the running step's counted
   uint64_t step = 0;
   std::vector<double> losses;   // weighted, one per loss layer
 };

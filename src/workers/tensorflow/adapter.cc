@@ -57,8 +57,8 @@ class TensorFlowAdapter final : public Adapter {
     Description description;
     description.name = "tensorflow";
     description.version = api_ ? api_->Version() : "missing";
-    description.ops = {"input", "conv", "pool", "lrn", "relu", "sigmoid", "tanh", "fc", "dropout", "concat", "add", "flatten", "batch_norm",
-                       "embedding", "lstm", "mean_over_time", "softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error"};
+    description.ops.assign(OpAbilities().begin(), OpAbilities().end());
+    description.updates = SolverAbilities();
     description.devices = {"cpu"};
     description.precisions = {"f32"};
     description.options = {
@@ -116,7 +116,9 @@ class TensorFlowAdapter final : public Adapter {
       if (!graph_.parameters[p].trained) continue;
       TENCH_TRY(filling.Ask(program_.parameters[p], graph_.parameters[p].name, source, 1));
       if (program_.momenta[p]) TENCH_TRY(filling.Zero(*program_.momenta[p]));
+      if (program_.momenta2[p]) TENCH_TRY(filling.Zero(*program_.momenta2[p]));
     }
+    for (const RateVariable& power : program_.powers) TENCH_TRY(filling.Set(power.variable, power.multiplier));
     for (const RateVariable& rate : program_.rates)
       TENCH_TRY(filling.Set(rate.variable, options_.solver.lr * rate.multiplier));
     return filling.Run();
@@ -312,12 +314,14 @@ class TensorFlowAdapter final : public Adapter {
     return {graph_, std::move(weights)};
   }
 
-  // Running statistics, and momenta where there are any: TensorFlow keeps those with the other sign.
+  // Running statistics, and momenta where there are any: TensorFlow keeps those with the other sign, except Adam's.
   std::vector<Wanted> StateVariables() const {
+    const float sign = options_.solver.type == SolverType::kAdam ? 1 : -1;
     std::vector<Wanted> state;
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
       if (!graph_.parameters[p].trained) state.push_back({graph_.parameters[p].name, &program_.parameters[p], 1});
-      if (program_.momenta[p]) state.push_back({graph_.parameters[p].name + ".momentum", &*program_.momenta[p], -1});
+      if (program_.momenta[p]) state.push_back({graph_.parameters[p].name + ".momentum", &*program_.momenta[p], sign});
+      if (program_.momenta2[p]) state.push_back({graph_.parameters[p].name + ".momentum2", &*program_.momenta2[p], 1});
     }
     return state;
   }

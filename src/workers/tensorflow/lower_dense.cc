@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 #include "workers/tensorflow/lowering.h"
+#include "workers/tensorflow/parts.h"
 
 namespace tench::tensorflow {
 
@@ -54,28 +55,6 @@ LoweredLayer LowerDropout(const Dropout& op, const LayerSite& site) {
   };
   return layer;
 }
-
-namespace {
-
-// The inputs of a layer that has several, in logical order. One of them may be computed from another, and
-// TF_AddGradients would then follow that path too: such layers write their own gradients, each by its own part.
-struct Parts {
-  std::vector<TF_Output> inside, outside;
-  std::vector<bool> needed;
-
-  explicit Parts(const LayerSite& site) {
-    for (size_t i = 0; i < site.inputs(); ++i) {
-      inside.push_back(site.PlainIn(i));
-      outside.push_back(site.in(i));
-      needed.push_back(site.NeedsGradient(i));
-    }
-  }
-  TF_Output Outward(GraphWriter& writer, size_t i, TF_Output gradient) const {
-    return inside[i].oper == outside[i].oper ? gradient : writer.Gradient(inside[i], gradient, outside[i]);
-  }
-};
-
-}  // namespace
 
 LoweredLayer LowerConcat(const LayerSite& site) {
   GraphWriter& writer = site.writer;

@@ -22,8 +22,34 @@ LoweredLayer Scalar(TF_Output loss) {
 
 }  // namespace
 
+namespace {
+
+// Labels that do not count become class 0, which is one, and their samples weigh nothing.
+LoweredLayer LowerIgnoring(const SoftmaxCrossEntropy& op, const LayerSite& site) {
+  GraphWriter& writer = site.writer;
+  const TF_Output scores = site.PlainIn(0), outside = site.in(0), labels = site.in(1);
+  const auto ignored = static_cast<int32_t>(*op.ignore_label);
+  const TF_Output counts = writer.Add("NotEqual").In(labels).In(writer.Scalar(ignored)).Output();
+  const TF_Output classes = writer.Add("SelectV2").In(counts).In(labels).In(writer.Scalar(int32_t{0})).Output();
+  const TF_Output weights = writer.Add("Cast").In(counts).Type("DstT", TF_FLOAT).Output();
+  const TF_Output counted = writer.Add("Maximum").In(OverAll(writer, "Sum", weights, 1)).In(writer.Scalar(1.0f)).Output();
+  const TF_Output shares = writer.Add("RealDiv").In(Scaled(writer, weights, op.loss_weight)).In(counted).Output();
+  TF_Operation* node = writer.Add("SparseSoftmaxCrossEntropyWithLogits").In(scores).In(classes).Node();
+  LoweredLayer layer = Scalar(OverAll(writer, "Sum", writer.Add("Mul").In({node, 0}).In(shares).Output(), 1));
+  layer.backward = [=, &writer, batch = site.shape(0)[0]](TF_Output) {
+    const TF_Output column = writer.Add("Reshape").In(shares).In(writer.Integers({batch, 1})).Output();
+    TF_Output gradient = writer.Add("Mul").In({node, 1}).In(column).Output();
+    if (scores.oper != outside.oper) gradient = writer.Gradient(scores, gradient, outside);
+    return LayerGradients{{gradient, {nullptr, 0}}, {}};
+  };
+  return layer;
+}
+
+}  // namespace
+
 // The node that takes class numbers computes its gradient beside the loss; C++'s TF_AddGradients does not know it.
 LoweredLayer LowerSoftmaxCrossEntropy(const SoftmaxCrossEntropy& op, const LayerSite& site) {
+  if (op.ignore_label) return LowerIgnoring(op, site);
   GraphWriter& writer = site.writer;
   const TF_Output scores = site.PlainIn(0), outside = site.in(0);
   TF_Operation* node = writer.Add("SparseSoftmaxCrossEntropyWithLogits").In(scores).In(site.in(1)).Node();

@@ -16,6 +16,7 @@ class Lowerer {
         arriving_(graph.layers.size()) {
     program_.parameters.resize(graph.parameters.size());
     program_.momenta.resize(graph.parameters.size());
+    program_.momenta2.resize(graph.parameters.size());
     program_.gradients.assign(graph.parameters.size(), TF_Output{nullptr, 0});
   }
 
@@ -45,22 +46,23 @@ class Lowerer {
         Overload{
             [&](const Input&) { return MakeInput(i); }, [&](const Convolution& o) { return LowerConvolution(o, site); },
             [&](const Pooling& o) { return LowerPooling(o, site); }, [&](const Lrn& o) { return LowerLrn(o, site); },
-            [&](const Relu&) { return LowerUnary("Relu", site); },
+            [&](const Relu& o) { return o.negative_slope == 0 ? LowerUnary("Relu", site) : LowerLeakyRelu(o, site); },
             [&](const Sigmoid&) { return LowerUnary("Sigmoid", site); },
             [&](const Tanh&) { return LowerUnary("Tanh", site); },
+            [&](const Power& o) { return LowerPower(o, site); },
             [&](const FullyConnected& o) { return LowerFullyConnected(o, site); },
             [&](const Dropout& o) { return LowerDropout(o, site); }, [&](const Concat&) { return LowerConcat(site); },
-            [&](const Add&) { return LowerAdd(site); }, [&](const Flatten&) { return LowerFlatten(site); },
+            [&](const Slice& o) { return LowerSlice(o, site); },
+            [&](const Add& o) { return o.coefficients.empty() ? LowerAdd(site) : LowerWeightedSum(o, site); },
+            [&](const Multiply&) { return LowerProduct(site); }, [&](const Maximum&) { return LowerMaximum(site); },
+            [&](const Flatten&) { return LowerFlatten(site); }, [&](const Reshape&) { return LowerReshape(site); },
+            [&](const Scale& o) { return LowerScale(o, site); }, [&](const Softmax&) { return LowerSoftmax(site); },
             [&](const BatchNorm& o) { return LowerBatchNorm(o, site); },
             [&](const Embedding&) { return LowerEmbedding(site); }, [&](const Lstm& o) { return LowerLstm(o, site); },
             [&](const MeanOverTime&) { return LowerMeanOverTime(site); },
             [&](const SoftmaxCrossEntropy& o) { return LowerSoftmaxCrossEntropy(o, site); },
             [&](const SigmoidCrossEntropy& o) { return LowerSigmoidCrossEntropy(o, site); },
-            [&](const MeanSquaredError& o) { return LowerMeanSquaredError(o, site); },
-            [](const auto&) {
-              Check(false, "the description leaves this op out");
-              return LoweredLayer();
-            }},
+            [&](const MeanSquaredError& o) { return LowerMeanSquaredError(o, site); }},
         op);
     values_[i] = layers_[i].value;
     program_.outputs.push_back(values_[i].output);
@@ -156,9 +158,10 @@ class Lowerer {
       }
       return;
     }
+    const std::vector<TF_Output> clipped = options_.solver.clip_gradients > 0 ? Clip() : program_.gradients;
     std::vector<TF_Output> decayed(graph_.parameters.size(), TF_Output{nullptr, 0});
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
-      if (program_.gradients[p].oper != nullptr) decayed[p] = Decay(p);
+      if (clipped[p].oper != nullptr) decayed[p] = Decay(p, clipped[p]);
     }
     if (!writer_.status()) return;
     std::vector<TF_Operation*> computed{program_.loss.oper};
@@ -171,6 +174,7 @@ class Lowerer {
       if (decayed[p].oper != nullptr) updates.push_back(Update(p, decayed[p], needed));
     }
     writer_.SetScope("step");
+    for (TF_Operation* power : RaisePowers(updates)) updates.push_back(power);
     NodeDraft step = writer_.Add("NoOp", "train");
     for (TF_Operation* update : updates) step.After(update);
     for (TF_Operation* effect : program_.targets) step.After(effect);
@@ -181,15 +185,36 @@ class Lowerer {
     writer_.SetScope(fmt::format("u.{}.{}", graph_.parameters[p].layer, graph_.parameters[p].name));
   }
 
-  TF_Output Decay(size_t p) {
+  // As tf.clip_by_global_norm does it.
+  std::vector<TF_Output> Clip() {
+    writer_.SetScope("clip");
+    std::vector<TF_Output> halves;
+    for (size_t p = 0; p < graph_.parameters.size(); ++p) {
+      if (program_.gradients[p].oper != nullptr && graph_.parameters[p].lr_mult != 0)
+        halves.push_back(writer_.Add("L2Loss").In(program_.gradients[p]).Output());
+    }
+    if (halves.empty()) return program_.gradients;
+    const auto limit = static_cast<float>(options_.solver.clip_gradients);
+    const TF_Output squares = writer_.Add("Mul", "squares").In(Sum(halves)).In(writer_.Scalar(2.0f)).Output();
+    const TF_Output norm = writer_.Add("Sqrt", "norm").In(squares).Output();
+    const TF_Output larger = writer_.Add("Maximum").In(norm).In(writer_.Scalar(limit)).Output();
+    const TF_Output scale = writer_.Add("RealDiv", "scale").In(writer_.Scalar(limit)).In(larger).Output();
+    std::vector<TF_Output> clipped = program_.gradients;
+    for (TF_Output& gradient : clipped) {
+      if (gradient.oper != nullptr) gradient = writer_.Add("Mul", "clipped").In(gradient).In(scale).Output();
+    }
+    return clipped;
+  }
+
+  TF_Output Decay(size_t p, TF_Output gradient) {
     const double decay = options_.solver.weight_decay * graph_.parameters[p].decay_mult;
-    if (decay == 0) return program_.gradients[p];
+    if (decay == 0) return gradient;
     SetUpdateScope(p);
     const TF_Output pull = writer_.Add("Mul", "decay")
                                .In(program_.parameters[p].read)
                                .In(writer_.Scalar(static_cast<float>(decay)))
                                .Output();
-    return writer_.Add("AddV2", "decayed").In(program_.gradients[p]).In(pull).Output();
+    return writer_.Add("AddV2", "decayed").In(gradient).In(pull).Output();
   }
 
   TF_Operation* Update(size_t p, TF_Output gradient, const std::set<const TF_Operation*>& needed) {
@@ -199,13 +224,48 @@ class Lowerer {
     const TF_Output momentum = writer_.Scalar(static_cast<float>(options_.solver.momentum));
     const TF_Output rate = Rate(graph_.parameters[p].lr_mult);
     SetUpdateScope(p);
-    NodeDraft update = writer_.Add("ResourceApplyKerasMomentum");
-    update.In(parameter.handle).In(program_.momenta[p]->handle).In(rate).In(gradient).In(momentum);
+    const bool adam = options_.solver.type == SolverType::kAdam;
+    if (adam) program_.momenta2[p] = MakeVariable(writer_, "momentum2", TF_FLOAT, parameter.dims, parameter.layout);
+    const TF_Output power = adam ? PowerOf(0) : TF_Output{}, power2 = adam ? PowerOf(1) : TF_Output{};
+    SetUpdateScope(p);
+    NodeDraft update = writer_.Add(adam ? "ResourceApplyAdam" : "ResourceApplyKerasMomentum");
+    update.In(parameter.handle).In(program_.momenta[p]->handle);
+    if (adam) {
+      update.In(program_.momenta2[p]->handle).In(power).In(power2).In(rate).In(momentum);
+      update.In(writer_.Scalar(static_cast<float>(options_.solver.momentum2)));
+      update.In(writer_.Scalar(static_cast<float>(options_.solver.delta))).In(gradient);
+    } else {
+      update.In(rate).In(gradient).In(momentum).Bool("use_nesterov", options_.solver.type == SolverType::kNesterov);
+    }
     // While a reader still holds the weights an update would have to copy them first.
     for (TF_Operation* reader : writer_.Consumers(parameter.read)) {
       if (needed.contains(reader)) update.After(reader);
     }
     return update.Node();
+  }
+
+  // Of momentum (0) and momentum2 (1).
+  TF_Output PowerOf(size_t which) {
+    while (program_.powers.size() < 2) {
+      writer_.SetScope("power");
+      const bool first = program_.powers.empty();
+      program_.powers.push_back({first ? options_.solver.momentum : options_.solver.momentum2,
+                                 MakeVariable(writer_, first ? "momentum" : "momentum2", TF_FLOAT, {}, {})});
+    }
+    return program_.powers[which].variable.read;
+  }
+
+  // After the updates, for the next ones.
+  std::vector<TF_Operation*> RaisePowers(const std::vector<TF_Operation*>& updates) {
+    std::vector<TF_Operation*> raised;
+    for (const RateVariable& power : program_.powers) {
+      const TF_Output factor = writer_.Scalar(static_cast<float>(power.multiplier));
+      NodeDraft assign = writer_.Add("AssignVariableOp", "raise");
+      assign.In(power.variable.handle).In(writer_.Add("Mul").In(power.variable.read).In(factor).Output()).Type("dtype", TF_FLOAT);
+      for (TF_Operation* update : updates) assign.After(update);
+      raised.push_back(assign.Node());
+    }
+    return raised;
   }
 
   TF_Output Rate(double multiplier) {

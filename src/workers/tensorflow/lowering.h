@@ -39,6 +39,8 @@ struct Program {
   std::vector<TF_Output> outputs;    // by layer
   std::vector<HostLayout> layouts;   // by layer, of its output
   std::vector<RateVariable> rates;   // one per distinct lr_mult
+  std::vector<std::optional<Variable>> momenta2;   // by parameter: Adam's
+  std::vector<RateVariable> powers;  // Adam's momenta to the power of the next update's number; `multiplier` is the first
   TF_Output loss{};
   std::vector<TF_Operation*> targets;  // what a step has to run besides the loss
 };
@@ -111,8 +113,17 @@ LoweredLayer LowerUnary(const char* type, const LayerSite& site);
 LoweredLayer LowerFullyConnected(const FullyConnected& op, const LayerSite& site);
 LoweredLayer LowerDropout(const Dropout& op, const LayerSite& site);
 LoweredLayer LowerConcat(const LayerSite& site);
+LoweredLayer LowerSlice(const Slice& op, const LayerSite& site);
 LoweredLayer LowerAdd(const LayerSite& site);
+LoweredLayer LowerWeightedSum(const Add& op, const LayerSite& site);
+LoweredLayer LowerProduct(const LayerSite& site);
+LoweredLayer LowerMaximum(const LayerSite& site);
 LoweredLayer LowerFlatten(const LayerSite& site);
+LoweredLayer LowerReshape(const LayerSite& site);
+LoweredLayer LowerScale(const Scale& op, const LayerSite& site);
+LoweredLayer LowerSoftmax(const LayerSite& site);
+LoweredLayer LowerLeakyRelu(const Relu& op, const LayerSite& site);
+LoweredLayer LowerPower(const Power& op, const LayerSite& site);
 LoweredLayer LowerEmbedding(const LayerSite& site);
 LoweredLayer LowerLstm(const Lstm& op, const LayerSite& site);
 LoweredLayer LowerMeanOverTime(const LayerSite& site);

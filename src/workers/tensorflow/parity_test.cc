@@ -24,7 +24,7 @@ void ExpectClose(const std::string& what, const Tensors& expected, const Tensors
   }
 }
 
-void ExpectParity(const Graph& graph, int64_t batch = 4) {
+void ExpectParity(const Graph& graph, int64_t batch = 4, const Solver& solver = {}) {
   const std::unique_ptr<Adapter> reference = MakeReferenceAdapter(), worker = MakeTensorFlowAdapter();
   for (const Phase phase : {Phase::kForward, Phase::kGradient, Phase::kTrain}) {
     for (const bool observe : {true, false}) {
@@ -34,6 +34,7 @@ void ExpectParity(const Graph& graph, int64_t batch = 4) {
       options.observe = observe;
       options.dropout = false;
       options.threads = 2;
+      options.solver = solver;
       const int steps = phase == Phase::kTrain ? 5 : 1;
       const auto expected = RunGraph(*reference, graph, batch, options, steps);
       const auto got = RunGraph(*worker, graph, batch, options, steps);
@@ -99,6 +100,63 @@ TEST(ParityTest, NormalisationsAgree) {
   ExpectParity(AroundOp("lrn", {12, 4, 5}, Lrn{5, 0.3, 0.75, 2}));
   ExpectParity(AroundOp("lrn-of-three", {7, 4, 5}, Lrn{3, 0.9, 0.5, 1}));
   ExpectParity(AroundOp("batch-norm", {5, 4, 3}, BatchNorm{1e-3, 0.3}, {{FillKind::kUniform, 0.5, 1.5}}, kBias));
+}
+
+TEST(ParityTest, OpsOfCaffesNetworksAgree) {
+  const ParameterRule scale{{FillKind::kUniform, 0.5, 1.5}};
+  const auto each = [&](const std::string& name, const Op& op, ParameterRule weight = {}, ParameterRule bias = {}) {
+    ExpectParity(AroundOp(name, {5, 4, 3}, op, weight, bias));
+    ExpectParity(AroundOp(name + "_of_one_pixel", {5, 1, 1}, op, weight, bias));
+  };
+  each("leaky", Relu{0.2});
+  each("square", Power{2, 0.5, 1});
+  each("linear", Power{1, -2, 0.5});
+  each("cube", Power{3, 0.5, 0.1});
+  each("constant", Power{0, 1, 0});
+  each("softmax", Softmax{});
+  each("scale", Scale{}, scale, kBias);
+  each("scale_without_bias", Scale{false}, scale);
+  each("slice", Slice{1, 4});
+  ExpectParity(AroundOp("lrn-within", {5, 4, 3}, Lrn{3, 0.9, 0.75, 1, LrnRegion::kWithinChannel}));
+  ExpectParity(AroundOp("batch-norm-alone", {5, 4, 3}, BatchNorm{1e-3, 0.3, false}));
+  ExpectParity(AroundOp("reshape", {5, 4, 3}, Reshape{{2, 5, 6}}));
+  ExpectParity(AroundOp("reshape_to_rows", {5, 4, 3}, Reshape{{10, 6}}));
+  Graph ignoring = AroundOp("ignoring", {5, 4, 3}, Relu{});
+  std::get<SoftmaxCrossEntropy>(ignoring.layers.back().op).ignore_label = 1;
+  ExpectParity(ignoring, 7);
+}
+
+TEST(ParityTest, ElementwiseOpsOfSeveralInputsAgreeAlsoOnFlattenedImages) {
+  for (const Op& op : {Op(Add{{0.5, -2, 1}}), Op(Multiply{}), Op(Maximum{})}) {
+    GraphBuilder b(std::string(OpName(op)));
+    b.Append("data", Input{InputRole::kData, {2, 4, 3}, kValues}, {});
+    b.Append("target", Input{InputRole::kData, {9}, {FillKind::kUniform, 0, 1}}, {});
+    b.Append("left", Convolution{2, {3, 3}, {1, 1}, {1, 1}}, {"data"}, kXavier, kBias);
+    b.Append("right", Convolution{2, {1, 1}}, {"left"}, kXavier, kBias);
+    b.Append("bend", Tanh{}, {"left"});
+    b.Append("images", op, {"left", "right", "bend"});
+    b.Append("flat", Flatten{}, {"images"});
+    b.Append("left_flat", Flatten{}, {"left"});
+    b.Append("dense", FullyConnected{24}, {"flat"}, kXavier, kBias);
+    b.Append("vectors", op, {"flat", "left_flat", "dense"});
+    b.Append("folded", Reshape{{4, 3, 2}}, {"vectors"});
+    b.Append("unfolded", Flatten{}, {"folded"});
+    b.Append("part", Slice{2, 11}, {"unfolded"});
+    b.Append("soft", Softmax{}, {"part"});
+    b.Append("loss", MeanSquaredError{10}, {"soft", "target"});
+    ExpectParity(b.Take());
+  }
+}
+
+TEST(ParityTest, EverySolverAgrees) {
+  Graph graph = AroundOp("solver", {5, 4, 3}, BatchNorm{1e-3, 0.3}, {{FillKind::kUniform, 0.5, 1.5}}, kBias);
+  graph.layers[2].weight.lr_mult = 0;
+  Solver nesterov, adam, clipped;
+  nesterov.type = SolverType::kNesterov;
+  adam.type = SolverType::kAdam;
+  adam.delta = 1e-2;
+  clipped.clip_gradients = 0.1;
+  for (const Solver& solver : {nesterov, adam, clipped}) ExpectParity(graph, 4, solver);
 }
 
 TEST(ParityTest, BranchesOfFlattenedImagesAgree) {

@@ -20,8 +20,8 @@ class TorchAdapter final : public Adapter {
     Description description;
     description.name = "torch";
     description.version = fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH);
-    description.ops = {"input", "conv", "pool", "lrn", "relu", "sigmoid", "tanh", "fc", "dropout", "concat", "add", "flatten", "batch_norm",
-                       "embedding", "lstm", "mean_over_time", "softmax_cross_entropy", "sigmoid_cross_entropy", "mean_squared_error"};
+    description.ops.assign(OpAbilities().begin(), OpAbilities().end());
+    description.updates = SolverAbilities();
     description.devices = DeviceNames();
     description.precisions = {"f32"};
     description.options = KnobOptions();
@@ -152,8 +152,9 @@ class TorchAdapter final : public Adapter {
     TENCH_TRY(ForEachParameter(false, [&](const Parameter& parameter, size_t i) { return visit(parameter.name, network_->parameters()[i]); }));
     if (update_ == nullptr) return Ok();
     return ForEachParameter(true, [&](const Parameter& parameter, size_t i) -> Status {
-      const at::Tensor& momentum = update_->momenta()[i];
-      return momentum.defined() ? visit(parameter.name + ".momentum", momentum) : Ok();
+      const at::Tensor &momentum = update_->momenta()[i], &momentum2 = update_->momenta2()[i];
+      if (momentum.defined()) TENCH_TRY(visit(parameter.name + ".momentum", momentum));
+      return momentum2.defined() ? visit(parameter.name + ".momentum2", momentum2) : Ok();
     });
   }
 

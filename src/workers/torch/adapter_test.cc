@@ -60,7 +60,7 @@ TEST(TorchAdapterTest, DescribesItself) {
   const Description description = MakeTorchAdapter()->Describe();
   EXPECT_EQ(description.name, "torch");
   EXPECT_THAT(description.version, testing::MatchesRegex("2\\.[0-9]+\\.[0-9]+"));
-  EXPECT_EQ(description.ops.size(), OpNames().size());
+  EXPECT_EQ(description.ops.size(), OpAbilities().size());
   EXPECT_EQ(description.devices[0], "cpu");
   EXPECT_TRUE(description.facts.contains("onednn"));
 }

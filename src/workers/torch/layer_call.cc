@@ -5,10 +5,7 @@ namespace tench::pytorch {
 
 Result<LayerCall> MakeLayerCall(const LayerSite& site) {
   return std::visit(Overload{[](const Input&) -> Result<LayerCall> { return LayerCall(); },
-                             [&](const auto& op) -> Result<LayerCall> {
-                               if constexpr (requires { MakeCall(op, site); }) return MakeCall(op, site);
-                               return Unsupported("torch has no {}", OpName(op));
-                             }},
+                             [&](const auto& op) { return MakeCall(op, site); }},
                     site.graph.layers[site.layer].layer.op);
 }
 

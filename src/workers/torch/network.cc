@@ -18,7 +18,12 @@ bool ForgetsOutput(const Op& op) {
          std::holds_alternative<BatchNorm>(op) || std::holds_alternative<Add>(op);
 }
 
-bool MayOverwrite(const Op& op) { return std::holds_alternative<Relu>(op) || std::holds_alternative<Add>(op); }
+// Those that have a form in place.
+bool MayOverwrite(const Op& op) {
+  const Relu* relu = std::get_if<Relu>(&op);
+  const Add* add = std::get_if<Add>(&op);
+  return (relu != nullptr && relu->negative_slope == 0) || (add != nullptr && add->coefficients.empty());
+}
 
 std::vector<size_t> CountReaders(const TypedGraph& graph) {
   std::vector<size_t> readers(graph.layers.size());

@@ -4,6 +4,8 @@
 #include <ATen/ops/full.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace tench::pytorch {
 namespace {
 
@@ -51,6 +53,49 @@ TEST(TorchUpdateTest, IsCaffesAtEveryRateAndThroughItsChanges) {
       }
     }
   }
+}
+
+TEST(TorchUpdateTest, NesterovAndAdamAreCaffesThroughChangesOfTheRate) {
+  for (const SolverType type : {SolverType::kNesterov, SolverType::kAdam}) {
+    const Solver solver{0.01, 0.9, 0.05, type, 0.99, 0.1};
+    std::vector<at::Tensor> weights = {Weight(0.7)};
+    Update update(Rules({{2, 3}}), weights, solver, /*observe=*/true);
+    double w = 0.7, v = 0, s = 0;
+    int t = 0;
+    for (const double rate : {0.01, 0.01, 0.001, 0.1}) {
+      update.SetRate(rate);
+      SetGradient(weights[0], 0.3 - rate);
+      update.Apply();
+      const double d = 0.3 - rate + 0.15 * w, before = v;
+      ++t;
+      if (type == SolverType::kNesterov) {
+        v = 0.9 * v + 2 * rate * d;
+        w -= 1.9 * v - 0.9 * before;
+      } else {
+        v = 0.9 * v + 0.1 * d;
+        s = 0.99 * s + 0.01 * d * d;
+        w -= 2 * rate * std::sqrt(1 - std::pow(0.99, t)) / (1 - std::pow(0.9, t)) * v / (std::sqrt(s) + 0.1);
+        EXPECT_NEAR(ValueOf(update.momenta2()[0]), s, 1e-6) << t;
+      }
+      EXPECT_NEAR(ValueOf(weights[0]), w, 1e-6) << t;
+      EXPECT_NEAR(ValueOf(update.momenta()[0]), v, 1e-6) << t;
+    }
+  }
+}
+
+TEST(TorchUpdateTest, ClipsByTheNormOfAllThatLearnAndLeavesTheGradientsAsTheyAre) {
+  std::vector<at::Tensor> weights = {Weight(0), Weight(0), Weight(0)};
+  Solver solver{1, 0, 0};
+  solver.clip_gradients = 1;
+  Update update(Rules({{1, 1}, {2, 1}, {0, 1}}), weights, solver, false);
+  SetGradient(weights[0], 3);
+  SetGradient(weights[1], 4);
+  SetGradient(weights[2], 100);
+  update.Apply();
+  EXPECT_NEAR(ValueOf(weights[0]), -0.6, 1e-6);
+  EXPECT_NEAR(ValueOf(weights[1]), -1.6, 1e-6);
+  EXPECT_EQ(ValueOf(weights[2]), 0);
+  EXPECT_EQ(ValueOf(weights[1].grad()), 4);
 }
 
 // The rate goes in as 1 - (1 - rate): it must not be rounded on the way.

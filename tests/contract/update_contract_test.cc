@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kind of update that a worker says it has, against the reference worker's: five of them, the learning rate a tenth after the second.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/file.h"
+#include "dialogue.h"
+#include "net/fill.h"
+#include "protocol/missing_fact.h"
+#include "small_networks.h"
+
+namespace tench {
+namespace {
+
+// Rounding over five steps; another rule of update is a hundred times further off.
+constexpr double kTolerance = 1e-4;
+constexpr int64_t kUpdates = 5;
+
+std::string ReferencePath() {
+  for (const std::string& path : BuiltWorkers())
+    if (WorkerName(path) == "reference") return path;
+  return "";
+}
+
+Job UpdateJob(const Solver& solver) {
+  Job job;
+  job.network = SmallLenet();
+  job.network.layers[2].bias.lr_mult = 0;   // does not learn, and does not count in the norm
+  job.batch = 4;
+  job.solver = solver;
+  job.lr_schedule = {solver.lr, solver.lr, solver.lr / 10};
+  job.budget.warmup_steps = 0;
+  job.budget.fixed_steps = kUpdates;
+  return job;
+}
+
+using Tensors = std::map<std::string, std::vector<float>>;
+
+// How far each parameter has moved from its fill.
+Tensors Movements(const std::string& worker, Job job) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-update");
+  job.tensors.folder = folder.path().string();
+  job.tensors.parameters = true;
+  const Dialogue dialogue = Do(worker, job);
+  EXPECT_EQ(dialogue.types().back(), "result") << dialogue.lines.back();
+  Tensors movements;
+  const TypedGraph graph = *Infer(job.network, job.batch);
+  for (const Parameter& parameter : graph.parameters) {
+    std::vector<float> end(static_cast<size_t>(ElementCount(parameter.shape))), start(end.size());
+    const Status read = ReadRaw(folder.path() / "parameters" / (parameter.name + ".bin"), std::span<float>(end));
+    EXPECT_TRUE(read.ok()) << read.error().message;
+    FillTensor(job.seed, parameter.name, parameter.fill, 0, std::span<float>(start));
+    for (size_t i = 0; i < end.size(); ++i) end[i] -= start[i];
+    movements[parameter.name] = std::move(end);
+  }
+  return movements;
+}
+
+double RelativeDifference(const std::vector<float>& expected, const std::vector<float>& got) {
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    difference += (double{got[i]} - expected[i]) * (double{got[i]} - expected[i]);
+    norm += double{expected[i]} * expected[i];
+  }
+  return norm == 0 ? (difference == 0 ? 0 : 1e9) : std::sqrt(difference / norm);
+}
+
+std::map<std::string, Solver> Solvers() {
+  std::map<std::string, Solver> solvers;
+  solvers["sgd"] = {0.01, 0.9, 0.0005};
+  solvers["nesterov"] = {0.01, 0.9, 0.0005, SolverType::kNesterov};
+  // A delta that is felt beside √s: elsewhere than outside the root it would show. It also keeps rounding from being a whole step.
+  solvers["adam"] = {0.001, 0.9, 0.0005, SolverType::kAdam, 0.99, 0.01};
+  solvers["sgd, clipped"] = solvers["sgd"];
+  solvers["adam, clipped"] = solvers["adam"];
+  solvers["nesterov, not clipped"] = solvers["nesterov"];
+  solvers["sgd, clipped"].clip_gradients = solvers["adam, clipped"].clip_gradients = 0.5;
+  solvers["nesterov, not clipped"].clip_gradients = 1000;
+  return solvers;
+}
+
+class UpdateContractTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(UpdateContractTest, MovesParametersAsTheReferenceDoes) {
+  const auto description = ParseDescription(Ask(GetParam(), {"--describe", "--fd", "3"}).lines.at(0), "description");
+  ASSERT_TRUE(description.ok()) << description.error().message;
+  const auto missing = description->facts.find(kMissingFact);
+  if (missing != description->facts.end()) GTEST_SKIP() << missing->second;
+  for (const auto& [name, solver] : Solvers()) {
+    SCOPED_TRACE(name);
+    const std::vector<std::string> needs = SolverNeeds(solver);
+    const Job job = UpdateJob(solver);
+    const bool has = std::ranges::all_of(needs, [&](const std::string& word) { return std::ranges::count(description->updates, word) > 0; });
+    if (!has) {
+      EXPECT_EQ(Do(GetParam(), job).Last<Failure>().kind, ErrorKind::kUnsupported);
+      continue;
+    }
+    static std::map<std::string, Tensors> answers;
+    if (!answers.contains(name)) answers[name] = Movements(ReferencePath(), job);
+    for (const auto& [parameter, movement] : Movements(GetParam(), job))
+      EXPECT_LE(RelativeDifference(answers[name].at(parameter), movement), kTolerance) << parameter;
+  }
+}
+
+// Whoever knows one part of a job's solver only by chance would be wrong here.
+TEST(SolversUnderTestTest, DifferFromEachOther) {
+  std::map<std::string, Tensors> answers;
+  for (const auto& [name, solver] : Solvers()) answers[name] = Movements(ReferencePath(), UpdateJob(solver));
+  for (const auto& [left, right] : {std::pair("sgd", "nesterov"), {"sgd", "sgd, clipped"}, {"adam", "adam, clipped"}, {"sgd", "adam"}})
+    EXPECT_GT(RelativeDifference(answers[left]["ip1.weight"], answers[right]["ip1.weight"]), 100 * kTolerance) << left << " and " << right;
+  EXPECT_LE(RelativeDifference(answers["nesterov"]["ip1.weight"], answers["nesterov, not clipped"]["ip1.weight"]), kTolerance);
+  EXPECT_THAT(answers["sgd"]["conv1.bias"], testing::Each(0.0f));
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, UpdateContractTest, testing::ValuesIn(BuiltWorkers()), [](const auto& worker) { return WorkerName(worker.param); });
+
+}  // namespace
+}  // namespace tench
