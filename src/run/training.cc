@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "base/clock.h"
@@ -44,8 +45,8 @@ Result<SpawnOptions> Prepare(const WorkerEntry& entry, const Job& job, const std
 
 class Training {
  public:
-  Training(Subprocess child, Fd answers, std::filesystem::path snapshots, const TrainingEvents& events, const volatile int& stop)
-      : child_(std::move(child)), channel_(std::move(answers)), snapshots_(std::move(snapshots)), events_(events), stop_(stop) {}
+  Training(Subprocess child, Fd answers, const Snapshots& snapshots, const TrainingEvents& events, const volatile int& stop)
+      : child_(std::move(child)), channel_(std::move(answers)), snapshots_(snapshots.folder), after_(snapshots.after), events_(events), stop_(stop) {}
 
   Result<TrainingEnd> Watch() {
     Result<TrainingEnd> end = Follow();
@@ -60,11 +61,11 @@ class Training {
       if (read.kind == ChannelRead::Kind::kTooLong || read.kind == ChannelRead::Kind::kHalfLine)
         return Failed("the worker broke the protocol: {}", Printable(read.text));
       if (read.kind == ChannelRead::Kind::kLine) TENCH_TRY(Take(read.text));
-      TENCH_TRY(TakeSnapshots());
+      TENCH_TRY(TakeSnapshots(told_));
       if (stop_ != 0) TENCH_TRY(Stop());
     }
     child_.Wait(NowNs() + kExitGraceNs);
-    TENCH_TRY(TakeSnapshots());
+    TENCH_TRY(TakeSnapshots(std::numeric_limits<int64_t>::max()));
     if (conversation_.done()) return TrainingEnd::kComplete;
     if (asked_ns_ != 0) return TrainingEnd::kStopped;
     return Failed("the worker ended before its work was done ({})", child_.status() ? child_.status()->ToString() : "it still runs");
@@ -75,16 +76,33 @@ class Training {
     const Message message = TENCH_TRY(ParseMessage(line));
     if (const auto* failure = std::get_if<Failure>(&message)) return Error{failure->message, failure->kind};
     if (const auto* hello = std::get_if<Hello>(&message)) return events_.on_hello ? events_.on_hello(*hello) : Ok();
-    if (const auto* steps = std::get_if<Steps>(&message)) return events_.on_steps(*steps);
+    if (const auto* steps = std::get_if<Steps>(&message)) return Tell(*steps);
     return Ok();
   }
 
-  // The ones that are whole have a number for a name.
-  Status TakeSnapshots() {
+  // A line may tell of steps on both sides of a snapshot: the ones before it come first, then the snapshot, then the rest.
+  Status Tell(const Steps& steps) {
+    Steps piece{steps.first, steps.warmup, {}, {}, {}};
+    for (size_t i = 0; i < steps.loss.size(); ++i) {
+      piece.step_ns.push_back(steps.step_ns[i]);
+      if (i < steps.input_ns.size()) piece.input_ns.push_back(steps.input_ns[i]);
+      piece.loss.push_back(steps.loss[i]);
+      told_ = steps.first + static_cast<int64_t>(i) + 1;
+      const bool last = i + 1 == steps.loss.size();
+      if (!last && std::ranges::find(after_, told_) == after_.end()) continue;
+      TENCH_TRY(events_.on_steps(piece));
+      TENCH_TRY(TakeSnapshots(told_));
+      piece = {told_, steps.warmup, {}, {}, {}};
+    }
+    return Ok();
+  }
+
+  // Those after at most so many steps. The ones that are whole have a number for a name.
+  Status TakeSnapshots(int64_t most) {
     std::vector<int64_t> found;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(snapshots_, error)) {
-      if (const Result<int64_t> steps = ParseInteger(entry.path().filename().string()); steps.ok()) found.push_back(*steps);
+      if (const Result<int64_t> steps = ParseInteger(entry.path().filename().string()); steps.ok() && *steps <= most) found.push_back(*steps);
     }
     std::sort(found.begin(), found.end());
     for (const int64_t steps : found) {
@@ -108,6 +126,8 @@ class Training {
   Channel channel_;
   Conversation conversation_;
   std::filesystem::path snapshots_;
+  std::vector<int64_t> after_;   // the steps after which there will be one
+  int64_t told_ = 0;             // steps
   const TrainingEvents& events_;
   const volatile int& stop_;
   int64_t asked_ns_ = 0;   // when the worker was asked to stop
@@ -128,7 +148,7 @@ Result<TrainingEnd> Train(const WorkerEntry& entry, Job job, const TrainingEvent
   spawn.extra_fd = answers.out.get();
   Subprocess child = TENCH_TRY(Subprocess::Spawn(spawn));
   answers.out.Close();
-  return Training(std::move(child), std::move(answers.in), snapshots, events, stop).Watch();
+  return Training(std::move(child), std::move(answers.in), job.snapshots, events, stop).Watch();
 }
 
 }  // namespace tench

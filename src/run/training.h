@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One long job of a worker whose steps are told as they come and whose snapshots are handed over as they appear. Nothing is measured, limited
+// One long job of a worker whose steps are told as they come and whose snapshots are handed over between the steps that they lie between. Nothing is measured, limited
 // or stored. A stop asks the worker to finish its step and to leave a last snapshot.
 
 #include <cstdint>
