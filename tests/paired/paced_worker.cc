@@ -17,7 +17,7 @@ class PacedAdapter final : public Adapter {
     description.name = "paced";
     description.options = {
         {"label", "a name that changes nothing", "a", {"a", "b"}},
-        {"wait", "per cent of each step to wait after it", "0", {"0", "1", "2", "3", "5", "10", "100"}}};
+        {"wait", "per cent of each step to wait after it", "0", {"0", "1", "2", "3", "5", "10", "100", "1000"}}};
     return description;
   }
 
