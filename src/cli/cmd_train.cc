@@ -8,10 +8,10 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/caffe_log_writer.h"
 #include "cli/caffe_weights.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "cli/training_log.h"
 #include "measure/affinity.h"
 #include "net/caffe/caffemodel.h"
 #include "net/caffe/solver_file.h"
@@ -88,7 +88,7 @@ Result<int> TrainSolver(const TrainFlags& flags) {
                         : "the data is synthetic: one batch in the shape of the network's inputs (--images cycles through more)");
 
   const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make("tench-weights-"));
-  TrainingLog log(solver, network.graph, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
+  CaffeLogWriter log(solver, network.graph, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
   std::vector<std::string> weights = flags.weights.empty() ? solver.weights : Split(flags.weights, ',');
   for (const std::string& file : weights) {
     const WeightFiles files = TENCH_TRY(UnpackWeights(file, network.graph, network.names, folder.path()));

@@ -13,10 +13,10 @@
 
 namespace tench {
 
-class TrainingLog {
+class CaffeLogWriter {
  public:
   // `write` gets one line at a time, with its prefix and without a newline.
-  TrainingLog(const CaffeSolver& solver, const Graph& graph, std::function<void(const std::string&)> write);
+  CaffeLogWriter(const CaffeSolver& solver, const Graph& graph, std::function<void(const std::string&)> write);
 
   void Start();
   void Step(int64_t iteration, int64_t step_ns, double loss);

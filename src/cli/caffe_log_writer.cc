@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/training_log.h"
+#include "cli/caffe_log_writer.h"
 
 #include <sys/time.h>
 #include <time.h>
@@ -22,7 +22,7 @@ std::string Prefix() {
 
 }  // namespace
 
-TrainingLog::TrainingLog(const CaffeSolver& solver, const Graph& graph, std::function<void(const std::string&)> write)
+CaffeLogWriter::CaffeLogWriter(const CaffeSolver& solver, const Graph& graph, std::function<void(const std::string&)> write)
     : solver_(solver), network_(graph.name), write_(std::move(write)) {
   int losses = 0;
   for (const Layer& layer : graph.layers) {
@@ -34,15 +34,15 @@ TrainingLog::TrainingLog(const CaffeSolver& solver, const Graph& graph, std::fun
   if (losses != 1) loss_name_.clear();
 }
 
-void TrainingLog::Line(const char* source, const std::string& text) { write_(fmt::format("{}{}] {}", Prefix(), source, text)); }
+void CaffeLogWriter::Line(const char* source, const std::string& text) { write_(fmt::format("{}{}] {}", Prefix(), source, text)); }
 
-void TrainingLog::Start() {
+void CaffeLogWriter::Start() {
   Line("solver.cpp:289", "Solving " + network_);
   Line("solver.cpp:290", "Learning Rate Policy: " + RatePolicyNames()[static_cast<size_t>(solver_.rate.policy)]);
 }
 
 // The mean of the last ones, kept as Caffe keeps it.
-double TrainingLog::Smoothed(double loss) {
+double CaffeLogWriter::Smoothed(double loss) {
   const auto count = static_cast<double>(recent_.size());
   if (recent_.size() < static_cast<size_t>(solver_.average_loss)) {
     smoothed_ = (smoothed_ * count + loss) / (count + 1);
@@ -55,7 +55,7 @@ double TrainingLog::Smoothed(double loss) {
   return smoothed_;
 }
 
-void TrainingLog::Step(int64_t iteration, int64_t step_ns, double loss) {
+void CaffeLogWriter::Step(int64_t iteration, int64_t step_ns, double loss) {
   const double smoothed = Smoothed(loss);
   lapse_ns_ += step_ns;
   ++lapse_steps_;
@@ -73,10 +73,10 @@ void TrainingLog::Step(int64_t iteration, int64_t step_ns, double loss) {
   lapse_ns_ = lapse_steps_ = 0;
 }
 
-void TrainingLog::Weights(const std::string& file) { Line("caffe.cpp:166", "Finetuning from " + file); }
-void TrainingLog::Snapshot(const std::string& file) { Line("solver.cpp:464", "Snapshotting to binary proto file " + file); }
+void CaffeLogWriter::Weights(const std::string& file) { Line("caffe.cpp:166", "Finetuning from " + file); }
+void CaffeLogWriter::Snapshot(const std::string& file) { Line("solver.cpp:464", "Snapshotting to binary proto file " + file); }
 
-void TrainingLog::Done(bool complete) {
+void CaffeLogWriter::Done(bool complete) {
   Line("solver.cpp:332", complete ? "Optimization Done." : "Optimization stopped early.");
 }
 
