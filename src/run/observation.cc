@@ -4,15 +4,12 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/subprocess.h"
-#include "measure/affinity.h"
-#include "protocol/command_line.h"
 #include "run/instruments.h"
+#include "run/job_launch.h"
 #include "run/memory_watch.h"
 #include "run/supervision.h"
 #include "run/verdict.h"
-#include "run/worker_environment.h"
 
 namespace tench {
 namespace {
@@ -36,18 +33,7 @@ Result<SpawnOptions> Prepare(const WorkerEntry& entry, const std::string& versio
     job.tensors.folder = (folder / "tensors").string();
   TENCH_TRY(WriteLoads(trial.reals, folder, job));
   TENCH_TRY(WriteLoads(trial.integers, folder, job));
-  TENCH_TRY(WriteFileAtomically(folder / "job.json", PrintJson(ToJson(job)) + "\n"));
-  SpawnOptions spawn;
-  spawn.executable = entry.executable;
-  spawn.arguments = {kJobFlag, (folder / "job.json").string()};
-  std::vector<int> cpus = AllowedCpus();
-  if (static_cast<size_t>(job.threads) > cpus.size())
-    return Unsupported("{} threads were asked for, but this process may use {} CPUs", job.threads, cpus.size());
-  cpus.resize(static_cast<size_t>(job.threads));
-  spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus, version);
-  spawn.cpus = std::move(cpus);
-  spawn.folder = folder;
-  return spawn;
+  return LaunchOf(entry, job, version, folder);
 }
 
 }  // namespace

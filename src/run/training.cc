@@ -10,14 +10,11 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/subprocess.h"
 #include "base/text.h"
-#include "measure/affinity.h"
 #include "protocol/channel.h"
-#include "protocol/command_line.h"
 #include "run/conversation.h"
-#include "run/worker_environment.h"
+#include "run/job_launch.h"
 
 namespace tench {
 namespace {
@@ -26,22 +23,6 @@ constexpr int64_t kLookEveryNs = 100'000'000;
 // A step of a large network on a small machine may take a minute, and a snapshot a while to write.
 constexpr int64_t kStopGraceNs = int64_t{300} * 1'000'000'000;
 constexpr int64_t kExitGraceNs = int64_t{5} * 1'000'000'000;
-
-Result<SpawnOptions> Prepare(const WorkerEntry& entry, const Job& job, const std::filesystem::path& folder) {
-  TENCH_TRY(WriteFileAtomically(folder / "job.json", PrintJson(ToJson(job)) + "\n"));
-  SpawnOptions spawn;
-  spawn.executable = entry.executable;
-  spawn.arguments = {kJobFlag, (folder / "job.json").string()};
-  std::vector<int> cpus = AllowedCpus();
-  if (static_cast<size_t>(job.threads) > cpus.size())
-    return Unsupported("{} threads were asked for, but this process may use {} CPUs", job.threads, cpus.size());
-  cpus.resize(static_cast<size_t>(job.threads));
-  spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus);
-  spawn.cpus = std::move(cpus);
-  spawn.folder = folder;
-  spawn.output_fd = STDERR_FILENO;   // a framework's own words belong to the log
-  return spawn;
-}
 
 class Training {
  public:
@@ -143,7 +124,8 @@ Result<TrainingEnd> Train(const WorkerEntry& entry, Job job, const TrainingEvent
   std::filesystem::create_directory(snapshots, error);
   if (error) return Failed("{}: {}", snapshots.string(), error.message());
   job.snapshots.folder = snapshots.string();
-  SpawnOptions spawn = TENCH_TRY(Prepare(entry, job, folder.path()));
+  SpawnOptions spawn = TENCH_TRY(LaunchOf(entry, job, "", folder.path()));
+  spawn.output_fd = STDERR_FILENO;   // a framework's own words belong to the log
   Pipe answers = TENCH_TRY(Pipe::Make());
   spawn.extra_fd = answers.out.get();
   Subprocess child = TENCH_TRY(Subprocess::Spawn(spawn));

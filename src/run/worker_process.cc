@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/worker_process.h"
 
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <utility>
 
 #include "base/clock.h"
@@ -14,8 +9,8 @@
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "measure/affinity.h"
-#include "protocol/command_line.h"
 #include "run/instruments.h"
+#include "run/job_launch.h"
 #include "run/job_plan.h"
 #include "run/memory_watch.h"
 #include "run/observation.h"
@@ -36,18 +31,6 @@ std::string NotInstalled(const WorkerEntry& entry) {
   return reason;
 }
 
-// Plain, without an fsync: nobody needs it after a power cut.
-Status WriteText(const std::filesystem::path& path, const std::string& text) {
-  const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  for (size_t at = 0; fd.valid() && at < text.size();) {
-    const ssize_t written = write(fd.get(), text.data() + at, text.size() - at);
-    if (written < 0 && errno != EINTR) return Failed("{}: {}", path.string(), strerror(errno));
-    if (written > 0) at += static_cast<size_t>(written);
-  }
-  if (!fd.valid()) return Failed("{}: {}", path.string(), strerror(errno));
-  return Ok();
-}
-
 // Everything that has to stand before the worker is started; a failure here is the machine's (no space, no
 // descriptors), not the worker's.
 struct Preparation {
@@ -56,18 +39,10 @@ struct Preparation {
   SpawnOptions spawn;
 };
 
-Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, const std::string& version, std::vector<int> cpus) {
+Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, const std::string& version) {
   Preparation made{
       TENCH_TRY(TemporaryFolder::Make(kRunFolderPrefix)), TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make()), {}};
-  const std::filesystem::path job_file = made.folder.path() / "job.json";
-  TENCH_TRY(WriteText(job_file, PrintJson(ToJson(job)) + "\n"));
-  made.spawn.executable = entry.executable;
-  made.spawn.arguments = {kJobFlag, job_file.string()};
-  // A worker with N threads gets the first N of the CPUs that tench may use.
-  cpus.resize(static_cast<size_t>(job.threads));
-  made.spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus, version);
-  made.spawn.cpus = std::move(cpus);
-  made.spawn.folder = made.folder.path();
+  made.spawn = TENCH_TRY(LaunchOf(entry, job, version, made.folder.path()));
   made.spawn.output_fd = made.log.out.get();
   made.spawn.extra_fd = made.answers.out.get();
   made.spawn.oom_score_adj = kHighestOomScore;
@@ -96,10 +71,9 @@ class Run {
 
   void Try(const WorkerCatalog& workers) {
     RunRecord& record = result_.record;
-    const std::vector<int> cpus = AllowedCpus();
     const auto [name, version] = WorkerName::Of(request_.planned.cell.Text(kAxisWorker));
     // Planned even where nothing can run, for the facts about the network.
-    Result<Job> job = PlanJob(request_.planned, static_cast<int64_t>(cpus.size()), record, request_.readers);
+    Result<Job> job = PlanJob(request_.planned, static_cast<int64_t>(AllowedCpus().size()), record, request_.readers);
     if (job) job->profile = request_.profile;
     if (job && request_.amend) {
       if (Status amended = request_.amend(*job); !amended) job = std::move(amended).error();
@@ -109,7 +83,7 @@ class Run {
     if (!(*entry)->installed()) return Conclude(Outcome::kUnsupported, NotInstalled(**entry));
     if (!job) return Conclude(Outcome::kUnsupported, job.error().message);
     if (stop_ != 0) return Conclude(Outcome::kInterrupted, "stopped before it began");
-    Result<Preparation> preparation = Prepare(**entry, *job, version, cpus);
+    Result<Preparation> preparation = Prepare(**entry, *job, version);
     if (!preparation)
       return Conclude(Outcome::kInterrupted, "the run could not be prepared: " + preparation.error().message);
     record.environment_json = EnvironmentToJson(preparation->spawn.environment);
