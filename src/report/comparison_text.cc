@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "report/record_json.h"
 #include "report/row_text.h"
 #include "report/text_table.h"
 
@@ -112,8 +113,7 @@ std::string CountsText(const Comparison& comparison) {
 Json SideToJson(const ComparedCell& cell) {
   Json json = Json::object();
   json["cell_id"] = cell.cell_id;
-  for (size_t i = 0; i < cell.cell.values.size(); ++i)
-    std::visit([&](const auto& value) { json[Axes()[i].name] = value; }, cell.cell.values[i]);
+  PutAxes(json, cell.cell);
   json["options"] = cell.cell.options;
   json["worker_version"] = cell.worker_version;
   json["machine"] = cell.machine;

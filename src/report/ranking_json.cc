@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/ranking_json.h"
 
+#include "report/record_json.h"
+
 namespace tench {
 namespace {
 
@@ -69,9 +71,7 @@ Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   json["machine"] = by_machine ? std::get<std::string>(row.by) : group.machine;
   json["machine_id"] = by_machine ? row.machine_id : group.machine_id;
   json["cell_id"] = row.cell_id;
-  for (size_t i = 0; i < cell.values.size(); ++i) {
-    std::visit([&](const auto& value) { json[Axes()[i].name] = value; }, cell.values[i]);
-  }
+  PutAxes(json, cell);
   json["options"] = row.options;
   json["worker_version"] = row.worker_version;
   json["threads_used"] = row.threads;

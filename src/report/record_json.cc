@@ -22,9 +22,7 @@ Json Embedded(const std::string& text) {
 
 Json CellToJson(const Cell& cell) {
   Json json = Json::object();
-  for (size_t i = 0; i < cell.values.size(); ++i) {
-    std::visit([&](const auto& value) { json[Axes()[i].name] = value; }, cell.values[i]);
-  }
+  PutAxes(json, cell);
   json["options"] = cell.options;
   return json;
 }
@@ -78,6 +76,12 @@ Json SummaryToJson(const RunRecord& record) {
 }
 
 }  // namespace
+
+void PutAxes(Json& json, const Cell& cell) {
+  for (size_t i = 0; i < cell.values.size(); ++i) {
+    std::visit([&](const auto& value) { json[Axes()[i].name] = value; }, cell.values[i]);
+  }
+}
 
 std::optional<double> ImageNs(const RunRecord& record) {
   if (!record.summary.step_ns_median) return std::nullopt;

@@ -8,6 +8,8 @@
 
 namespace tench {
 
+// The axes by their names.
+void PutAxes(Json& json, const Cell& cell);
 Json RecordToJson(const RunRecord& record, const RunSeries* series);
 
 // Derived numbers, in one place so that every view agrees. nullopt where the run has no timed step.

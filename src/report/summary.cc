@@ -346,29 +346,41 @@ int64_t Ranking::FailedRows() const {
   return count;
 }
 
-Result<Ranking> Rank(Store& store, const RankOptions& options) {
-  const std::vector<StudyRecord> studies = TENCH_TRY(store.Studies());
+void Ranking::SetStudies(std::vector<StudyRecord> those) {
+  studies = std::move(those);
+  std::erase_if(noise, [&](const auto& one) {
+    return std::none_of(studies.begin(), studies.end(), [&](const StudyRecord& study) { return study.id == one.first; });
+  });
+}
+
+Result<std::vector<StudyRecord>> ReadRuns(Store& store, const RankOptions& options, const std::function<void(const RunRecord&)>& add,
+                                          const std::function<void(const RunRecord&)>& observe) {
+  std::vector<StudyRecord> studies = TENCH_TRY(store.Studies());
   const auto is_asked = [&](const StudyRecord& study) { return study.id == options.study; };
   if (options.study && *options.study != 0 && std::none_of(studies.begin(), studies.end(), is_asked)) {
     return Failed("there is no study {}; {}", *options.study,
                   studies.empty() ? "the file holds none" : fmt::format("the newest is {}", studies.back().id));
   }
-  RankingBuilder builder(options.by);
   std::set<int64_t> seen;
   TENCH_TRY(store.ForEachRun({.study = options.study, .cell_id = {}, .run = {}}, [&](const RunRecord& run) {
     if (!options.only.empty() && !options.only.Matches(run)) {
-      builder.Observe(run);
+      observe(run);
       return true;
     }
-    builder.Add(run);
+    add(run);
     seen.insert(run.study);
     return true;
   }));
+  std::erase_if(studies, [&](const StudyRecord& study) { return !seen.contains(study.id); });
+  return studies;
+}
+
+Result<Ranking> Rank(Store& store, const RankOptions& options) {
+  RankingBuilder builder(options.by);
+  std::vector<StudyRecord> studies = TENCH_TRY(ReadRuns(
+      store, options, [&](const RunRecord& run) { builder.Add(run); }, [&](const RunRecord& run) { builder.Observe(run); }));
   Ranking ranking = std::move(builder).Finish();
-  for (const StudyRecord& study : studies) {
-    if (seen.contains(study.id)) ranking.studies.push_back(study);
-  }
-  std::erase_if(ranking.noise, [&](const auto& noise) { return !seen.contains(noise.first); });
+  ranking.SetStudies(std::move(studies));
   return ranking;
 }
 

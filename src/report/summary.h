@@ -17,6 +17,7 @@
 // `wrong`. Only `ok` cells have a rank. `interrupted` runs count only where there is nothing else.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -83,6 +84,8 @@ struct Ranking {
   bool several_machines = false;
 
   int64_t FailedRows() const;
+  // The studies that the ranked runs are of; what was learnt of others' noise is dropped.
+  void SetStudies(std::vector<StudyRecord> those);
 };
 
 struct RankOptions {
@@ -92,6 +95,10 @@ struct RankOptions {
 };
 
 Result<Ranking> Rank(Store& store, const RankOptions& options);
+
+// Hands every run that the options choose to `add`, and the other runs of the same studies to `observe`. Gives the studies of the chosen ones.
+Result<std::vector<StudyRecord>> ReadRuns(Store& store, const RankOptions& options, const std::function<void(const RunRecord&)>& add,
+                                          const std::function<void(const RunRecord&)>& observe);
 
 // Rank's own work, for runs from anywhere.
 class RankingBuilder {

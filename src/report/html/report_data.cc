@@ -157,21 +157,10 @@ Result<ReportData> ReportBuilder::Finish(const std::function<Result<RunSeries>(i
 
 Result<ReportData> ReadReport(Store& store, const RankOptions& options) {
   ReportBuilder builder;
-  std::set<int64_t> seen;
-  TENCH_TRY(store.ForEachRun({.study = options.study, .cell_id = {}, .run = {}}, [&](const RunRecord& run) {
-    if (!options.only.empty() && !options.only.Matches(run)) {
-      builder.Observe(run);
-      return true;
-    }
-    builder.Add(run);
-    seen.insert(run.study);
-    return true;
-  }));
+  std::vector<StudyRecord> studies = TENCH_TRY(ReadRuns(
+      store, options, [&](const RunRecord& run) { builder.Add(run); }, [&](const RunRecord& run) { builder.Observe(run); }));
   ReportData data = TENCH_TRY(std::move(builder).Finish([&](int64_t run) { return store.Series(run); }));
-  for (const StudyRecord& study : TENCH_TRY(store.Studies())) {
-    if (seen.contains(study.id)) data.ranking.studies.push_back(study);
-  }
-  std::erase_if(data.ranking.noise, [&](const auto& noise) { return !seen.contains(noise.first); });
+  data.ranking.SetStudies(std::move(studies));
   data.parities = TENCH_TRY(store.Parities());
   return data;
 }
