@@ -101,13 +101,14 @@ Result<int> Run(const RunFlags& flags) {
   WorkerCatalog workers = WorkerCatalog::Discover();
   std::optional<CaffeSolver> solver;
   if (!flags.solver.empty()) solver = TENCH_TRY(ReadSolverFile(flags.solver));
-  const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers), solver));
+  const NetworkReaders readers = FileReaders(solver ? solver->state : CaffeState{});
+  const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers, readers), solver));
   // Opened first: an unwritable file must not cost the run.
   std::optional<Store> store;
   if (!flags.database.empty()) store.emplace(TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite)));
 
   const HostFacts host = ReadHost();
-  RunRequest request{planned, 0, 0, 0, host.machine, host.machine_id, flags.profile, FileReaders(solver ? solver->state : CaffeState{})};
+  RunRequest request{planned, 0, 0, 0, host.machine, host.machine_id, flags.profile, readers};
   const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make("tench-weights-"));
   TENCH_TRY(Amend(flags, solver, folder.path(), request));
   RunResult result;

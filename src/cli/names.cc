@@ -10,11 +10,15 @@
 
 namespace tench {
 
-Catalog KnownNames(const WorkerCatalog& workers) {
+Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers) {
   Catalog names;
   names.workers = workers.names();
   for (const ZooEntry& entry : Zoo()) names.networks.push_back(entry.name);
   for (const DataSet& set : DataSets()) names.data_sets.push_back(set.name);
+  names.check_file = [readers](const std::string& path) -> Status {
+    TENCH_TRY(LoadNetwork(path, "", 0, readers));
+    return Ok();
+  };
   names.resolve_data = [](const std::string& network, const std::string& data) { return ResolveData(network, data); };
   return names;
 }

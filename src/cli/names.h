@@ -13,10 +13,11 @@
 
 namespace tench {
 
-Catalog KnownNames(const WorkerCatalog& workers);
-
 // The forms of networks' files that this program reads besides tench's JSON: Caffe's prototxt, in the state that a solver gives.
 NetworkReaders FileReaders(const CaffeState& state = {});
+
+// A network's file that is named is read with `readers`, and so checked.
+Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers = FileReaders());
 
 // Where `tench sweep NAME` looks for NAME.yaml: TENCH_SUITE_PATH, ./suites, then what came with tench.
 std::vector<std::filesystem::path> SuiteFolders();

@@ -39,7 +39,8 @@ Status CheckName(const Catalog& catalog, size_t axis, const std::string& text) {
     case kAxisWorker: return CheckWorker(catalog, text);
     case kAxisNetwork:
       if (text.empty()) return Failed("no network is named");
-      return IsPath(text) ? Ok() : CheckKnown("network", text, catalog.networks);
+      if (!IsPath(text)) return CheckKnown("network", text, catalog.networks);
+      return catalog.check_file ? catalog.check_file(text) : Ok();
     case kAxisData: return text.empty() ? Ok() : CheckKnown("data set", text, catalog.data_sets);
     default: return Ok();
   }

@@ -20,6 +20,8 @@ struct Catalog {
   std::vector<std::string> workers;   // found or known by a manifest
   std::vector<std::string> networks;  // paths to files are accepted besides
   std::vector<std::string> data_sets;
+  // Whether a network's file can be read; optional.
+  std::function<Status(const std::string& path)> check_file;
   // The network's own data set, for cells that name none: so that naming it or not gives the same cell.
   std::function<Result<std::string>(const std::string& network, const std::string& data)> resolve_data;
 };
