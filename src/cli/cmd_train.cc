@@ -79,7 +79,8 @@ Result<int> TrainSolver(const TrainFlags& flags) {
   if (flags.iterations > 0) solver.max_iterations = flags.iterations;
   const CaffeNetwork network = TENCH_TRY(NetworkOf(solver, flags.solver));
   WorkerCatalog workers = WorkerCatalog::Discover();
-  const WorkerEntry* entry = TENCH_TRY(workers.Find(flags.worker));
+  const WorkerName worker = WorkerName::Of(flags.worker);
+  const WorkerEntry* entry = TENCH_TRY(workers.Find(worker.name));
   Job job = TENCH_TRY(MakeJob(flags, solver, network));
   if (!job.snapshots.after.empty()) TENCH_TRY(CheckPrefix(solver.snapshot_prefix));
   for (const std::string& note : solver.notes) Note(note);
@@ -110,7 +111,7 @@ Result<int> TrainSolver(const TrainFlags& flags) {
     return KeepSnapshot(file, network, from);
   };
   Interrupt interrupt;
-  const TrainingEnd end = TENCH_TRY(Train(*entry, std::move(job), events, interrupt.signal()));
+  const TrainingEnd end = TENCH_TRY(Train(*entry, worker.version, std::move(job), events, interrupt.signal()));
   log.Done(end == TrainingEnd::kComplete);
   return end == TrainingEnd::kComplete ? 0 : 130;
 }
@@ -121,7 +122,7 @@ Command AddTrainCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("train", "Train a Caffe solver's network, as `caffe train` does, with any worker");
   auto flags = std::make_shared<TrainFlags>();
   app->add_option("--solver", flags->solver, "the solver's prototxt; its network is looked for from here, then beside it")->required()->type_name("");
-  app->add_option("--worker", flags->worker, "who trains (tench list workers) [native]")->type_name("");
+  app->add_option("--worker", flags->worker, "who trains (tench list workers), or NAME@VERSION [native]")->type_name("");
   app->add_option("--weights", flags->weights, "begin with the weights of these .caffemodel files, by layer name (separated by commas)")->type_name("");
   app->add_option("--batch", flags->batch, "batch size [what the network's file says]")->type_name("")->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
   app->add_option("--threads", flags->threads, "threads [all CPUs]")->type_name("")->check(CLI::Range(int64_t{1}, int64_t{4096}));

@@ -24,7 +24,7 @@ struct TrainingEvents {
 
 enum class TrainingEnd { kComplete, kStopped };
 
-// `job.snapshots.folder` is set here. An event that fails ends the worker and is returned; so is what the worker says of its own failure.
-Result<TrainingEnd> Train(const WorkerEntry& entry, Job job, const TrainingEvents& events, const volatile int& stop);
+// `version` as a cell names it, or empty; `job.snapshots.folder` is set here. An event that fails ends the worker and is returned; so is what the worker says of its own failure.
+Result<TrainingEnd> Train(const WorkerEntry& entry, const std::string& version, Job job, const TrainingEvents& events, const volatile int& stop);
 
 }  // namespace tench

@@ -131,6 +131,13 @@ WorkerName WorkerName::Of(const std::string& text) {
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
+std::string WorkerEntry::NotInstalled() const {
+  std::string text = fmt::format("the worker '{}' is not installed", name);
+  if (!needs.empty()) text += fmt::format("; it needs {}", needs);
+  if (!install.empty()) text += fmt::format("; to install: {}", install);
+  return text;
+}
+
 bool IsVersion(const std::string& wanted, const std::string& installed) {
   if (!installed.starts_with(wanted)) return false;
   return wanted.empty() || installed.size() == wanted.size() ||

@@ -30,6 +30,8 @@ struct WorkerEntry {
   std::filesystem::path executable;     // empty = not installed
   std::string title, needs, install;    // from the manifest; may be empty
   bool installed() const { return !executable.empty(); }
+  // In words, with what it needs and how to install it.
+  std::string NotInstalled() const;
 };
 
 class WorkerCatalog {

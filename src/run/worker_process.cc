@@ -24,13 +24,6 @@ namespace {
 constexpr int kHighestOomScore = 1000;
 constexpr const char* kRunFolderPrefix = "tench-run-";
 
-std::string NotInstalled(const WorkerEntry& entry) {
-  std::string reason = fmt::format("the worker '{}' is not installed", entry.name);
-  if (!entry.needs.empty()) reason += fmt::format("; it needs {}", entry.needs);
-  if (!entry.install.empty()) reason += fmt::format("; to install: {}", entry.install);
-  return reason;
-}
-
 // Everything that has to stand before the worker is started; a failure here is the machine's (no space, no
 // descriptors), not the worker's.
 struct Preparation {
@@ -80,7 +73,7 @@ class Run {
     }
     const Result<const WorkerEntry*> entry = workers.Find(name);
     if (!entry) return Conclude(Outcome::kUnsupported, entry.error().message);
-    if (!(*entry)->installed()) return Conclude(Outcome::kUnsupported, NotInstalled(**entry));
+    if (!(*entry)->installed()) return Conclude(Outcome::kUnsupported, (*entry)->NotInstalled());
     if (!job) return Conclude(Outcome::kUnsupported, job.error().message);
     if (stop_ != 0) return Conclude(Outcome::kInterrupted, "stopped before it began");
     Result<Preparation> preparation = Prepare(**entry, *job, version);
