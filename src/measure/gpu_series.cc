@@ -2,6 +2,7 @@
 #include "measure/gpu_series.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 
@@ -26,6 +27,12 @@ void GpuSeries::Add(std::span<const GpuReading> readings) {
     add(uses_[i].process_memory_bytes, readings[i].process_memory_bytes);
     add(uses_[i].temperature_c, readings[i].temperature_c);
   }
+}
+
+void AddReading(const GpuReading& reading, Sample& sample) {
+  if (reading.utilisation_percent) sample.gpu_use_percent = std::lround(*reading.utilisation_percent);
+  const auto memory = reading.process_memory_bytes ? reading.process_memory_bytes : reading.memory_used_bytes;
+  if (memory) sample.gpu_memory_bytes = *memory;
 }
 
 Json GpuUsesToJson(std::span<const GpuDevice> devices, std::span<const GpuUse> uses) {

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "measure/nvml.h"
+#include "measure/sampler.h"
 
 namespace tench {
 
@@ -33,6 +34,9 @@ class GpuSeries {
  private:
   std::vector<GpuUse> uses_;
 };
+
+// What a sample holds of the run's GPU: the worker's own memory where the driver tells it, otherwise everyone's.
+void AddReading(const GpuReading& reading, Sample& sample);
 
 // [{"name": …, "utilisation_percent": {"mean": …, "peak": …}, …}]: a value that was never read has no key. Empty
 // without a GPU.

@@ -106,6 +106,20 @@ TEST_F(NvmlTest, WithoutALibraryOrADriverThereIsNothingAndNothingIsSaid) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
 }
 
+TEST(GpuSeriesTest, ASampleTakesWhatTheDriverTells) {
+  Sample sample;
+  AddReading({}, sample);
+  EXPECT_EQ(sample, Sample{});
+  GpuReading reading;
+  reading.utilisation_percent = 41.6, reading.memory_used_bytes = 900, reading.process_memory_bytes = 500;
+  AddReading(reading, sample);
+  EXPECT_EQ(sample.gpu_use_percent, 42);
+  EXPECT_EQ(sample.gpu_memory_bytes, 500);
+  reading.process_memory_bytes.reset();
+  AddReading(reading, sample);
+  EXPECT_EQ(sample.gpu_memory_bytes, 900);
+}
+
 TEST(GpuSeriesTest, WithoutAGpuTheJsonIsAnEmptyList) {
   GpuSeries series;
   series.Add({});

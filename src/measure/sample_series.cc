@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blob: "TSMP", a version byte, then LEB128 numbers (seven bits a byte, the lowest first), signed ones folded so
 // that small negatives stay small. Numbers: added, stride, extra, the fields of the peaks, the count of samples, and
-// each sample's fields as differences from the sample before. A version that has more fields will be another version
-// byte.
+// each sample's fields as differences from the sample before. A version that has more fields has another version byte;
+// the fields of older ones come first.
 #include "measure/sample_series.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace tench {
 namespace {
 
 constexpr std::string_view kMagic = "TSMP";
-constexpr char kVersion = 1;
+constexpr char kVersion = 2;
+constexpr size_t kFieldsOfVersion1 = 11;   // without a GPU
 
 // The order of the fields in the blob.
 constexpr std::array kFields = {
@@ -20,6 +21,7 @@ constexpr std::array kFields = {
     &Sample::rss_bytes,    &Sample::swap_bytes,   &Sample::hwm_bytes,
     &Sample::cpu_ns,       &Sample::minor_faults, &Sample::major_faults,
     &Sample::voluntary_switches, &Sample::involuntary_switches,
+    &Sample::gpu_use_percent, &Sample::gpu_memory_bytes,
 };
 
 // Differences are taken modulo 2^64, so that no blob, however broken, can overflow.
@@ -40,6 +42,7 @@ void PutSample(std::string& blob, const Sample& sample, const Sample& before) {
 // Reads what the functions above wrote; `good` turns false at the first thing that cannot be.
 struct Reader {
   std::string_view rest;
+  size_t fields = kFields.size();
   bool good = true;
 
   int64_t Number(int64_t before = 0) {
@@ -59,7 +62,7 @@ struct Reader {
 
   Sample Next(const Sample& before) {
     Sample sample;
-    for (const auto field : kFields) sample.*field = Number(before.*field);
+    for (size_t i = 0; i < fields; ++i) sample.*kFields[i] = Number(before.*kFields[i]);
     return sample;
   }
 };
@@ -117,8 +120,9 @@ std::string SampleSeries::Encode() const {
 Result<SampleSeries> SampleSeries::Decode(std::string_view blob) {
   if (!blob.starts_with(kMagic) || blob.size() <= kMagic.size()) return Failed("these are not samples of a run");
   const int version = static_cast<uint8_t>(blob[kMagic.size()]);
-  if (version != kVersion) return Failed("samples of version {}; this tench reads version {}", version, int{kVersion});
-  Reader reader{blob.substr(kMagic.size() + 1)};
+  if (version < 1 || version > kVersion)
+    return Failed("samples of version {}; this tench reads versions up to {}", version, int{kVersion});
+  Reader reader{blob.substr(kMagic.size() + 1), version == 1 ? kFieldsOfVersion1 : kFields.size()};
   SampleSeries series;
   series.added_ = reader.Number();
   series.stride_ = reader.Number();

@@ -103,9 +103,19 @@ TEST(SampleSeriesTest, ExtremeValuesComeBackToo) {
 }
 
 TEST(SampleSeriesTest, TheBlobIsCompactAndTheSameEverywhere) {
-  // Version 1; nothing added, a stride of 1 (folded: 2), no extra one; eleven peaks and a count of nothing.
-  EXPECT_EQ(SampleSeries().Encode(), std::string("TSMP\x01\x00\x02\x00", 8) + std::string(12, '\0'));
+  // Version 2; nothing added, a stride of 1 (folded: 2), no extra one; thirteen peaks and a count of nothing.
+  EXPECT_EQ(SampleSeries().Encode(), std::string("TSMP\x02\x00\x02\x00", 8) + std::string(14, '\0'));
   EXPECT_LT(SeriesOf(1000).Encode().size(), 24'000u);
+}
+
+TEST(SampleSeriesTest, ReadsTheFirstVersionWhichKnewNoGpu) {
+  // One sample of one process with three threads: eleven fields, as its peaks, a count of one and as itself.
+  const std::string fields = std::string("\x00\x02\x06", 3) + std::string(8, '\0');
+  const auto decoded = SampleSeries::Decode(std::string("TSMP\x01\x02\x02\x00", 8) + fields + '\x02' + fields);
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  ASSERT_EQ(decoded->samples().size(), 1u);
+  EXPECT_EQ(decoded->samples()[0], (Sample{.processes = 1, .threads = 3}));
+  EXPECT_EQ(decoded->samples()[0].gpu_use_percent, -1);
 }
 
 TEST(SampleSeriesTest, RefusesWhatIsNotABlobOfItsVersion) {
@@ -113,10 +123,10 @@ TEST(SampleSeriesTest, RefusesWhatIsNotABlobOfItsVersion) {
   EXPECT_FALSE(SampleSeries::Decode("TSMP").ok());
   EXPECT_FALSE(SampleSeries::Decode("SQLite format 3").ok());
   std::string newer = SeriesOf(3).Encode();
-  newer[4] = 2;
+  newer[4] = 3;
   const auto decoded = SampleSeries::Decode(newer);
   ASSERT_FALSE(decoded.ok());
-  EXPECT_EQ(decoded.error().message, "samples of version 2; this tench reads version 1");
+  EXPECT_EQ(decoded.error().message, "samples of version 3; this tench reads versions up to 2");
 }
 
 TEST(SampleSeriesTest, RefusesEveryTruncationAndSurvivesEveryDamage) {

@@ -31,6 +31,8 @@ struct Sample {
   int64_t cpu_ns = 0;                 // with children that were waited for; its grain is the kernel's tick, 10 ms
   int64_t minor_faults = 0, major_faults = 0;
   int64_t voluntary_switches = 0, involuntary_switches = 0;   // of threads alive now
+  // Of the run's GPU, as the driver says; -1: not known. The caller puts them in.
+  int64_t gpu_use_percent = -1, gpu_memory_bytes = -1;
 
   bool operator==(const Sample&) const = default;
 };

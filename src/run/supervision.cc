@@ -157,13 +157,15 @@ void Supervision::AfterMessage(Conversation::Stage before) {
 }
 
 void Supervision::TakeSample(int64_t now_ns) {
-  const Sample sample = sampler_.Take(child_.pid(), now_ns - launched_ns_);
-  seen_.samples.Add(sample);
+  Sample sample = sampler_.Take(child_.pid(), now_ns - launched_ns_);
   instruments_.energy.Poll();
   if (instruments_.nvml) {
     const pid_t pid = child_.pid();
-    seen_.gpus.Add(instruments_.nvml->Read({&pid, 1}));
+    const std::vector<GpuReading> gpus = instruments_.nvml->Read({&pid, 1});
+    seen_.gpus.Add(gpus);
+    if (options_.gpu < gpus.size()) AddReading(gpus[options_.gpu], sample);
   }
+  seen_.samples.Add(sample);
   const auto reason = memory_.Judge(sample);
   if (reason && !ending_ && !conversation_.over()) End(Outcome::kOutOfMemory, *reason, 0);
 }

@@ -104,6 +104,33 @@ TEST_F(ChartTest, MachinesAreComparedAcrossTheirDevices) {
   EXPECT_EQ(chart.choices[1].parameters["base"], "pond, cpu");
 }
 
+TEST_F(ChartTest, AGpuHasPanelsOfItsOwnWhereThereIsOne) {
+  EXPECT_EQ(Find("use-over-time").spec["vconcat"].size(), 2u);
+  const auto with_gpu = [](int64_t) {
+    RunSeries series = ReportSeries();
+    SampleSeries samples;
+    const SampleSeries known = *SampleSeries::Decode(series.samples);
+    for (Sample sample : known.samples()) {
+      sample.gpu_use_percent = 90, sample.gpu_memory_bytes = int64_t{3} << 20;
+      samples.Add(sample);
+    }
+    series.samples = samples.Encode();
+    return Result<RunSeries>(std::move(series));
+  };
+  ReportBuilder builder;
+  builder.Add(ReportRun("native", 64));
+  data_ = *std::move(builder).Finish(with_gpu);
+  set_ = MakeCharts(data_);
+  const Json& panels = Find("use-over-time").spec["vconcat"];
+  ASSERT_EQ(panels.size(), 4u);
+  EXPECT_EQ(panels[2]["encoding"]["y"]["field"], "gpu_percent");
+  EXPECT_EQ(panels[3]["encoding"]["x"]["title"], "seconds since the launch");
+  const std::vector<Json> drawn = Drawn("use-over-time", Find("use-over-time").choices[0].title);
+  ASSERT_FALSE(drawn.empty());
+  EXPECT_EQ(drawn[0]["gpu_percent"], 90);
+  EXPECT_EQ(drawn[0]["gpu_mib"], 3);
+}
+
 TEST_F(ChartTest, LossesOnTheCpuAreDashedHollowAndLabelledByUnitAndBatch) {
   const Chart& chart = Find("loss-by-batch");
   const Json& dash = chart.spec["layer"][0]["encoding"]["strokeDash"]["scale"];

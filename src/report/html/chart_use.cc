@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and CPUs over the time of a run, as they were sampled from outside the worker.
+// Memory, CPUs and the GPU over the time of a run, as they were sampled from outside the worker.
 #include "report/html/charts.h"
 
 namespace tench {
@@ -25,15 +25,17 @@ Json UsePanel(const ReportData& data, const std::string& field, const std::strin
 }  // namespace
 
 void AddUseChart(const ReportData& data, ChartSet& set) {
-  DataTable table({"series", "time_s", "rss_mib", "swap_mib", "cpus", std::string(ColumnOf(kGroupWorkers))});
+  DataTable table({"series", "time_s", "rss_mib", "swap_mib", "cpus", "gpu_percent", "gpu_mib", std::string(ColumnOf(kGroupWorkers))});
   constexpr double kMib = 1 << 20;
-  bool swapped = false;
+  bool swapped = false, gpu = false;
   for (const ReportCell& cell : data.cells) {
     if (cell.series_data.use.size() < 2) continue;
     for (const UsePoint& point : cell.series_data.use) {
       swapped |= point.swap_bytes > 0;
+      gpu |= point.gpu_use_percent || point.gpu_memory_bytes;
+      const Json gpu_mib = point.gpu_memory_bytes ? ChartNumber(*point.gpu_memory_bytes / kMib) : Json(nullptr);
       table.Add({cell.series, ChartNumber(point.time_s), ChartNumber(point.rss_bytes / kMib),
-                 ChartNumber(point.swap_bytes / kMib), ChartNumber(point.cpus), cell.group[kGroupWorkers]});
+                 ChartNumber(point.swap_bytes / kMib), ChartNumber(point.cpus), ChartNumber(point.gpu_use_percent), gpu_mib, cell.group[kGroupWorkers]});
     }
   }
   if (table.size() == 0) return;
@@ -42,7 +44,11 @@ void AddUseChart(const ReportData& data, ChartSet& set) {
   spec.erase("width"), spec.erase("height"), spec.erase("autosize");
   Json panels = Json::array({UsePanel(data, "rss_mib", "resident memory, MiB", false)});
   if (swapped) panels.push_back(UsePanel(data, "swap_mib", "swap, MiB", false));
-  panels.push_back(UsePanel(data, "cpus", "CPUs in use", true));
+  panels.push_back(UsePanel(data, "cpus", "CPUs in use", !gpu));
+  if (gpu) {
+    panels.push_back(UsePanel(data, "gpu_percent", "GPU in use, %", false));
+    panels.push_back(UsePanel(data, "gpu_mib", "GPU memory, MiB", true));
+  }
   spec["vconcat"] = std::move(panels);
   spec["spacing"] = 24;
   const auto has_use = [](const ReportCell& cell) {

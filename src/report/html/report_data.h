@@ -41,6 +41,7 @@ struct LossPoint {
 };
 struct UsePoint {
   double time_s = 0, rss_bytes = 0, swap_bytes = 0, cpus = 0;
+  std::optional<double> gpu_use_percent, gpu_memory_bytes;
 };
 
 // Thinned from the newest run of a cell that has them.

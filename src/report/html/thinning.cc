@@ -30,6 +30,10 @@ std::vector<LossPoint> ThinLoss(const std::vector<double>& loss, double steps_pe
   return points;
 }
 
+void Raise(std::optional<double>& highest, int64_t value) {
+  if (value >= 0) highest = std::max(highest.value_or(0), static_cast<double>(value));
+}
+
 std::vector<UsePoint> ThinUse(const std::string& blob) {
   std::vector<UsePoint> points;
   const Result<SampleSeries> decoded = SampleSeries::Decode(blob);
@@ -51,6 +55,10 @@ std::vector<UsePoint> ThinUse(const std::string& blob) {
     if (before != nullptr && last.time_ns > before->time_ns) {
       point.cpus = std::max(0.0, static_cast<double>(last.cpu_ns - before->cpu_ns)) /
                    static_cast<double>(last.time_ns - before->time_ns);
+    }
+    for (auto each = begin; each != end; ++each) {
+      Raise(point.gpu_use_percent, each->gpu_use_percent);
+      Raise(point.gpu_memory_bytes, each->gpu_memory_bytes);
     }
     before = &last;
     points.push_back(point);
