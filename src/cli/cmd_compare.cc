@@ -18,7 +18,7 @@ namespace {
 constexpr int kNothingSlower = 0, kSomethingSlower = 1, kAmbiguous = 3;
 
 struct CompareFlags {
-  std::string a, b, database = kDefaultDatabase, margin = "1%";
+  std::string a, b, database = kDefaultDatabase, margin = "1%", of = "shortest";
   std::vector<std::string> only;
   bool json = false;
 };
@@ -92,7 +92,7 @@ Status AddRuns(OpenSide& open, const RunSelector& only, Side side, const char* n
 
 Result<int> Compare(const CompareFlags& flags) {
   CompareOptions options;
-  options.margin = TENCH_TRY(ParseMargin(flags.margin));
+  options.rule.margin = TENCH_TRY(ParseMargin(flags.margin));
   const RunSelector only = TENCH_TRY(ParseSelector(flags.only).In("--only"));
   OpenSide a = TENCH_TRY(Open(flags.a, flags.database).In("A"));
   OpenSide b = TENCH_TRY(Open(flags.b, flags.database).In("B"));
@@ -100,7 +100,8 @@ Result<int> Compare(const CompareFlags& flags) {
   if (options.axes.empty()) return Failed("A and B are the same: '{}' and '{}'", flags.a, flags.b);
   std::error_code ignored;
   const bool same_file = std::filesystem::equivalent(*a.selection.database, *b.selection.database, ignored);
-  options.source = same_file ? Source::kSameStore : Source::kOtherStore;
+  options.rule.time = flags.of == "median" ? StepTime::kMedian : StepTime::kShortest;
+  options.rule.source = same_file ? Source::kSameStore : Source::kOtherStore;
   ComparisonBuilder builder(options);
   TENCH_TRY(AddRuns(a, only, Side::kA, "A", builder));
   TENCH_TRY(AddRuns(b, only, Side::kB, "B", builder));
@@ -131,6 +132,10 @@ Command AddCompareCommand(CLI::App& root) {
       ->type_name("")
       ->take_all();
   app->add_option("--margin", flags->margin, "ratios within this are the same, e.g. 2% [1%]")->type_name("");
+  app->add_option("--of", flags->of,
+                  "which time of a run: of its shortest step, which neighbours disturb least, or of its median step [shortest]")
+      ->type_name("shortest|median")
+      ->check(CLI::IsMember({"shortest", "median"}).description(""));
   app->add_flag("--json", flags->json, "as JSON, with every round");
   app->footer(
       "A side is a study (its number, latest, previous), a results file, a worker, or axis=value[,value]; besides the "

@@ -161,13 +161,13 @@ std::string ComparisonBuilder::Impl::SharedKey(const ComparedCell& cell) const {
 
 bool ComparisonBuilder::Impl::Match(const ComparedCell& a, const ComparedCell& b) const {
   if (a.times.empty() && b.times.empty()) return false;
-  if (options_.source == Source::kSameStore && ShareRuns(a, b)) return false;
+  if (options_.rule.source == Source::kSameStore && ShareRuns(a, b)) return false;
   return (NetworksMayDiffer() || SameOrUnknown(a.fingerprint, b.fingerprint)) &&
          (VersionsMayDiffer() || SameOrUnknown(a.worker_version, b.worker_version));
 }
 
 CellPair ComparisonBuilder::Impl::Pair(const ComparedCell& a, const ComparedCell& b) const {
-  Pairing pairing = PairRounds(a.times, b.times, options_.source, options_.margin);
+  Pairing pairing = PairRounds(a.times, b.times, options_.rule);
   CellPair pair;
   pair.a = a;
   pair.b = b;
@@ -196,7 +196,8 @@ Comparison ComparisonBuilder::Impl::Finish() {
   std::unordered_map<std::string, std::vector<size_t>> partners;
   for (size_t i = 0; i < side_b.cells.size(); ++i) partners[SharedKey(side_b.cells[i])].push_back(i);
   Comparison comparison;
-  comparison.margin = options_.margin;
+  comparison.margin = options_.rule.margin;
+  comparison.time = options_.rule.time;
   comparison.axes = options_.axes;
   for (size_t i = 0; i < side_a.cells.size(); ++i) {
     const ComparedCell& a = side_a.cells[i];

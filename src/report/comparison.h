@@ -22,8 +22,7 @@ struct CompareOptions {
   // What A and B differ in: names of axes, "option.NAME", kMachineAxis, kVersionAxis. With the worker, its version and
   // options differ too; with the machine, the version.
   std::set<std::string> axes;
-  Source source = Source::kSameStore;
-  double margin = kDefaultMargin;
+  PairingRule rule = {};
 };
 
 struct ComparedCell {
@@ -47,6 +46,7 @@ struct CellPair {
 
 struct Comparison {
   double margin = kDefaultMargin;
+  StepTime time = StepTime::kShortest;
   std::set<std::string> axes;
   std::vector<CellPair> pairs;               // ordered by A's cells
   std::vector<ComparedCell> only_a, only_b;  // without a partner

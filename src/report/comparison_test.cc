@@ -124,7 +124,7 @@ TEST(ComparisonTest, MachinesMeetOnlyWhenTheyAreWhatIsCompared) {
   ASSERT_THAT(comparison.pairs, SizeIs(1));
   EXPECT_EQ(comparison.pairs[0].verdict, RatioVerdict::kFaster);
   EXPECT_FALSE(comparison.pairs[0].interleaved);
-  EXPECT_THAT(Compare(sides, {.axes = {kMachineAxis, kVersionAxis}, .source = Source::kOtherStore}).pairs, SizeIs(1));
+  EXPECT_THAT(Compare(sides, {.axes = {kMachineAxis, kVersionAxis}, .rule = {.source = Source::kOtherStore}}).pairs, SizeIs(1));
 }
 
 TEST(ComparisonTest, SaysHowTheMachineItselfChanged) {

@@ -27,6 +27,10 @@ std::string IntervalText(const RatioTest& test) {
   return test.rounds < 2 ? "" : fmt::format("{} … {}", Ratio(test.interval.low), Ratio(test.interval.high));
 }
 
+const char* TimeTitle(StepTime time) {
+  return time == StepTime::kShortest ? "of each run's shortest step" : "of each run's median step";
+}
+
 std::string PairTitle(const Comparison& comparison, const CellPair& pair) {
   std::vector<size_t> left_out;
   for (size_t i = 0; i < Axes().size(); ++i) {
@@ -92,7 +96,7 @@ void AppendOutliers(std::string& out, const Comparison& comparison) {
       if (!round.outlier) continue;
       if (listed == 0) out += "\nrounds far from the others of their pair (they count all the same):\n";
       if (++listed <= kMostListed) {
-        out += fmt::format("  round {}: B ÷ A {}, the pair's {}: {}\n", round.a.round + 1, Ratio(round.ratio()),
+        out += fmt::format("  round {}: B ÷ A {}, the pair's {}: {}\n", round.a.round + 1, Ratio(round.ratio),
                            Ratio(pair.test.ratio), PairTitle(comparison, pair));
       }
     }
@@ -144,7 +148,9 @@ Json PairToJson(const CellPair& pair) {
                       {"round", round.a.round},
                       {"a_image_ns", RealToJson(round.a.image_ns)},
                       {"b_image_ns", RealToJson(round.b.image_ns)},
-                      {"ratio", RealToJson(round.ratio())},
+                      {"a_shortest_image_ns", RealToJson(round.a.shortest_ns)},
+                      {"b_shortest_image_ns", RealToJson(round.b.shortest_ns)},
+                      {"ratio", RealToJson(round.ratio)},
                       {"disturbed", round.a.disturbed || round.b.disturbed},
                       {"outlier", round.outlier}});
   }
@@ -190,9 +196,9 @@ std::vector<std::string> CaveatsOf(const Comparison& comparison) {
 std::string RenderComparison(const Comparison& comparison, const ComparisonTitles& titles, size_t width) {
   std::string out = fmt::format("A: {}\nB: {}\n", PlainLine(titles.a), PlainLine(titles.b));
   out += fmt::format(
-      "time per image of B over that of A, mean over rounds with its 95 % interval; above 1, B is slower; within {:g} "
-      "% is the same\n\n",
-      comparison.margin * 100);
+      "time per image of B over that of A, {}, mean over rounds with its 95 % interval; above 1, B is slower; within "
+      "{:g} % is the same\n\n",
+      TimeTitle(comparison.time), comparison.margin * 100);
   out += TableText(comparison, width);
   AppendOutliers(out, comparison);
   out += '\n' + CountsText(comparison) + '\n';
@@ -212,6 +218,7 @@ Json ComparisonToJson(const Comparison& comparison, const ComparisonTitles& titl
           {"b", titles.b},
           {"compared", comparison.axes},
           {"margin", comparison.margin},
+          {"of", comparison.time == StepTime::kShortest ? "shortest" : "median"},
           {"interleaved", comparison.interleaved()},
           {"counts", std::move(counts)},
           {"caveats", CaveatsOf(comparison)},

@@ -33,12 +33,15 @@ std::map<Key, RoundTime> ByNumber(std::span<const RoundTime> times) {
   return rounds;
 }
 
-std::vector<RoundPair> Meet(const std::map<Key, RoundTime>& a, const std::map<Key, RoundTime>& b) {
+double TimeOf(const RoundTime& round, StepTime time) { return time == StepTime::kShortest ? round.shortest_ns : round.image_ns; }
+
+std::vector<RoundPair> Meet(const std::map<Key, RoundTime>& a, const std::map<Key, RoundTime>& b, StepTime time) {
   std::vector<RoundPair> pairs;
-  for (const auto& [key, time] : a) {
+  for (const auto& [key, round] : a) {
     const auto other = b.find(key);
-    if (other != b.end() && time.image_ns > 0 && other->second.image_ns > 0)
-      pairs.push_back({time, other->second, false});
+    if (other == b.end()) continue;
+    const double a_ns = TimeOf(round, time), b_ns = TimeOf(other->second, time);
+    if (a_ns > 0 && b_ns > 0) pairs.push_back({round, other->second, b_ns / a_ns, false});
   }
   return pairs;
 }
@@ -48,7 +51,10 @@ std::vector<RoundPair> Meet(const std::map<Key, RoundTime>& a, const std::map<Ke
 std::optional<RoundTime> RoundTimeOf(const RunRecord& run) {
   const std::optional<double> image_ns = ImageNs(run);
   if (run.outcome != Outcome::kOk || !image_ns) return std::nullopt;
-  return RoundTime{run.study, run.round, run.attempt, run.id, *image_ns, run.summary.sentinel(), false};
+  RoundTime time{run.study, run.round, run.attempt, run.id, *image_ns, *image_ns, run.summary.sentinel(), false};
+  // A log that was imported may know no more than one time.
+  if (run.summary.step_ns_min) time.shortest_ns *= *run.summary.step_ns_min / *run.summary.step_ns_median;
+  return time;
 }
 
 void StudyNoise::Add(const RunRecord& run) {
@@ -86,16 +92,16 @@ std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times) {
   return counted;
 }
 
-Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b, Source source, double margin) {
+Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b, const PairingRule& rule) {
   Pairing pairing;
-  if (source == Source::kSameStore) pairing.rounds = Meet(ByStudy(a), ByStudy(b));
+  if (rule.source == Source::kSameStore) pairing.rounds = Meet(ByStudy(a), ByStudy(b), rule.time);
   if (pairing.rounds.empty()) {
-    pairing.rounds = Meet(ByNumber(a), ByNumber(b));
+    pairing.rounds = Meet(ByNumber(a), ByNumber(b), rule.time);
     pairing.interleaved = pairing.rounds.empty();
   }
   std::vector<double> ratios;
-  for (const RoundPair& round : pairing.rounds) ratios.push_back(round.ratio());
-  pairing.test = TestRatios(ratios, margin);
+  for (const RoundPair& round : pairing.rounds) ratios.push_back(round.ratio);
+  pairing.test = TestRatios(ratios, rule.margin);
   for (const size_t outlier : pairing.test.outliers) pairing.rounds[outlier].outlier = true;
   return pairing;
 }

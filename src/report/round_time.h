@@ -3,7 +3,10 @@
 // A cell's time in one round of one study, and the pairing of two cells' rounds. Cells of one study meet within each
 // round, where the machine was in the same mood; cells that share no study meet by the number of the round, and
 // `interleaved` says that they were not measured side by side. Single runs (study 0) have no round and pair with
-// nothing. Pure.
+// nothing.
+//
+// What is compared is, unless asked otherwise, what a step takes when nothing disturbs it: each run's shortest. On a
+// machine with neighbours the median of a short run tells more about them than about the run. Pure.
 
 #include <cstdint>
 #include <map>
@@ -20,7 +23,8 @@ namespace tench {
 struct RoundTime {
   int64_t study = 0, round = 0, attempt = 0;
   int64_t run = 0;  // its id in the store
-  double image_ns = 0;
+  double image_ns = 0;  // of the run's median step
+  double shortest_ns = 0;  // per image too, of its shortest step
   SentinelReadings sentinel;
   bool disturbed = false;
 };
@@ -44,11 +48,13 @@ class StudyNoise {
 // and round; single runs are all kept.
 std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times);
 
+// Which of a run's step times are compared.
+enum class StepTime { kShortest, kMedian };
+
 struct RoundPair {
   RoundTime a, b;
+  double ratio = 1;  // B's time over A's
   bool outlier = false;
-
-  double ratio() const { return b.image_ns / a.image_ns; }
 };
 
 struct Pairing {
@@ -57,10 +63,16 @@ struct Pairing {
   RatioTest test;
 };
 
+// Of another store, equal numbers of studies mean nothing.
 enum class Source { kSameStore, kOtherStore };
 
-// Both are CountedTimes. Of another store, equal numbers of studies mean nothing.
-Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b, Source source = Source::kSameStore,
-                   double margin = kDefaultMargin);
+struct PairingRule {
+  Source source = Source::kSameStore;
+  double margin = kDefaultMargin;
+  StepTime time = StepTime::kShortest;
+};
+
+// Both are CountedTimes.
+Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b, const PairingRule& rule = {});
 
 }  // namespace tench

@@ -13,12 +13,12 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 RoundTime Time(int64_t study, int64_t round, double image_ns, int64_t attempt = 0) {
-  return {study, round, attempt, 0, image_ns, {}, false};
+  return {study, round, attempt, 0, image_ns, image_ns, {}, false};
 }
 
 std::vector<double> Ratios(const Pairing& pairing) {
   std::vector<double> ratios;
-  for (const RoundPair& round : pairing.rounds) ratios.push_back(round.ratio());
+  for (const RoundPair& round : pairing.rounds) ratios.push_back(round.ratio);
   return ratios;
 }
 
@@ -41,7 +41,7 @@ TEST(RoundTimeTest, CellsThatShareNoStudyMeetByNumberAndSaySo) {
 TEST(RoundTimeTest, EqualStudyNumbersOfTwoStoresMeanNothing) {
   const std::vector<RoundTime> a = {Time(1, 0, 10)}, b = {Time(1, 0, 20)};
   EXPECT_TRUE(PairRounds(a, b).interleaved);
-  EXPECT_FALSE(PairRounds(a, b, Source::kOtherStore).interleaved);
+  EXPECT_FALSE(PairRounds(a, b, {.source = Source::kOtherStore}).interleaved);
 }
 
 TEST(RoundTimeTest, SingleRunsPairWithNothing) {
@@ -87,6 +87,21 @@ TEST(RoundTimeTest, RunsAreDisturbedByTheMeasureOfTheirStudy) {
   ASSERT_EQ(summaries.size(), 2u);
   EXPECT_EQ(summaries.at(1).runs, 9);
   EXPECT_EQ(summaries.at(1).disturbed, 1);
+}
+
+TEST(RoundTimeTest, ShortestStepsAreComparedUnlessMediansAreAskedFor) {
+  RunRecord a = TestRun(1, 0), b = TestRun(1, 0);
+  a.summary.step_ns_median = 20e6, a.summary.step_ns_min = 10e6;
+  b.summary.step_ns_median = 80e6, b.summary.step_ns_min = 11e6;
+  const std::vector<RoundTime> as = {*RoundTimeOf(a)}, bs = {*RoundTimeOf(b)};
+  EXPECT_THAT(Ratios(PairRounds(as, bs)), ElementsAre(testing::DoubleNear(1.1, 1e-12)));
+  EXPECT_THAT(Ratios(PairRounds(as, bs, {.time = StepTime::kMedian})), ElementsAre(4));
+}
+
+TEST(RoundTimeTest, ARunThatKnowsOnlyItsMedianIsComparedByThat) {
+  RunRecord run = TestRun(1, 0);
+  run.summary.step_ns_min.reset();
+  EXPECT_EQ(RoundTimeOf(run)->shortest_ns, RoundTimeOf(run)->image_ns);
 }
 
 TEST(RoundTimeTest, OutlierRoundsAreMarked) {

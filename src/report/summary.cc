@@ -130,7 +130,11 @@ void CompareWithBest(std::span<const Contender> order) {
     tests.push_back(&order[i].row->against_best.emplace(std::move(pairing.test)));
   }
   const std::vector<RatioJudgement> judgements = JudgeTable(tests);
-  for (size_t i = 0; i < judgements.size(); ++i) order[i + 1].row->verdict = judgements[i].verdict;
+  for (size_t i = 0; i < judgements.size(); ++i) {
+    // Ranks go by medians, verdicts by shortest steps: where the two contradict each other nothing is claimed.
+    const bool contradicts = judgements[i].verdict == RatioVerdict::kFaster;
+    order[i + 1].row->verdict = contradicts ? RatioVerdict::kAmbiguous : judgements[i].verdict;
+  }
 }
 
 // Gives ranks by time per image and puts the rows in their order. `times` are those of the rows.

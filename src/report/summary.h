@@ -10,8 +10,8 @@
 // the median. Runs of another machine, of another version of the worker or of a network with another fingerprint are
 // never mixed into one row, nor other machines or fingerprints into one group.
 //
-// The verdict of a ranked row is against the fastest of its group, from rounds in which both ran (round_time.h), with
-// Holm's correction over the group.
+// The verdict of a ranked row is against the fastest of its group, from the shortest steps of rounds in which both ran
+// (round_time.h), with Holm's correction over the group.
 //
 // A cell's outcome is the most frequent one of its runs, a failure before `ok` when even; one `wrong` run makes it
 // `wrong`. Only `ok` cells have a rank. `interrupted` runs count only where there is nothing else.
