@@ -103,7 +103,7 @@ def main():
         loss = step()
         times.append(time.perf_counter_ns() - start)
     median_ms = statistics.median(times) * 1e-6
-    print(f"{arguments.network} batch {batch}: median_ms {median_ms:.4f} per step, {batch / median_ms * 1e3:.1f} images/s, "
+    print(f"{arguments.network} batch {batch}: median_ms {median_ms:.4f}, shortest_ms {min(times) * 1e-6:.4f} per step, {batch / median_ms * 1e3:.1f} images/s, "
           f"{len(times)} steps, last loss {loss:.4f}")
 
 

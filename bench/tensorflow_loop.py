@@ -201,7 +201,7 @@ def main():
         step().numpy()
         times.append(time.perf_counter() - begin)
     print(f"TensorFlow {tf.__version__}, batch {flags.batch}, {flags.threads} threads, per step: median_ms {1e3 * statistics.median(times):.4f}, "
-          f"fastest {1e3 * min(times):.2f} ms, {flags.steps} steps")
+          f"shortest_ms {1e3 * min(times):.4f}, {flags.steps} steps")
 
 
 if __name__ == "__main__":

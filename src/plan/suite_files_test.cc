@@ -63,7 +63,7 @@ TEST(SuiteFilesTest, EverySuiteIsKnownHereAndNamedAsItsFile) {
     EXPECT_EQ(loaded.suite.name, entry.path().stem().string());
     EXPECT_FALSE(loaded.suite.title.empty()) << entry.path();
   }
-  EXPECT_THAT(names, UnorderedElementsAre("quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml", "bahrampour-2016.yaml", "peers.yaml"));
+  EXPECT_THAT(names, UnorderedElementsAre("quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml", "bahrampour-2016.yaml", "peers.yaml", "tuned.yaml"));
 }
 
 TEST(SuiteFilesTest, QuickIsSmallAndAllowsAVerdict) {

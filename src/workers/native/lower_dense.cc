@@ -39,7 +39,6 @@ void AddDataGradient(Lowering& low, size_t layer, const Dense& dense, const dnnl
 void AddWeightsGradient(Lowering& low, size_t layer, const Dense& dense, const Tensor& dy) {
   const DenseShape shape = dense.shape;
   const int64_t flops = 2 * shape.batch * shape.in * shape.out;
-  const Tensor packed = low.NewTensor(PlainMd({PackedCount(shape)}));
   if (dense.bias) {
     const Tensor db = low.NewGradient(layer, 1, dense.bias.md);
     low.AddKernel(layer, Direction::kBackwardWeights, "bias gradient", {dy, db},
@@ -47,16 +46,17 @@ void AddWeightsGradient(Lowering& low, size_t layer, const Dense& dense, const T
     low.Update(layer, 1, db);
   }
   if (low.MayFuseUpdate()) {
+    const Tensor scratch = low.NewTensor(PlainMd({UpdateScratchCount(shape)}));
     const UpdateRule rule = RuleOf(low.options.solver, low.graph.parameters[low.ParameterIndex(layer, 0)]);
-    low.AddKernel(layer, Direction::kBackwardWeights, "gradient+sgd", {dense.in, dy, packed, dense.weights, low.PlaceOf(layer, 0).momentum},
+    low.AddKernel(layer, Direction::kBackwardWeights, "gradient+sgd", {dense.in, dy, scratch, dense.weights, low.PlaceOf(layer, 0).momentum},
                   [shape, rule](std::span<float* const> p, RunState& state) {
                     DenseUpdate(shape, p[0], p[1], p[2], p[3], p[4], rule, state.lr);
                   },
                   flops);
     return;
   }
-  const Tensor dw = low.NewGradient(layer, 0, dense.weights.md);
-  low.AddKernel(layer, Direction::kBackwardWeights, "gradient", {dense.in, dy, packed, dw},
+  const Tensor dw = low.NewGradient(layer, 0, dense.weights.md), scratch = low.NewTensor(PlainMd({GradientScratchCount(shape)}));
+  low.AddKernel(layer, Direction::kBackwardWeights, "gradient", {dense.in, dy, scratch, dw},
                 [shape](std::span<float* const> p, RunState&) { DenseGradient(shape, p[0], p[1], p[2], p[3]); }, flops);
   low.Update(layer, 0, dw);
 }

@@ -23,10 +23,10 @@ struct OwnLstm {
 
 void AddWeightsGradient(Lowering& low, size_t layer, size_t index, const DenseShape& shape, const Tensor& x, const OwnLstm& lstm,
                         int64_t skipped_rows) {
-  const Tensor weights = low.PlaceOf(layer, index).home, packed = low.NewTensor(PlainMd({std::max<int64_t>(1, PackedCount(shape))}));
+  const Tensor weights = low.PlaceOf(layer, index).home, scratch = low.NewTensor(PlainMd({GradientScratchCount(shape)}));
   const int64_t flops = 2 * shape.batch * shape.in * shape.out, skipped = skipped_rows * shape.out;
   const Tensor gradient = low.NewGradient(layer, index, weights.md);
-  low.AddKernel(layer, Direction::kBackwardWeights, "gradient", {x, lstm.gates, packed, gradient},
+  low.AddKernel(layer, Direction::kBackwardWeights, "gradient", {x, lstm.gates, scratch, gradient},
                 [shape, skipped](std::span<float* const> p, RunState&) { DenseGradient(shape, p[0], p[1] + skipped, p[2], p[3]); }, flops);
   low.Update(layer, index, gradient);
 }

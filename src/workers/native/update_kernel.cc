@@ -2,12 +2,15 @@
 // The fused gradient and update of a fully connected layer is a matrix product whose result tiles are consumed where they are made:
 // x and dy are packed once into panels (kColumns and kRows wide), a tile of kRows × kColumns gradients is summed in registers over the
 // batch, and its weights and momenta are updated on the spot. The weights are walked in chunks of columns, so that the x panels of a
-// chunk stay in the second-level cache while all rows pass by.
+// chunk stay in the second-level cache while all rows pass by. A gradient that is stored is summed part by part of the batch instead: each
+// thread packs a part of x and of its own rows of dy, which stay in its caches until they are used.
 #include "workers/native/update_kernel.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
+
+#include <omp.h>
 
 #include <algorithm>
 
@@ -35,6 +38,8 @@ void UpdateRange(float* w, float* m, const float* g, int64_t count, Rates rates)
     w[i] -= v;
   }
 }
+
+int64_t PanelsIn(int64_t width, int64_t panel) { return (width + panel - 1) / panel; }
 
 struct Tiles {
   DenseShape shape;
@@ -93,7 +98,17 @@ void WideTile(const Tiles& tiles, const float* x, const float* dy, int64_t row, 
     }
   }
   const DenseShape& shape = tiles.shape;
-  if (tiles.weights == nullptr || row + kRows > shape.out || column + kColumns > shape.in) {
+  const bool whole = row + kRows <= shape.out && column + kColumns <= shape.in;
+  if (tiles.weights == nullptr && whole) {
+#pragma GCC unroll 6
+    for (int64_t r = 0; r < kRows; ++r) {
+      float* g = tiles.gradients + (row + r) * shape.in + column;
+      _mm256_storeu_ps(g, tiles.accumulate ? _mm256_add_ps(_mm256_loadu_ps(g), sum[r][0]) : sum[r][0]);
+      _mm256_storeu_ps(g + 8, tiles.accumulate ? _mm256_add_ps(_mm256_loadu_ps(g + 8), sum[r][1]) : sum[r][1]);
+    }
+    return;
+  }
+  if (!whole) {
     float tile[kRows][kColumns];
 #pragma GCC unroll 6
     for (int64_t r = 0; r < kRows; ++r) {
@@ -130,10 +145,10 @@ TileKernel ChooseTileKernel() {
   return PortableTile;
 }
 
-void RunTiles(Tiles tiles, int64_t first_row_panel, int64_t last_row_panel) {
+void RunTiles(const Tiles& tiles, int64_t first_row_panel, int64_t last_row_panel) {
   static const TileKernel kernel = ChooseTileKernel();
   const DenseShape& shape = tiles.shape;
-  const int64_t column_panels = (shape.in + kColumns - 1) / kColumns;
+  const int64_t column_panels = PanelsIn(shape.in, kColumns);
   const int64_t chunk = std::max<int64_t>(4, kPanelBytes / (std::max<int64_t>(1, shape.batch) * kColumns * static_cast<int64_t>(sizeof(float))));
   for (int64_t chunk_begin = 0; chunk_begin < column_panels; chunk_begin += chunk) {
     const int64_t chunk_end = std::min(column_panels, chunk_begin + chunk);
@@ -146,58 +161,59 @@ void RunTiles(Tiles tiles, int64_t first_row_panel, int64_t last_row_panel) {
   }
 }
 
-// Stored gradients can be summed part by part of the batch, so that a part of an x panel stays in the first-level cache for all rows.
-void RunStoredTiles(Tiles tiles, int64_t first_row_panel, int64_t last_row_panel) {
+// Panels [first, last) of (batch, width) to [panel][batch][kPanel], zeros beyond the width. The size of a whole panel's row is known to the
+// compiler.
+template <int64_t kPanel>
+void PackPanels(const float* from, float* to, int64_t batch, int64_t width, int64_t first, int64_t last) {
+  for (int64_t p = first; p < last; ++p, to += batch * kPanel) {
+    const int64_t used = std::min(kPanel, width - p * kPanel);
+    const float* source = from + p * kPanel;
+    if (used == kPanel) {
+      for (int64_t n = 0; n < batch; ++n) std::copy_n(source + n * width, kPanel, to + n * kPanel);
+      continue;
+    }
+    for (int64_t n = 0; n < batch; ++n) {
+      for (int64_t i = 0; i < kPanel; ++i) to[n * kPanel + i] = i < used ? source[n * width + i] : 0.0f;
+    }
+  }
+}
+
+template <int64_t kPanel>
+void Pack(const float* from, float* to, int64_t batch, int64_t width) {
+  ParallelFor(PanelsIn(width, kPanel), std::max<int64_t>(1, kGrain / (std::max<int64_t>(1, batch) * kPanel)), [&](int64_t first, int64_t last) {
+    PackPanels<kPanel>(from, to + first * batch * kPanel, batch, width, first, last);
+  });
+}
+
+// Rows of panels [first, last) of the stored gradient.
+void SumGradient(Tiles tiles, const float* x, const float* dy, float* packed, int64_t first, int64_t last) {
   static const TileKernel kernel = ChooseTileKernel();
   const DenseShape& shape = tiles.shape;
-  const int64_t column_panels = (shape.in + kColumns - 1) / kColumns;
+  const int64_t column_panels = PanelsIn(shape.in, kColumns);
+  float* dy_packed = packed + kDepthAtOnce * column_panels * kColumns;
   for (int64_t begin = 0; begin == 0 || begin < shape.batch; begin += kDepthAtOnce) {
     tiles.depth = std::min(kDepthAtOnce, shape.batch - begin);
     tiles.accumulate = begin > 0;
+    PackPanels<kColumns>(x + begin * shape.in, packed, tiles.depth, shape.in, 0, column_panels);
+    PackPanels<kRows>(dy + begin * shape.out, dy_packed, tiles.depth, shape.out, first, last);
+    // The part of an x panel stays in the first-level cache for all rows.
     for (int64_t panel = 0; panel < column_panels; ++panel) {
-      for (int64_t row_panel = first_row_panel; row_panel < last_row_panel; ++row_panel) {
-        kernel(tiles, tiles.x_panels + (panel * shape.batch + begin) * kColumns, tiles.dy_panels + (row_panel * shape.batch + begin) * kRows,
-               row_panel * kRows, panel * kColumns);
+      for (int64_t row_panel = first; row_panel < last; ++row_panel) {
+        kernel(tiles, packed + panel * tiles.depth * kColumns, dy_packed + (row_panel - first) * tiles.depth * kRows, row_panel * kRows,
+               panel * kColumns);
       }
     }
   }
 }
 
-// (batch, width) to [width / panel][batch][panel], zeros beyond the width. The size of a whole panel's row is known to the compiler.
-template <int64_t kPanel>
-void Pack(const float* from, float* to, int64_t batch, int64_t width) {
-  const int64_t panels = (width + kPanel - 1) / kPanel;
-  ParallelFor(panels, std::max<int64_t>(1, kGrain / (std::max<int64_t>(1, batch) * kPanel)), [&](int64_t first, int64_t last) {
-    for (int64_t p = first; p < last; ++p) {
-      const int64_t used = std::min(kPanel, width - p * kPanel);
-      const float* source = from + p * kPanel;
-      float* row = to + p * batch * kPanel;
-      if (used == kPanel) {
-        for (int64_t n = 0; n < batch; ++n) std::copy_n(source + n * width, kPanel, row + n * kPanel);
-        continue;
-      }
-      for (int64_t n = 0; n < batch; ++n) {
-        for (int64_t i = 0; i < kPanel; ++i) row[n * kPanel + i] = i < used ? source[n * width + i] : 0.0f;
-      }
-    }
-  });
+// Scratch of one of `threads` threads that sum a gradient.
+int64_t GradientShareCount(const DenseShape& shape, int64_t threads) {
+  const int64_t row_panels = (PanelsIn(shape.out, kRows) + threads - 1) / threads;
+  return kDepthAtOnce * (PanelsIn(shape.in, kColumns) * kColumns + row_panels * kRows);
 }
-
-int64_t RoundUp(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
 
 Rates RatesOf(const UpdateRule& rule, double lr) {
   return {static_cast<float>(rule.momentum), static_cast<float>(lr * rule.lr_mult), static_cast<float>(rule.decay)};
-}
-
-void RunDense(Tiles tiles, const float* x, const float* dy, float* packed) {
-  const DenseShape& shape = tiles.shape;
-  float* dy_panels = packed + shape.batch * RoundUp(shape.in, kColumns);
-  Pack<kColumns>(x, packed, shape.batch, shape.in);
-  Pack<kRows>(dy, dy_panels, shape.batch, shape.out);
-  tiles.x_panels = packed;
-  tiles.dy_panels = dy_panels;
-  ParallelFor((shape.out + kRows - 1) / kRows, std::max<int64_t>(1, kGrain / (shape.in * kRows)),
-              [&](int64_t first, int64_t last) { (tiles.weights == nullptr ? RunStoredTiles : RunTiles)(tiles, first, last); });
 }
 
 }  // namespace
@@ -213,15 +229,33 @@ void UpdateParameter(float* weights, float* momenta, const float* gradients, int
   });
 }
 
-int64_t PackedCount(const DenseShape& shape) { return shape.batch * (RoundUp(shape.in, kColumns) + RoundUp(shape.out, kRows)); }
-
-void DenseGradient(const DenseShape& shape, const float* x, const float* dy, float* packed, float* gradients) {
-  RunDense({shape, nullptr, nullptr, nullptr, nullptr, gradients, {}, shape.batch, false}, x, dy, packed);
+int64_t GradientScratchCount(const DenseShape& shape) {
+  const int64_t threads = omp_get_max_threads();
+  return threads * GradientShareCount(shape, threads);
 }
 
-void DenseUpdate(const DenseShape& shape, const float* x, const float* dy, float* packed, float* weights, float* momenta,
+void DenseGradient(const DenseShape& shape, const float* x, const float* dy, float* scratch, float* gradients) {
+  const int64_t row_panels = PanelsIn(shape.out, kRows);
+#pragma omp parallel
+  {
+    const int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
+    SumGradient({shape, nullptr, nullptr, nullptr, nullptr, gradients, {}, 0, false}, x, dy, scratch + thread * GradientShareCount(shape, threads),
+                row_panels * thread / threads, row_panels * (thread + 1) / threads);
+  }
+}
+
+int64_t UpdateScratchCount(const DenseShape& shape) {
+  return shape.batch * (PanelsIn(shape.in, kColumns) * kColumns + PanelsIn(shape.out, kRows) * kRows);
+}
+
+void DenseUpdate(const DenseShape& shape, const float* x, const float* dy, float* scratch, float* weights, float* momenta,
                  const UpdateRule& rule, double lr) {
-  RunDense({shape, nullptr, nullptr, weights, momenta, nullptr, RatesOf(rule, lr), shape.batch, false}, x, dy, packed);
+  float* dy_panels = scratch + shape.batch * PanelsIn(shape.in, kColumns) * kColumns;
+  Pack<kColumns>(x, scratch, shape.batch, shape.in);
+  Pack<kRows>(dy, dy_panels, shape.batch, shape.out);
+  const Tiles tiles{shape, scratch, dy_panels, weights, momenta, nullptr, RatesOf(rule, lr), shape.batch, false};
+  ParallelFor(PanelsIn(shape.out, kRows), std::max<int64_t>(1, kGrain / (shape.in * kRows)),
+              [&](int64_t first, int64_t last) { RunTiles(tiles, first, last); });
 }
 
 void DenseBiasGradient(const DenseShape& shape, const float* dy, float* gradients) {

@@ -18,15 +18,16 @@ UpdateRule RuleOf(const Solver& solver, const Parameter& parameter);
 // v = momentum·v + lr·lr_mult·(g + decay·w); w -= v
 void UpdateParameter(float* weights, float* momenta, const float* gradients, int64_t count, const UpdateRule& rule, double lr);
 
-// The gradient of a weight (out, in) is G = dyᵀ·x with x (batch, in) and dy (batch, out). `packed` is scratch of PackedCount floats.
+// The gradient of a weight (out, in) is G = dyᵀ·x with x (batch, in) and dy (batch, out).
 struct DenseShape {
   int64_t batch = 0, in = 0, out = 0;
 };
-int64_t PackedCount(const DenseShape& shape);
-// Stores G.
-void DenseGradient(const DenseShape& shape, const float* x, const float* dy, float* packed, float* gradients);
+// Stores G. `scratch` has so many floats, for as many threads as OpenMP has when that is asked.
+int64_t GradientScratchCount(const DenseShape& shape);
+void DenseGradient(const DenseShape& shape, const float* x, const float* dy, float* scratch, float* gradients);
 // Applies G to the weights without storing it.
-void DenseUpdate(const DenseShape& shape, const float* x, const float* dy, float* packed, float* weights, float* momenta,
+int64_t UpdateScratchCount(const DenseShape& shape);
+void DenseUpdate(const DenseShape& shape, const float* x, const float* dy, float* scratch, float* weights, float* momenta,
                  const UpdateRule& rule, double lr);
 // bias gradient: the sum over the batch of dy.
 void DenseBiasGradient(const DenseShape& shape, const float* dy, float* gradients);
