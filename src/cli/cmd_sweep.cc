@@ -134,7 +134,7 @@ Command AddSweepCommand(CLI::App& root) {
                 "leave out workers that are not installed, instead of storing them as unsupported");
   app->add_flag("--no-verify", flags->unverified, "measure without checking first that each worker computes the right thing");
   app->add_flag("--no-sentinel", flags->no_sentinel, "do not time the noise sentinel (a few ms of fixed work) before and after every run");
-  app->add_flag("--no-repeat", flags->no_repeat, "do not repeat disturbed runs at the end (otherwise at most a tenth of all runs is)");
+  app->add_flag("--no-repeat", flags->no_repeat, "do not repeat disturbed runs at the end (otherwise at most a fifth of all runs is)");
   app->add_flag("--dry-run", flags->dry_run, "list the cells and stop");
   app->add_flag("--new", flags->fresh, "begin a study of its own, even if one could go on");
   app->footer(

@@ -16,7 +16,14 @@ double Median(std::vector<double> values) {
   return *middle;
 }
 
+constexpr size_t kFewestRuns = 3;   // of two nobody can tell which is the odd one
+
 }  // namespace
+
+double UsualShortest(std::span<const double> shortest_ns) {
+  if (shortest_ns.size() < kFewestRuns) return 0;
+  return Median({shortest_ns.begin(), shortest_ns.end()});
+}
 
 void NoiseProfile::Add(const SentinelReadings& readings) {
   if (readings == SentinelReadings{}) return;

@@ -2,10 +2,12 @@
 #pragma once
 // What the sentinel's readings say about a study: how noisy its machine was, and which of its runs were disturbed. The
 // measure is the study itself: each reading over the median of all readings of its kind. A run is disturbed when the
-// worst of its readings is more than 1.25 times the usual. Pure.
+// worst of its readings is more than 1.25 times the usual; or when it was slow itself, its shortest step more than 1.05
+// times the median of those of its cell's runs: then whatever slowed it lasted all along. Pure.
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "axis/sentinel_reading.h"
@@ -13,6 +15,10 @@
 namespace tench {
 
 inline constexpr double kDisturbedAbove = 1.25;
+inline constexpr double kSlowAbove = 1.05;
+
+// What is usual for a cell, of the shortest steps of its runs in one study; 0 while fewer than three are known.
+double UsualShortest(std::span<const double> shortest_ns);
 
 struct NoiseSummary {
   int64_t runs = 0;  // with readings

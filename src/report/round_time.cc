@@ -51,7 +51,7 @@ std::vector<RoundPair> Meet(const std::map<Key, RoundTime>& a, const std::map<Ke
 std::optional<RoundTime> RoundTimeOf(const RunRecord& run) {
   const std::optional<double> image_ns = ImageNs(run);
   if (run.outcome != Outcome::kOk || !image_ns) return std::nullopt;
-  RoundTime time{run.study, run.round, run.attempt, run.id, *image_ns, *image_ns, run.summary.sentinel(), false};
+  RoundTime time{run.study, run.round, run.attempt, run.id, *image_ns, *image_ns, run.summary.sentinel(), false, false};
   // A log that was imported may know no more than one time.
   if (run.summary.step_ns_min) time.shortest_ns *= *run.summary.step_ns_min / *run.summary.step_ns_median;
   return time;
@@ -62,9 +62,17 @@ void StudyNoise::Add(const RunRecord& run) {
 }
 
 void StudyNoise::MarkDisturbed(std::span<RoundTime> times) const {
+  std::map<int64_t, std::vector<double>> shortest_ns;   // by study
+  for (const RoundTime& time : times) {
+    if (time.study != 0) shortest_ns[time.study].push_back(time.shortest_ns);
+  }
+  std::map<int64_t, double> usual_ns;
+  for (const auto& [study, shortest] : shortest_ns) usual_ns[study] = UsualShortest(shortest);
   for (RoundTime& time : times) {
     const auto study = studies_.find(time.study);
-    time.disturbed = study != studies_.end() && study->second.Disturbed(time.sentinel);
+    const double usual = time.study == 0 ? 0 : usual_ns[time.study];
+    time.slow = usual > 0 && time.shortest_ns > kSlowAbove * usual;
+    time.disturbed = time.slow || (study != studies_.end() && study->second.Disturbed(time.sentinel));
   }
 }
 
@@ -77,10 +85,10 @@ std::map<int64_t, NoiseSummary> StudyNoise::Summaries() const {
 }
 
 std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times) {
-  // Of one round the best attempt comes last: undisturbed before disturbed, later before earlier.
+  // Of one round the best attempt comes last.
   std::stable_sort(times.begin(), times.end(), [](const RoundTime& x, const RoundTime& y) {
-    return std::tuple(x.study, x.round, !x.disturbed, x.attempt) <
-           std::tuple(y.study, y.round, !y.disturbed, y.attempt);
+    return std::tuple(x.study, x.round, !x.slow, !x.disturbed, x.attempt) <
+           std::tuple(y.study, y.round, !y.slow, !y.disturbed, y.attempt);
   });
   std::vector<RoundTime> counted;
   for (const RoundTime& time : times) {

@@ -27,6 +27,7 @@ struct RoundTime {
   double shortest_ns = 0;  // per image too, of its shortest step
   SentinelReadings sentinel;
   bool disturbed = false;
+  bool slow = false;  // itself, all along; then it is disturbed, too (measure/noise.h)
 };
 
 // Of an `ok` run that has a time.
@@ -36,6 +37,7 @@ std::optional<RoundTime> RoundTimeOf(const RunRecord& run);
 class StudyNoise {
  public:
   void Add(const RunRecord& run);
+  // `times` are all of one cell.
   void MarkDisturbed(std::span<RoundTime> times) const;
   // Of the studies that the sentinel watched.
   std::map<int64_t, NoiseSummary> Summaries() const;
@@ -44,8 +46,8 @@ class StudyNoise {
   std::map<int64_t, NoiseProfile> studies_;
 };
 
-// Of several attempts at one round the last undisturbed one counts, or the last if all were disturbed. Ordered by study
-// and round; single runs are all kept.
+// Of several attempts at one round the last undisturbed one counts, otherwise the last that was not slow, otherwise the
+// last. Ordered by study and round; single runs are all kept.
 std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times);
 
 // Which of a run's step times are compared.

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 RoundTime Time(int64_t study, int64_t round, double image_ns, int64_t attempt = 0) {
-  return {study, round, attempt, 0, image_ns, image_ns, {}, false};
+  return {study, round, attempt, 0, image_ns, image_ns, {}, false, false};
 }
 
 std::vector<double> Ratios(const Pairing& pairing) {
@@ -87,6 +87,25 @@ TEST(RoundTimeTest, RunsAreDisturbedByTheMeasureOfTheirStudy) {
   ASSERT_EQ(summaries.size(), 2u);
   EXPECT_EQ(summaries.at(1).runs, 9);
   EXPECT_EQ(summaries.at(1).disturbed, 1);
+}
+
+TEST(RoundTimeTest, ARunThatWasSlowAllAlongGivesWayToItsRepeat) {
+  std::vector<RoundTime> times = {Time(1, 0, 100), Time(1, 1, 160), Time(1, 2, 101), Time(1, 3, 99), Time(1, 1, 102, 1)};
+  StudyNoise().MarkDisturbed(times);
+  EXPECT_TRUE(times[1].slow);
+  EXPECT_TRUE(times[1].disturbed);
+  EXPECT_FALSE(times[4].disturbed);
+  // The sentinel was disturbed around the repeat, which is less than being slow.
+  times[4].disturbed = true;
+  const std::vector<RoundTime> counted = CountedTimes(times);
+  ASSERT_EQ(counted.size(), 4u);
+  EXPECT_EQ(counted[1].image_ns, 102);
+}
+
+TEST(RoundTimeTest, OfTwoRunsNeitherIsSlow) {
+  std::vector<RoundTime> times = {Time(1, 0, 100), Time(1, 1, 160), Time(0, 0, 900)};
+  StudyNoise().MarkDisturbed(times);
+  for (const RoundTime& time : times) EXPECT_FALSE(time.slow);
 }
 
 TEST(RoundTimeTest, ShortestStepsAreComparedUnlessMediansAreAskedFor) {

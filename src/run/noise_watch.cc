@@ -2,12 +2,24 @@
 #include "run/noise_watch.h"
 
 #include <algorithm>
-#include <limits>
+#include <tuple>
 
 namespace tench {
 namespace {
 
-constexpr int64_t kRunsPerRepeat = 10;
+constexpr int64_t kRunsPerRepeat = 5, kRunsPerOtherRepeat = 10;
+constexpr int64_t kMostAttempts = 3, kMostOtherAttempts = 2;
+
+using RoundOfCell = std::pair<int64_t, std::string>;
+using Candidates = std::vector<std::pair<double, RoundOfCell>>;
+
+void TakeWorst(Candidates candidates, int64_t most, std::vector<RoundOfCell>& repeats) {
+  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (auto& candidate : candidates) {
+    if (most-- <= 0) return;
+    repeats.push_back(std::move(candidate.second));
+  }
+}
 
 }  // namespace
 
@@ -16,34 +28,50 @@ void NoiseWatch::Learn(const RunRecord& run) {
   profile_.Add(run.summary.sentinel());
   Attempts& attempts = attempts_[{run.round, run.cell_id}];
   ++attempts.finished;
-  if (run.outcome == Outcome::kOk) attempts.ok.push_back(run.summary.sentinel());
+  if (run.outcome != Outcome::kOk) return;
+  attempts.ok.push_back({run.summary.sentinel(), run.summary.step_ns_min.value_or(0)});
+  if (run.summary.step_ns_min) shortest_ns_[run.cell_id].push_back(*run.summary.step_ns_min);
 }
 
-double NoiseWatch::LeastSlowdown(const Attempts& attempts) const {
-  double least = std::numeric_limits<double>::infinity();
-  for (const SentinelReadings& readings : attempts.ok) least = std::min(least, profile_.Slowdown(readings).value_or(1));
-  return attempts.ok.empty() ? 1 : least;
+NoiseWatch::Excess NoiseWatch::ExcessOf(const std::string& cell, const Attempt& attempt) const {
+  Excess excess;
+  excess.slowdown = profile_.Slowdown(attempt.sentinel).value_or(1);
+  const auto known = shortest_ns_.find(cell);
+  const double usual_ns = known == shortest_ns_.end() ? 0 : UsualShortest(known->second);
+  if (usual_ns > 0 && attempt.shortest_ns > 0) excess.slowness = attempt.shortest_ns / usual_ns;
+  return excess;
+}
+
+NoiseWatch::Excess NoiseWatch::LeastExcess(const std::string& cell, const Attempts& attempts) const {
+  std::vector<Excess> all;
+  for (const Attempt& attempt : attempts.ok) all.push_back(ExcessOf(cell, attempt));
+  const auto least = std::min_element(all.begin(), all.end(), [](const Excess& a, const Excess& b) {
+    return std::tuple(a.slow(), a.slow() ? a.slowness : a.slowdown) < std::tuple(b.slow(), b.slow() ? b.slowness : b.slowdown);
+  });
+  return least == all.end() ? Excess() : *least;
+}
+
+bool NoiseWatch::Disturbed(const RunRecord& run) const {
+  return ExcessOf(run.cell_id, {run.summary.sentinel(), run.summary.step_ns_min.value_or(0)}).disturbed();
 }
 
 int64_t NoiseWatch::DisturbedRounds() const {
   return std::count_if(attempts_.begin(), attempts_.end(),
-                       [&](const auto& entry) { return LeastSlowdown(entry.second) > kDisturbedAbove; });
+                       [&](const auto& entry) { return LeastExcess(entry.first.second, entry.second).disturbed(); });
 }
 
-std::vector<std::pair<int64_t, std::string>> NoiseWatch::Repeats(int64_t planned_runs) const {
-  int64_t left = planned_runs / kRunsPerRepeat;
-  std::vector<std::pair<double, std::pair<int64_t, std::string>>> candidates;
+std::vector<RoundOfCell> NoiseWatch::Repeats(int64_t planned_runs) const {
+  int64_t made = 0;
+  Candidates slow, others;
   for (const auto& [key, attempts] : attempts_) {
-    left -= attempts.finished - 1;
-    const double slowdown = LeastSlowdown(attempts);
-    if (attempts.finished == 1 && slowdown > kDisturbedAbove) candidates.emplace_back(slowdown, key);
+    made += attempts.finished - 1;
+    const Excess excess = LeastExcess(key.second, attempts);
+    if (excess.slow() && attempts.finished < kMostAttempts) slow.emplace_back(excess.slowness, key);
+    if (!excess.slow() && excess.disturbed() && attempts.finished < kMostOtherAttempts) others.emplace_back(excess.slowdown, key);
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (static_cast<int64_t>(candidates.size()) > left)
-    candidates.resize(static_cast<size_t>(std::max<int64_t>(0, left)));
-  std::vector<std::pair<int64_t, std::string>> repeats;
-  for (auto& candidate : candidates) repeats.push_back(std::move(candidate.second));
+  std::vector<RoundOfCell> repeats;
+  TakeWorst(std::move(slow), planned_runs / kRunsPerRepeat - made, repeats);
+  TakeWorst(std::move(others), planned_runs / kRunsPerOtherRepeat - made - static_cast<int64_t>(repeats.size()), repeats);
   return repeats;
 }
 

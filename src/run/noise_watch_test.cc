@@ -57,6 +57,35 @@ TEST(NoiseWatchTest, AtMostATenthOfTheRunsIsRepeatedAndEachOnce) {
   EXPECT_EQ(watch.DisturbedRounds(), 5);
 }
 
+RunRecord Slow(int64_t round, double slowness, int64_t attempt = 0) {
+  RunRecord run = Watched(round, 1, attempt);
+  run.summary.step_ns_min = *run.summary.step_ns_min * slowness;
+  return run;
+}
+
+TEST(NoiseWatchTest, RunsThatWereSlowThemselvesAreRepeatedFirstAndTwice) {
+  NoiseWatch watch = Calm(37);
+  watch.Learn(Watched(37, 9.0));
+  watch.Learn(Slow(38, 1.2));
+  watch.Learn(Slow(39, 1.5));
+  EXPECT_TRUE(watch.Disturbed(Slow(0, 1.2)));
+  EXPECT_FALSE(watch.Disturbed(Slow(0, 1.04)));
+  EXPECT_THAT(watch.Repeats(40), ElementsAre(Pair(39, kCellId), Pair(38, kCellId), Pair(37, kCellId)));
+  watch.Learn(Slow(39, 1.3, 1));
+  watch.Learn(Slow(38, 1.0, 1));
+  watch.Learn(Watched(37, 9.0, 1));
+  EXPECT_THAT(watch.Repeats(40), ElementsAre(Pair(39, kCellId)));
+  watch.Learn(Slow(39, 1.3, 2));
+  EXPECT_THAT(watch.Repeats(40), IsEmpty());
+  EXPECT_EQ(watch.DisturbedRounds(), 2);
+}
+
+TEST(NoiseWatchTest, AtMostAFifthOfTheRunsIsRepeated) {
+  NoiseWatch watch = Calm(20);
+  for (int64_t round = 20; round < 30; ++round) watch.Learn(Slow(round, 1.5));
+  EXPECT_EQ(watch.Repeats(30).size(), 6u);
+}
+
 TEST(NoiseWatchTest, FailedRunsAndUnwatchedRunsAreNotRepeated) {
   NoiseWatch watch = Calm(38);
   RunRecord failed = Watched(38, 5);

@@ -121,7 +121,16 @@ class StudyWork {
     return Ok();
   }
 
+  // A repeat may be slow as well; there is an end to them (noise_watch.h).
   Status RepeatDisturbed(StudyResult& result) {
+    for (int64_t before = -1; before != result.repeats && !result.interrupted;) {
+      before = result.repeats;
+      TENCH_TRY(RepeatOnce(result));
+    }
+    return Ok();
+  }
+
+  Status RepeatOnce(StudyResult& result) {
     std::vector<std::pair<int64_t, size_t>> repeats;
     for (const auto& [round, id] : noise_.Repeats(request_.rounds * static_cast<int64_t>(request_.cells.size()))) {
       const auto cell = index_.find(id);
@@ -129,8 +138,8 @@ class StudyWork {
       repeats.emplace_back(round, cell->second);
       eta_.AddRemaining(cell->second);
     }
-    progress_.repeats = static_cast<int64_t>(repeats.size());
-    progress_.total += progress_.repeats;
+    progress_.repeats += static_cast<int64_t>(repeats.size());
+    progress_.total += static_cast<int64_t>(repeats.size());
     for (const auto& [round, cell] : repeats) {
       TENCH_TRY(RunUnlessStopped(round, cell, result));
       if (result.interrupted) return Ok();

@@ -108,10 +108,11 @@ class Gradient {
     const int64_t first = out_blocks_ * tile / tiles_, last = out_blocks_ * (tile + 1) / tiles_;
     const int64_t rest = item / s_.kernel_h / tiles_;
     const Item it{rest / in_blocks_, rest % in_blocks_, first, last - first, item % s_.kernel_h};
-    const int64_t lanes = s_.plain_in ? group_in_ : kBlock;
-    Clear(it, lanes);
+    // The last block may hold fewer channels; the rest of its weights stay zero.
+    const int64_t lanes = s_.plain_in ? group_in_ : std::min(kBlock, group_in_ - it.in_block * kBlock);
+    Clear(it);
     const Span rows = Meets(s_.in_h, s_.out_h, s_.stride_h, it.kh * s_.dilation_h - s_.pad_h);
-    const int64_t row_bytes = 4 * (s_.in_w * lanes + it.out_blocks * s_.out_w * kBlock);
+    const int64_t row_bytes = 4 * (s_.in_w * lanes_all() + it.out_blocks * s_.out_w * kBlock);
     const int64_t at_once = std::max<int64_t>(1, kCacheBytes / row_bytes);
     for (int64_t n = 0; n < s_.batch; ++n) {
       for (int64_t row = rows.first; row < rows.last; row += at_once) {
@@ -132,8 +133,8 @@ class Gradient {
     return dw_ + ((block * s_.kernel_h + it.kh) * s_.kernel_w + kw) * lanes_all() * kBlock;
   }
 
-  void Clear(const Item& it, int64_t lanes) const {
-    for (int64_t o = 0; o < it.out_blocks; ++o) std::fill_n(Weights(it, 0) + o * dw_block(), s_.kernel_w * lanes * kBlock, 0.0f);
+  void Clear(const Item& it) const {
+    for (int64_t o = 0; o < it.out_blocks; ++o) std::fill_n(Weights(it, 0) + o * dw_block(), s_.kernel_w * lanes_all() * kBlock, 0.0f);
   }
 
   void RunRows(const Item& it, int64_t lanes, int64_t n, int64_t row, int64_t rows) const {
@@ -225,9 +226,10 @@ bool HasConvGradient(const ConvGradientShape& shape) {
 
 void ConvGradient(const ConvGradientShape& shape, const float* x, const float* dy, float* dw, float* db) {
   const Gradient gradient(shape, x, dy, dw);
-  ParallelFor(gradient.items(), 1, [&](int64_t first, int64_t last) {
-    for (int64_t item = first; item < last; ++item) gradient.Run(item);
-  });
+  // Items differ in size and write weights of their own, so it does not matter who takes which.
+  const int64_t items = gradient.items();
+#pragma omp parallel for schedule(dynamic)
+  for (int64_t item = 0; item < items; ++item) gradient.Run(item);
   if (db != nullptr) BiasGradient(shape, dy, db);
 }
 
