@@ -11,6 +11,7 @@
 #include "cli/sweep_progress.h"
 #include "plan/matrix.h"
 #include "plan/suite.h"
+#include "protocol/missing_fact.h"
 #include "run/runner.h"
 #include "store/store.h"
 
@@ -35,10 +36,19 @@ bool Installed(const WorkerCatalog& workers, const Cell& cell) {
   return entry.ok() && (*entry)->installed();
 }
 
+// Whether it is installed and finds what it drives; a worker that does not answer is kept, so that its runs say why.
+bool Ready(WorkerCatalog& workers, const Cell& cell) {
+  const WorkerName worker = WorkerName::Of(cell.Text(kAxisWorker));
+  Result<const WorkerEntry*> entry = workers.Find(worker.name);
+  if (!entry.ok() || !(*entry)->installed()) return false;
+  const Result<Description> description = workers.Describe(**entry, worker.version);
+  return !description.ok() || !description->facts.contains(kMissingFact);
+}
+
 std::string Plural(size_t count, std::string_view noun, std::string_view plural) { return fmt::format("{} {}", count, count == 1 ? noun : plural); }
 std::string Plural(size_t count, const std::string& noun) { return Plural(count, noun, noun + "s"); }
 
-Result<SweepPlan> Plan(const SweepFlags& flags, const WorkerCatalog& workers) {
+Result<SweepPlan> Plan(const SweepFlags& flags, WorkerCatalog& workers) {
   const Suite suite = TENCH_TRY(LoadSuite(flags.suite, SuiteFolders()));
   const CellFilter filter = TENCH_TRY(ParseFilter(flags.only).In("--only"));
   SweepPlan plan;
@@ -58,7 +68,7 @@ Result<SweepPlan> Plan(const SweepFlags& flags, const WorkerCatalog& workers) {
   plan.request.readers = FileReaders();
   plan.request.cells = TENCH_TRY(Expand(suite, KnownNames(workers)));
   std::erase_if(plan.request.cells, [&](const PlannedCell& cell) {
-    return !filter.Matches(cell.cell) || (flags.installed && !Installed(workers, cell.cell));
+    return !filter.Matches(cell.cell) || (flags.installed && !Ready(workers, cell.cell));
   });
   if (plan.request.cells.empty()) {
     return Failed("{}: no cell is left{}", suite.origin,
@@ -131,7 +141,7 @@ Command AddSweepCommand(CLI::App& root) {
       ->take_all();
   app->add_option("--machine", flags->machine, "the label of this machine [host name]")->type_name("");
   app->add_flag("--installed", flags->installed,
-                "leave out workers that are not installed, instead of storing them as unsupported");
+                "leave out workers that are not installed or miss what they drive, instead of storing them as unsupported");
   app->add_flag("--no-verify", flags->unverified, "measure without checking first that each worker computes the right thing");
   app->add_flag("--no-sentinel", flags->no_sentinel, "do not time the noise sentinel (a few ms of fixed work) before and after every run");
   app->add_flag("--no-repeat", flags->no_repeat, "do not repeat disturbed runs at the end (otherwise at most a fifth of all runs is)");

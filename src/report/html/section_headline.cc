@@ -126,7 +126,7 @@ std::string WinnersSection(const ReportData& data) {
   }
   out += "</tbody></table></div>\n";
   out +=
-      "<p class=\"soft\">Margin: the runner-up's time per image over the winner's, as the geometric mean over rounds "
+      "<p class=\"soft\">Margin: the runner-up's time per image over the winner's, of each run's shortest step, as the geometric mean over rounds "
       "in "
       "which both ran, with Student's 95 % interval. Verdicts are corrected by Holm over each comparison; within 1 % "
       "is "
