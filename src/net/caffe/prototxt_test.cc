@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "net/builder.h"
 #include "net/caffe/prototxt_writer.h"
 
 namespace tench {
@@ -109,6 +110,23 @@ TEST(PrototxtTest, TheOtherOpsHaveTheirSettings) {
   OpOf<Maximum>(Read(R"(layer { name: "p" type: "Sigmoid" bottom: "data" top: "p" }
     layer { name: "x" type: "Eltwise" bottom: "data" bottom: "p" top: "x" eltwise_param { operation: MAX } })"), "x");
   OpOf<Softmax>(Read(R"(layer { name: "x" type: "Softmax" bottom: "data" top: "x" })"), "x");
+}
+
+TEST(PrototxtTest, PiecesThatNobodyWantsAreSilenced) {
+  GraphBuilder b("part");
+  b.Append("data", Input{InputRole::kData, {8, 2, 2}, {FillKind::kUniform, 0, 1}}, {});
+  b.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 3}}, {});
+  b.Append("middle", Slice{2, 5}, {"data"});
+  b.Append("flat", Flatten{}, {"middle"});
+  b.Append("fc", FullyConnected{3}, {"flat"});
+  b.Append("loss", SoftmaxCrossEntropy{}, {"fc", "label"});
+  const Graph graph = b.Take();
+  const Result<std::string> text = WriteTrainPrototxt(graph, {CaffeData::Kind::kDummy, "", 4});
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  EXPECT_THAT(*text, HasSubstr("type: \"Silence\"\n  bottom: \"middle_rest1\"\n  bottom: \"middle_rest2\"\n"));
+  const Result<CaffeNetwork> again = ReadPrototxt(*text, "again.prototxt");
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(OpOf<Slice>(*again, "middle"), (Slice{2, 5}));
 }
 
 TEST(PrototxtTest, SliceCutsAndConcatJoins) {

@@ -158,25 +158,40 @@ void Writer::WriteBatchNormLayers(const Layer& layer, const std::string& top, ca
   Print(scale);
 }
 
-// Caffe cuts a blob into all of its pieces by one layer, which stands where the first of them does.
+// Caffe cuts a blob into all of its pieces by one layer, which stands where the first of them does. Pieces that nobody wants are silenced, so
+// that their gradient is zero.
 Status Writer::WriteSlices(size_t index, caffe::LayerParameter to) {
   const size_t input = graph_.layers[index].inputs.at(0);
   to.set_type("Slice");
   to.clear_top();
+  caffe::LayerParameter silence;
+  silence.set_name(to.name() + "_silence");
+  silence.set_type("Silence");
+  *silence.mutable_include() = to.include();
   int64_t end = 0;
+  const auto cut = [&](int64_t begin, const std::string& top) {
+    if (begin > 0) to.mutable_slice_param()->add_slice_point(static_cast<uint32_t>(begin));
+    to.add_top(top);
+  };
+  const auto skip_to = [&](int64_t begin) {
+    if (begin == end) return;
+    silence.add_bottom(fmt::format("{}_rest{}", to.name(), silence.bottom_size() + 1));
+    cut(end, silence.bottom(silence.bottom_size() - 1));
+    end = begin;
+  };
   for (size_t i = index; i < graph_.layers.size(); ++i) {
     const TypedLayer& piece = graph_.layers[i];
     const Slice* slice = std::get_if<Slice>(&piece.layer.op);
     if (slice == nullptr || piece.inputs[0] != input) continue;
-    if (slice->begin != end) return Unsupported("Caffe cuts a blob from its start to its end, but '{}' begins at {} where {} is next", piece.layer.name, slice->begin, end);
-    if (slice->begin > 0) to.mutable_slice_param()->add_slice_point(static_cast<uint32_t>(slice->begin));
+    if (slice->begin < end) return Unsupported("Caffe cuts a blob from its start to its end, but '{}' begins at {}, within the piece before it", piece.layer.name, slice->begin);
+    skip_to(slice->begin);
     tops_[i] = piece.layer.name;
-    to.add_top(piece.layer.name);
+    cut(slice->begin, piece.layer.name);
     end = slice->end;
   }
-  const int64_t channels = graph_.layers[input].output.shape[1];
-  if (end != channels) return Unsupported("Caffe cuts a blob from its start to its end, but the pieces end at {} of {}", end, channels);
+  skip_to(graph_.layers[input].output.shape[1]);
   Print(to);
+  if (silence.bottom_size() > 0) Print(silence);
   return Ok();
 }
 

@@ -56,7 +56,7 @@ class NetEditor {
       return;
     } else if (layer.top_size() > 1) {
       for (const std::string& each : layer.top()) output_of_[each] = blob_[each] = each;
-    } else {
+    } else if (layer.top_size() == 1) {
       const std::string renamed = in_place && !form_.apart ? layer.bottom(0) : layer.name();
       output_of_[layer.name()] = blob_[top] = renamed;
       layer.set_top(0, renamed);
