@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tench sweep`: a suite as a study, resumable.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -31,17 +32,17 @@ struct SweepPlan {
   std::set<std::string> absent;  // workers that are known but not installed
 };
 
-bool Installed(const WorkerCatalog& workers, const Cell& cell) {
-  Result<const WorkerEntry*> entry = workers.Find(Split(cell.Text(kAxisWorker), '@')[0]);
-  return entry.ok() && (*entry)->installed();
+// The entry of a worker that is installed, otherwise null.
+const WorkerEntry* FindInstalled(const WorkerCatalog& workers, const WorkerName& worker) {
+  const Result<const WorkerEntry*> entry = workers.Find(worker.name);
+  return entry.ok() && (*entry)->installed() ? *entry : nullptr;
 }
 
 // Whether it is installed and finds what it drives; a worker that does not answer is kept, so that its runs say why.
-bool Ready(WorkerCatalog& workers, const Cell& cell) {
-  const WorkerName worker = WorkerName::Of(cell.Text(kAxisWorker));
-  Result<const WorkerEntry*> entry = workers.Find(worker.name);
-  if (!entry.ok() || !(*entry)->installed()) return false;
-  const Result<Description> description = workers.Describe(**entry, worker.version);
+bool IsReady(WorkerCatalog& workers, const WorkerName& worker) {
+  const WorkerEntry* entry = FindInstalled(workers, worker);
+  if (entry == nullptr) return false;
+  const Result<Description> description = workers.Describe(*entry, worker.version);
   return !description.ok() || !description->facts.contains(kMissingFact);
 }
 
@@ -67,15 +68,22 @@ Result<SweepPlan> Plan(const SweepFlags& flags, WorkerCatalog& workers) {
   plan.request.sketch_folders = SketchFolders();
   plan.request.readers = FileReaders();
   plan.request.cells = TENCH_TRY(Expand(suite, KnownNames(workers)));
+  std::map<std::string, bool> ready;   // each worker is asked once, however many cells it has
+  const auto is_ready = [&](const std::string& worker) {
+    const auto [known, is_new] = ready.try_emplace(worker);
+    if (is_new) known->second = IsReady(workers, WorkerName::Of(worker));
+    return known->second;
+  };
   std::erase_if(plan.request.cells, [&](const PlannedCell& cell) {
-    return !filter.Matches(cell.cell) || (flags.installed && !Ready(workers, cell.cell));
+    return !filter.Matches(cell.cell) || (flags.installed && !is_ready(cell.cell.Text(kAxisWorker)));
   });
   if (plan.request.cells.empty()) {
     return Failed("{}: no cell is left{}", suite.origin,
                   plan.request.filter.empty() ? "" : " of " + plan.request.filter);
   }
   for (const PlannedCell& cell : plan.request.cells) {
-    if (!Installed(workers, cell.cell)) plan.absent.insert(Split(cell.cell.Text(kAxisWorker), '@')[0]);
+    const WorkerName worker = WorkerName::Of(cell.cell.Text(kAxisWorker));
+    if (FindInstalled(workers, worker) == nullptr) plan.absent.insert(worker.name);
   }
   return plan;
 }

@@ -30,15 +30,18 @@ void NoiseWatch::Learn(const RunRecord& run) {
   ++attempts.finished;
   if (run.outcome != Outcome::kOk) return;
   attempts.ok.push_back({run.summary.sentinel(), run.summary.step_ns_min.value_or(0)});
-  if (run.summary.step_ns_min) shortest_ns_[run.cell_id].push_back(*run.summary.step_ns_min);
+  if (!run.summary.step_ns_min) return;
+  CellSteps& steps = steps_[run.cell_id];
+  steps.shortest_ns.push_back(*run.summary.step_ns_min);
+  steps.usual_ns = UsualShortest(steps.shortest_ns);
 }
 
 NoiseWatch::Excess NoiseWatch::ExcessOf(const std::string& cell, const Attempt& attempt) const {
   Excess excess;
   excess.slowdown = profile_.Slowdown(attempt.sentinel).value_or(1);
-  const auto known = shortest_ns_.find(cell);
-  const double usual_ns = known == shortest_ns_.end() ? 0 : UsualShortest(known->second);
-  if (usual_ns > 0 && attempt.shortest_ns > 0) excess.slowness = attempt.shortest_ns / usual_ns;
+  const auto known = steps_.find(cell);
+  if (known != steps_.end() && known->second.usual_ns > 0 && attempt.shortest_ns > 0)
+    excess.slowness = attempt.shortest_ns / known->second.usual_ns;
   return excess;
 }
 
