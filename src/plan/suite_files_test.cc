@@ -69,7 +69,7 @@ TEST(SuiteFilesTest, EverySuiteIsKnownHereAndNamedAsItsFile) {
 TEST(SuiteFilesTest, QuickIsSmallAndAllowsAVerdict) {
   const Loaded quick = Load("quick");
   EXPECT_EQ(quick.suite.rounds, 5);
-  EXPECT_EQ(quick.cells.size(), 5u * (2 * 2 + 3 + 1) + 1);
+  EXPECT_EQ(quick.cells.size(), 5u * (2 + 1 + 2 + 1) + 1);
   EXPECT_THAT(WorkersOf(quick), ElementsAre("caffe", "mxnet", "native", "reference", "tensorflow", "torch"));
   for (const PlannedCell& planned : quick.cells) EXPECT_LE(planned.budget.time_limit_ns, 1'000'000'000);
 }
