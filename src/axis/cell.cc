@@ -8,8 +8,6 @@
 namespace tench {
 namespace {
 
-constexpr std::string_view kOptionPrefix = "option.";
-
 bool IsOptionName(std::string_view name) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
   return !name.empty() && name.size() <= 100 && name.find_first_not_of(kAllowed) == std::string_view::npos;

@@ -15,6 +15,9 @@
 
 namespace tench {
 
+// What an option's name has before it where axes are named: in suites, filters and labels.
+inline constexpr std::string_view kOptionPrefix = "option.";
+
 struct Cell {
   std::vector<AxisValue> values;                // one per row of Axes(), starts at the defaults
   std::map<std::string, std::string> options;   // of the worker, without the "option." prefix

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -26,6 +27,13 @@ std::string PrintJson(const Json& json, int indent = -1);
 
 // A real number, or the strings "nan", "inf", "-inf".
 Json RealToJson(double value);
+// null of nothing.
+template <class T>
+Json OptionalToJson(const std::optional<T>& value) {
+  if (!value) return nullptr;
+  if constexpr (std::is_same_v<T, double>) return RealToJson(*value);
+  return *value;
+}
 Result<double> RealFromJson(const Json& value);
 
 // Reads one JSON object. The getters record the first failure and return a harmless value after it; Finish() tells it, or names an

@@ -15,8 +15,6 @@ namespace {
 
 using Kind = CaffeLine::Kind;
 
-constexpr double kMostSeconds = 1e9;
-
 class CaffeReader {
  public:
   explicit CaffeReader(std::string_view origin) : origin_(origin) {}
@@ -44,7 +42,7 @@ class CaffeReader {
       return Failed("{}: no iteration of a training is in it; is it what `caffe train` wrote, with `display` set in the solver?",
                     origin_);
     }
-    if (first_) log_.wall_ns = static_cast<int64_t>(std::clamp(SecondsTo(*first_, last_), 0.0, kMostSeconds) * 1e9);
+    if (first_) log_.wall_ns = static_cast<int64_t>(std::clamp(SecondsTo(*first_, last_), 0.0, kMostLogSeconds) * 1e9);
     return std::move(log_);
   }
 
@@ -59,8 +57,8 @@ class CaffeReader {
 
   Result<double> SecondsOf(const CaffeLine& line) const {
     const double stamped = mark_ ? SecondsTo(*mark_, line.time) - static_cast<double>(test_us_) / 1e6 : -1;
-    if (stamped >= 0 && stamped < kMostSeconds) return stamped;
-    if (line.seconds && *line.seconds >= 0 && *line.seconds < kMostSeconds) return *line.seconds;
+    if (stamped >= 0 && stamped < kMostLogSeconds) return stamped;
+    if (line.seconds && *line.seconds >= 0 && *line.seconds < kMostLogSeconds) return *line.seconds;
     return Failed("nothing tells how long iteration {} took: {}", line.number,
                   mark_ ? "the time stamps go backwards" : "the log does not show when the optimisation began");
   }
@@ -107,10 +105,11 @@ class CaffeReader {
 
 Result<TrainingLog> ReadCaffeLog(std::string_view text, std::string_view origin) {
   CaffeReader reader(origin);
-  TENCH_TRY(ForEachLogLine(text, origin, [&](std::string_view line) -> Status {
+  const auto read = [&](std::string_view line) -> Status {
     const std::optional<CaffeLine> parsed = TENCH_TRY(ParseCaffeLine(line));
     return parsed ? reader.Add(*parsed) : Ok();
-  }));
+  };
+  TENCH_TRY(ForEachLogLine(text, origin, read));
   return reader.Finish();
 }
 

@@ -11,6 +11,9 @@
 
 namespace tench {
 
+// A time that a log tells is no time beyond this.
+inline constexpr double kMostLogSeconds = 1e9;
+
 Status ForEachLogLine(std::string_view text, std::string_view origin, const std::function<Status(std::string_view)>& each);
 
 }  // namespace tench

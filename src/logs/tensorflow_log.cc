@@ -8,8 +8,6 @@
 namespace tench {
 namespace {
 
-constexpr double kMostSeconds = 1e9;
-
 // What TensorFlow's own logger says in the line: after "INFO:tensorflow:", or after the prefix that later versions write. Empty: not its line.
 std::string_view MessageOf(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -36,7 +34,7 @@ Status AddStep(std::string_view message, int64_t& previous, TrainingLog& log) {
   const bool good = TakeInteger(rest, number) && TakeText(rest, ": loss = ") && TakeReal(rest, loss) && TakeText(rest, " (") &&
                     TakeReal(rest, seconds) && TakeText(rest, " sec/step)") && rest.empty();
   if (!good) return Failed("not of the form 'global step N: loss = L (T sec/step)': '{}'", Printable(message, 100));
-  if (!(seconds >= 0 && seconds < kMostSeconds)) return Failed("{} s is no time for a step", seconds);
+  if (!(seconds >= 0 && seconds < kMostLogSeconds)) return Failed("{} s is no time for a step", seconds);
   if (log.loss.empty()) {
     log.first_step = number;
   } else if (number <= previous) {

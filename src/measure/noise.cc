@@ -8,14 +8,6 @@
 namespace tench {
 namespace {
 
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  // Not sorted: a running study asks again after every run.
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 constexpr size_t kFewestRuns = 3;   // of two nobody can tell which is the odd one
 
 }  // namespace

@@ -18,11 +18,6 @@ constexpr double kDeviationPerMad = 1.482602218505602;
 // Rounds that agree better than this are not told apart: where most ratios are equal, any other would be an outlier.
 constexpr double kLeastDeviation = 1e-3;
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return Quantile(values, 0.5);
-}
-
 }  // namespace
 
 const std::string& Name(RatioVerdict verdict) {

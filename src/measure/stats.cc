@@ -145,6 +145,14 @@ double Quantile(std::span<const double> sorted, double q) {
   return sorted[below] + share * (sorted[below + 1] - sorted[below]);
 }
 
+double Median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
 Summary Summarize(std::span<const double> values) {
   Summary summary;
   if (values.empty()) return summary;

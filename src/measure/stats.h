@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace tench {
 
@@ -20,6 +21,8 @@ struct Summary {
 
 // Linear interpolation between order statistics; q in [0, 1]; `sorted` must not be empty.
 double Quantile(std::span<const double> sorted, double q);
+// 0 of no values; between the two in the middle of an even number. Takes linear time: a running study asks after every run.
+double Median(std::vector<double> values);
 Summary Summarize(std::span<const int64_t> values);
 Summary Summarize(std::span<const double> values);
 

@@ -14,7 +14,7 @@ constexpr size_t kFewestSteps = 6;
 // Past this many, growing the vector costs nothing that shows.
 constexpr int64_t kMostReserved = 1 << 20;
 
-double Median(std::vector<int64_t> values) {
+double MiddleOf(std::vector<int64_t> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return static_cast<double>(*middle);
@@ -64,8 +64,8 @@ bool StopRule::IntervalIsGood() {
 // passes 95 times in 100.
 bool StopRule::Drifts() const {
   const auto half = steps_.begin() + static_cast<std::ptrdiff_t>(steps_.size() / 2);
-  const double first = Median({steps_.begin(), half});
-  const double second = Median({half, steps_.end()});
+  const double first = MiddleOf({steps_.begin(), half});
+  const double second = MiddleOf({half, steps_.end()});
   return std::max(first, second) - std::min(first, second) > 2 * budget_.relative_interval * std::min(first, second);
 }
 

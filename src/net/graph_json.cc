@@ -34,7 +34,7 @@ class Writer {
   void Field(const char* key, Hw value, Hw fallback) {
     Set(key, value.h == value.w ? Json(value.h) : Json::array({value.h, value.w}), value != fallback);
   }
-  void Field(const char* key, const Shape& value, const Shape& fallback) { Set(key, value, value != fallback); }
+  void Field(const char* key, const Shape& value) { Set(key, value, !value.empty()); }
   void Field(const char* key, const std::optional<int64_t>& value) { Set(key, value.value_or(0), value.has_value()); }
   void Field(const char* key, const std::vector<double>& values) {
     Json list = Json::array();
@@ -81,8 +81,8 @@ class Reader {
     }
     Known(key);
   }
-  void Field(const char* key, Shape& value, const Shape& fallback) {
-    value = Find(key) == nullptr ? fallback : Sizes(key);
+  void Field(const char* key, Shape& value) {
+    value = Find(key) == nullptr ? Shape{} : Sizes(key);
     Known(key);
   }
   void Field(const char* key, std::optional<int64_t>& value) {

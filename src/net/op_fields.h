@@ -18,7 +18,7 @@ inline const std::vector<std::string> kLrnRegions = {"across_channels", "within_
 template <class Io>
 void Visit(Io& io, Input& op) {
   io.Choice("role", op.role, InputRole::kData, kRoles);
-  io.Field("shape", op.shape, Shape{});
+  io.Field("shape", op.shape);
   io.Fills("fill", op.fill, Fill{});
 }
 template <class Io>
@@ -69,7 +69,7 @@ void Visit(Io& io, Add& op) {
 }
 template <class Io>
 void Visit(Io& io, Reshape& op) {
-  io.Field("shape", op.shape, Shape{});
+  io.Field("shape", op.shape);
 }
 template <class Io>
 void Visit(Io& io, FullyConnected& op) {

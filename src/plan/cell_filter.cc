@@ -7,8 +7,6 @@
 namespace tench {
 namespace {
 
-constexpr std::string_view kOptionPrefix = "option.";
-
 using Term = std::pair<std::string, std::vector<std::string>>;
 
 bool Holds(const std::vector<std::string>& values, const std::string& value) {

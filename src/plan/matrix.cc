@@ -12,7 +12,6 @@ namespace tench {
 namespace {
 
 constexpr size_t kMaxCells = 1'000'000;
-constexpr std::string_view kOptionPrefix = "option.";
 
 bool IsPath(std::string_view network) {
   return network.find('/') != std::string_view::npos || network.ends_with(".json") || network.ends_with(".prototxt");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "axis/cell.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "plan/axis_values.h"
@@ -13,7 +14,6 @@
 namespace tench {
 namespace {
 
-constexpr std::string_view kOptionPrefix = "option.";
 constexpr int64_t kMaxRounds = 10'000;
 
 bool IsSetting(std::string_view key) {

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMaxSteps = 1'000'000'000'000;
 constexpr double kMinDelta = 1e-30;   // without any, an element that never had a gradient is 0 / 0
 constexpr double kMaxClip = 1e30;
-constexpr int64_t kMaxNs = 1'000'000'000'000'000'000;
+constexpr int64_t kMaxBudgetNs = 1'000'000'000'000'000'000;
 
 // What is beyond plain SGD only where it is asked for: a worker that has nothing else need not know the keys, and refuses them.
 Json SolverToJson(const Solver& solver) {
@@ -99,9 +99,9 @@ Result<Budget> ParseBudget(const Json& json) {
   budget.fixed_steps = fields.Integer("fixed_steps", 0, kMaxSteps, budget.fixed_steps);
   budget.epochs = fields.Integer("epochs", 0, kMaxSteps, budget.epochs);
   budget.min_steps = fields.Integer("min_steps", 0, kMaxSteps, budget.min_steps);
-  budget.min_time_ns = fields.Integer("min_time_ns", 0, kMaxNs, budget.min_time_ns);
+  budget.min_time_ns = fields.Integer("min_time_ns", 0, kMaxBudgetNs, budget.min_time_ns);
   budget.relative_interval = BoundedReal(fields, "relative_interval", 0, 1, budget.relative_interval);
-  budget.time_limit_ns = fields.Integer("time_limit_ns", 0, kMaxNs, budget.time_limit_ns);
+  budget.time_limit_ns = fields.Integer("time_limit_ns", 0, kMaxBudgetNs, budget.time_limit_ns);
   TENCH_TRY(fields.Finish());
   return budget;
 }

@@ -12,7 +12,7 @@ namespace tench {
 namespace {
 
 // Large enough for any step, small enough that thousands of them can be summed in 64 bits.
-constexpr int64_t kMaxNs = 1'000'000'000'000'000;
+constexpr int64_t kMaxStepNs = 1'000'000'000'000'000;
 // What every language's numbers hold exactly.
 constexpr int64_t kMaxCount = int64_t{1} << 53;
 
@@ -121,7 +121,7 @@ Result<Message> BuiltFromJson(const Json& json) {
   Fields fields(json, "build");
   fields.AllowUnknown();
   Built built;
-  built.build_ns = fields.Integer("build_ns", 0, kMaxNs);
+  built.build_ns = fields.Integer("build_ns", 0, kMaxStepNs);
   built.peak_rss_bytes = fields.Integer("peak_rss_bytes", 0, kMaxCount, 0);
   built.planned_bytes = fields.Integer("planned_bytes", 0, kMaxCount, 0);
   built.choices = fields.StringMap("choices", {});
@@ -135,9 +135,9 @@ Result<Message> StepsFromJson(const Json& json) {
   Steps steps;
   steps.first = fields.Integer("first", 0, kMaxCount);
   steps.warmup = fields.Bool("warmup", false);
-  steps.step_ns = fields.Integers("step_ns", 0, kMaxNs);
+  steps.step_ns = fields.Integers("step_ns", 0, kMaxStepNs);
   steps.loss = fields.Reals("loss");
-  if (fields.Has("input_ns")) steps.input_ns = fields.Integers("input_ns", 0, kMaxNs);
+  if (fields.Has("input_ns")) steps.input_ns = fields.Integers("input_ns", 0, kMaxStepNs);
   if (steps.loss.size() != steps.step_ns.size())
     fields.Fail("loss", fmt::format("has {} values for {} steps", steps.loss.size(), steps.step_ns.size()));
   if (!steps.input_ns.empty() && steps.input_ns.size() != steps.step_ns.size())

@@ -12,8 +12,6 @@
 namespace tench {
 namespace {
 
-constexpr std::string_view kOptionPrefix = "option.";
-
 // A run that failed early knows neither its worker's version nor its network's fingerprint.
 bool SameOrUnknown(const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; }
 

@@ -6,17 +6,10 @@
 namespace tench {
 namespace {
 
-template <class T>
-Json Maybe(const std::optional<T>& value) {
-  if (!value) return nullptr;
-  if constexpr (std::is_same_v<T, double>) return RealToJson(*value);
-  return *value;
-}
-
 void PutEstimate(Json& json, const std::string& name, const std::optional<Estimate>& estimate) {
   json[name] = estimate ? RealToJson(estimate->value) : Json(nullptr);
-  json[name + "_low"] = estimate ? Maybe(estimate->low) : Json(nullptr);
-  json[name + "_high"] = estimate ? Maybe(estimate->high) : Json(nullptr);
+  json[name + "_low"] = estimate ? OptionalToJson(estimate->low) : Json(nullptr);
+  json[name + "_high"] = estimate ? OptionalToJson(estimate->high) : Json(nullptr);
 }
 
 // Against the group's fastest, round by round.
@@ -84,9 +77,9 @@ Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   PutEstimate(json, "image_ns", image_ns);
   PutEstimate(json, "step_ns", row.step_ns);
   json["images_per_s"] = image_ns && image_ns->value > 0 ? RealToJson(1e9 / image_ns->value) : Json(nullptr);
-  json["flops_per_s"] = Maybe(row.flops_per_s);
-  json["peak_rss_bytes"] = Maybe(row.peak_rss_bytes);
-  json["last_loss"] = Maybe(row.last_loss);
+  json["flops_per_s"] = OptionalToJson(row.flops_per_s);
+  json["peak_rss_bytes"] = OptionalToJson(row.peak_rss_bytes);
+  json["last_loss"] = OptionalToJson(row.last_loss);
   json["flags"] = row.flags;
   json["failure"] = row.runs_failed > 0 ? Json(Name(row.failure)) : Json(nullptr);
   json["reason"] = row.reason;

@@ -6,13 +6,6 @@
 namespace tench {
 namespace {
 
-template <class T>
-Json Maybe(const std::optional<T>& value) {
-  if (!value) return nullptr;
-  if constexpr (std::is_same_v<T, double>) return RealToJson(*value);
-  return *value;
-}
-
 // Text that the worker or an older version wrote: embedded as JSON when it is, as a string when it is not.
 Json Embedded(const std::string& text) {
   if (text.empty()) return nullptr;
@@ -32,44 +25,44 @@ Json SummaryToJson(const RunRecord& record) {
   Json json = Json::object();
   json["steps"] = s.steps;
   json["warmup_steps"] = s.warmup_steps;
-  json["step_ns_median"] = Maybe(s.step_ns_median);
-  json["step_ns_low"] = Maybe(s.step_ns_low);
-  json["step_ns_high"] = Maybe(s.step_ns_high);
-  json["step_ns_mean"] = Maybe(s.step_ns_mean);
-  json["step_ns_stddev"] = Maybe(s.step_ns_stddev);
-  json["step_ns_min"] = Maybe(s.step_ns_min);
-  json["step_ns_p5"] = Maybe(s.step_ns_p5);
-  json["step_ns_p95"] = Maybe(s.step_ns_p95);
-  json["step_ns_max"] = Maybe(s.step_ns_max);
-  json["image_ns"] = Maybe(ImageNs(record));
-  json["images_per_s"] = Maybe(ImagesPerSecond(record));
-  json["flops_per_s"] = Maybe(FlopsPerSecond(record));
-  json["input_ns_median"] = Maybe(s.input_ns_median);
-  json["first_loss"] = Maybe(s.first_loss);
-  json["last_loss"] = Maybe(s.last_loss);
-  json["converged"] = Maybe(s.converged);
-  json["hello_ns"] = Maybe(s.hello_ns);
-  json["build_ns"] = Maybe(s.build_ns);
-  json["rss_before_build_bytes"] = Maybe(s.rss_before_build_bytes);
-  json["build_peak_rss_bytes"] = Maybe(s.build_peak_rss_bytes);
-  json["steps_peak_rss_bytes"] = Maybe(s.steps_peak_rss_bytes);
-  json["sampled_peak_rss_bytes"] = Maybe(s.sampled_peak_rss_bytes);
-  json["peak_swap_bytes"] = Maybe(s.peak_swap_bytes);
-  json["planned_bytes"] = Maybe(s.planned_bytes);
-  json["cpu_per_wall"] = Maybe(s.cpu_per_wall);
-  json["cpu_energy_j"] = Maybe(s.cpu_energy_j);
-  json["gpu_use_mean"] = Maybe(s.gpu_use_mean);
-  json["gpu_use_peak"] = Maybe(s.gpu_use_peak);
-  json["gpu_power_w_mean"] = Maybe(s.gpu_power_w_mean);
-  json["gpu_power_w_peak"] = Maybe(s.gpu_power_w_peak);
-  json["gpu_memory_peak_bytes"] = Maybe(s.gpu_memory_peak_bytes);
+  json["step_ns_median"] = OptionalToJson(s.step_ns_median);
+  json["step_ns_low"] = OptionalToJson(s.step_ns_low);
+  json["step_ns_high"] = OptionalToJson(s.step_ns_high);
+  json["step_ns_mean"] = OptionalToJson(s.step_ns_mean);
+  json["step_ns_stddev"] = OptionalToJson(s.step_ns_stddev);
+  json["step_ns_min"] = OptionalToJson(s.step_ns_min);
+  json["step_ns_p5"] = OptionalToJson(s.step_ns_p5);
+  json["step_ns_p95"] = OptionalToJson(s.step_ns_p95);
+  json["step_ns_max"] = OptionalToJson(s.step_ns_max);
+  json["image_ns"] = OptionalToJson(ImageNs(record));
+  json["images_per_s"] = OptionalToJson(ImagesPerSecond(record));
+  json["flops_per_s"] = OptionalToJson(FlopsPerSecond(record));
+  json["input_ns_median"] = OptionalToJson(s.input_ns_median);
+  json["first_loss"] = OptionalToJson(s.first_loss);
+  json["last_loss"] = OptionalToJson(s.last_loss);
+  json["converged"] = OptionalToJson(s.converged);
+  json["hello_ns"] = OptionalToJson(s.hello_ns);
+  json["build_ns"] = OptionalToJson(s.build_ns);
+  json["rss_before_build_bytes"] = OptionalToJson(s.rss_before_build_bytes);
+  json["build_peak_rss_bytes"] = OptionalToJson(s.build_peak_rss_bytes);
+  json["steps_peak_rss_bytes"] = OptionalToJson(s.steps_peak_rss_bytes);
+  json["sampled_peak_rss_bytes"] = OptionalToJson(s.sampled_peak_rss_bytes);
+  json["peak_swap_bytes"] = OptionalToJson(s.peak_swap_bytes);
+  json["planned_bytes"] = OptionalToJson(s.planned_bytes);
+  json["cpu_per_wall"] = OptionalToJson(s.cpu_per_wall);
+  json["cpu_energy_j"] = OptionalToJson(s.cpu_energy_j);
+  json["gpu_use_mean"] = OptionalToJson(s.gpu_use_mean);
+  json["gpu_use_peak"] = OptionalToJson(s.gpu_use_peak);
+  json["gpu_power_w_mean"] = OptionalToJson(s.gpu_power_w_mean);
+  json["gpu_power_w_peak"] = OptionalToJson(s.gpu_power_w_peak);
+  json["gpu_memory_peak_bytes"] = OptionalToJson(s.gpu_memory_peak_bytes);
   json["major_faults"] = s.major_faults;
   json["voluntary_switches"] = s.voluntary_switches;
   json["involuntary_switches"] = s.involuntary_switches;
-  json["sentinel_before_compute_ns"] = Maybe(s.sentinel_before_compute_ns);
-  json["sentinel_before_memory_ns"] = Maybe(s.sentinel_before_memory_ns);
-  json["sentinel_after_compute_ns"] = Maybe(s.sentinel_after_compute_ns);
-  json["sentinel_after_memory_ns"] = Maybe(s.sentinel_after_memory_ns);
+  json["sentinel_before_compute_ns"] = OptionalToJson(s.sentinel_before_compute_ns);
+  json["sentinel_before_memory_ns"] = OptionalToJson(s.sentinel_before_memory_ns);
+  json["sentinel_after_compute_ns"] = OptionalToJson(s.sentinel_after_compute_ns);
+  json["sentinel_after_memory_ns"] = OptionalToJson(s.sentinel_after_memory_ns);
   json["wall_ns"] = s.wall_ns;
   json["overhead_ns"] = s.overhead_ns;
   return json;

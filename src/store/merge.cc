@@ -84,21 +84,21 @@ Result<MergeCounts> MergeStore(Store& into, Store& from) {
   MergeCounts counts;
   const std::map<int64_t, int64_t> studies = TENCH_TRY(MergeStudies(into, from, counts));
   const std::map<RunIdentity, RunTrace> known = TENCH_TRY(RunsOf(into));
+  const auto copy = [&](const RunRecord& run, int64_t study) -> Status {
+    RunRecord copied = run;
+    copied.study = study;
+    const RunSeries series = TENCH_TRY(from.Series(run.id));
+    TENCH_TRY(into.AddRun(copied, series));
+    ++counts.runs;
+    return Ok();
+  };
   Status copied = Ok();
   TENCH_TRY(from.ForEachRun({}, [&](const RunRecord& run) {
     const int64_t study = studies.at(run.study);
-    if (const auto found = known.find(IdentityOf(run, study)); found != known.end()) {
+    if (const auto found = known.find(IdentityOf(run, study)); found != known.end())
       ++(found->second == TraceOf(run) ? counts.known_runs : counts.conflicts);
-      return true;
-    }
-    copied = [&]() -> Status {
-      RunRecord copy = run;
-      copy.study = study;
-      const RunSeries series = TENCH_TRY(from.Series(run.id));
-      TENCH_TRY(into.AddRun(copy, series));
-      return Ok();
-    }();
-    counts.runs += copied.ok();
+    else
+      copied = copy(run, study);
     return copied.ok();
   }));
   if (!copied.ok()) return copied.error();

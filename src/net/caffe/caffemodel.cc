@@ -24,7 +24,7 @@ namespace {
 using google::protobuf::io::CodedInputStream;
 using WireFormat = google::protobuf::internal::WireFormatLite;
 
-constexpr size_t kMaxBytes = std::numeric_limits<int>::max();   // protobuf's own limit, and so Caffe's
+constexpr size_t kMostModelBytes = std::numeric_limits<int>::max();   // protobuf's own limit, and so Caffe's
 constexpr size_t kMaxDimensions = 32;                           // Caffe's own limit
 constexpr size_t kMaxLayersInFile = 100'000;
 
@@ -146,7 +146,7 @@ Result<CaffeBlob> ReadBlob(std::string_view bytes, const std::string& where) {
   return std::move(fields.blob);
 }
 
-Result<CaffeLayer> ReadLayer(std::string_view bytes, size_t number) {
+Result<CaffeLayer> ReadWeightsLayer(std::string_view bytes, size_t number) {
   CaffeLayer layer;
   std::vector<std::string_view> blobs;
   const std::string unnamed = fmt::format("layer {}", number + 1);
@@ -193,7 +193,7 @@ void CaffeBlob::CopyTo(std::span<float> out) const {
 }
 
 Result<std::vector<CaffeLayer>> ParseCaffemodel(std::string_view bytes) {
-  if (bytes.size() > kMaxBytes) return Failed("{} are more than the 2 GiB that a file of this format can have", HumanBytes(static_cast<int64_t>(bytes.size())));
+  if (bytes.size() > kMostModelBytes) return Failed("{} are more than the 2 GiB that a file of this format can have", HumanBytes(static_cast<int64_t>(bytes.size())));
   std::vector<CaffeLayer> layers;
   size_t seen = 0;
   auto on_field = [&](int number, WireFormat::WireType type, CodedInputStream& stream) -> Result<bool> {
@@ -203,7 +203,7 @@ Result<std::vector<CaffeLayer>> ParseCaffemodel(std::string_view bytes) {
     if (number != 100 || type != WireFormat::WIRETYPE_LENGTH_DELIMITED) return false;
     if (seen == kMaxLayersInFile) return Failed("it has more than {} layers", kMaxLayersInFile);
     const std::string_view message = TENCH_TRY(ReadBytes(stream, "the file"));
-    CaffeLayer layer = TENCH_TRY(ReadLayer(message, seen++));
+    CaffeLayer layer = TENCH_TRY(ReadWeightsLayer(message, seen++));
     if (!layer.blobs.empty()) layers.push_back(std::move(layer));
     return true;
   };

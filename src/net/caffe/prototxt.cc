@@ -4,11 +4,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "net/caffe/net_reader.h"
+#include "net/caffe/text_message.h"
 
 namespace tench {
 namespace {
-
-constexpr size_t kMaxBytes = size_t{64} << 20;
 
 // The text ends inside a layer: whatever of it was read tells its name.
 Error WithLayer(Error error, const caffe::NetParameter& net) {
@@ -29,7 +28,7 @@ Result<CaffeNetwork> ReadPrototxt(std::string_view text, const std::string& orig
 }
 
 Result<CaffeNetwork> ReadPrototxtFile(const std::string& path, const CaffeState& state) {
-  const std::string text = TENCH_TRY(ReadFile(path, kMaxBytes));
+  const std::string text = TENCH_TRY(ReadFile(path, kMostTextBytes));
   return ReadPrototxt(text, path, state);
 }
 

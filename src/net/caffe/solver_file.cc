@@ -14,7 +14,6 @@
 namespace tench {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{64} << 20;
 constexpr double kMaxRate = 1e6;
 
 const std::vector<std::string>& Types() {
@@ -170,7 +169,7 @@ Result<CaffeSolver> ReadSolver(std::string_view text, const std::string& origin)
 }
 
 Result<CaffeSolver> ReadSolverFile(const std::string& path) {
-  const std::string text = TENCH_TRY(ReadFile(path, kMaxBytes));
+  const std::string text = TENCH_TRY(ReadFile(path, kMostTextBytes));
   return ReadSolver(text, path);
 }
 

@@ -6,6 +6,7 @@
 #include <google/protobuf/message.h>
 #include <google/protobuf/text_format.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ struct MessagePlaces {
   std::unique_ptr<google::protobuf::TextFormat::ParseInfoTree> tree;
   std::vector<UnknownField> unknown;   // in the order of the text
 };
+
+// A longer text is no network and no solver.
+inline constexpr size_t kMostTextBytes = size_t{64} << 20;
 
 // `into` is filled as far as the text goes, even when an error is returned.
 Result<MessagePlaces> ParseMessageText(std::string_view text, std::string_view origin, google::protobuf::Message& into);

@@ -44,7 +44,7 @@ void AppendAuxiliaryHead(GraphBuilder& b, const std::string& name, const std::st
 }
 
 // ImageNet: 224 pixels down to 28. Small images keep their size: the stem has stride one and no pools.
-std::string AppendStem(GraphBuilder& b, bool small) {
+std::string AppendInceptionStem(GraphBuilder& b, bool small) {
   std::string top = small ? AppendConv(b, "conv1/3x3", Conv(64, 3, 1, 1), "data")
                           : AppendConv(b, "conv1/7x7", Conv(64, 7, 2, 3), "data");
   if (!small) top = b.Append("pool1", CaffeMaxPool(3, 2), {top});
@@ -61,7 +61,7 @@ std::string AppendStem(GraphBuilder& b, bool small) {
 Graph BuildGooglenet(const InputSpec& spec) {
   GraphBuilder b("googlenet");
   AppendImages(b, ImageShape(spec), spec.classes);
-  std::string top = AppendStem(b, IsSmall(spec));
+  std::string top = AppendInceptionStem(b, IsSmall(spec));
   top = AppendInception(b, {"3a", 64, 96, 128, 16, 32, 32}, top);
   top = AppendInception(b, {"3b", 128, 128, 192, 32, 96, 64}, top);
   top = b.Append("pool3", CaffeMaxPool(3, 2), {top});

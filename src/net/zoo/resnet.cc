@@ -71,7 +71,7 @@ std::string AppendBlock(GraphBuilder& b, const Block& block, const std::string& 
   return b.Append(p + "relu", Relu{}, {p + "add"});
 }
 
-std::string AppendStem(GraphBuilder& b, bool small) {
+std::string AppendResidualStem(GraphBuilder& b, bool small) {
   const std::string bn = ConvBn(b, "conv1", "bn1", small ? Conv(64, 3, 1, 1) : Conv(64, 7, 2, 3), "data");
   const std::string relu = b.Append("relu1", Relu{}, {bn});
   return small ? relu : b.Append("pool1", MaxPool(3, 2, 1), {relu});
@@ -83,7 +83,7 @@ Graph BuildResnet(const InputSpec& spec, int depth_layers) {
   const Depth& depth = FindDepth(depth_layers);
   GraphBuilder b(fmt::format("resnet{}", depth.layers));
   AppendImages(b, ImageShape(spec), spec.classes);
-  std::string top = AppendStem(b, IsSmall(spec));
+  std::string top = AppendResidualStem(b, IsSmall(spec));
   for (size_t stage = 0; stage < depth.blocks.size(); ++stage) {
     for (int i = 0; i < depth.blocks[stage]; ++i) {
       const bool first = i == 0;

@@ -249,8 +249,8 @@ void Lowering::AddUpdate(size_t parameter, const Tensor& gradient) {
   if (place.momentum2) tensors.push_back(place.momentum2);
   AddKernel(layer, Direction::kUpdate, std::string(Name(options.solver.type)), tensors,
             [rule, count, solver = options.solver](std::span<float* const> p, RunState& state) {
-              const SolverTensors tensors{p[0], p[1], p[2], p.size() > 3 ? p[3] : nullptr, count};
-              UpdateBySolver(tensors, solver, rule, {state.lr, state.clip_scale, state.updates});
+              const SolverTensors blocks{p[0], p[1], p[2], p.size() > 3 ? p[3] : nullptr, count};
+              UpdateBySolver(blocks, solver, rule, {state.lr, state.clip_scale, state.updates});
             },
             8 * count);
 }

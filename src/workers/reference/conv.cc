@@ -58,7 +58,7 @@ class ConvolutionKernel final : public Kernel {
         panels.SetAcross(0, k, values);
       }
     };
-    Multiply(pool, {group_out_, batch_ * plane, depth}, weights, columns, [&](const Tile& tile) {
+    MultiplyMatrices(pool, {group_out_, batch_ * plane, depth}, weights, columns, [&](const Tile& tile) {
       for (int64_t r = 0; r < tile.rows; ++r) {
         const int64_t channel = group * group_out_ + tile.first_row + r;
         const double bias = op_.bias ? tensors.parameters[1][channel] : 0.0;
@@ -92,7 +92,7 @@ class ConvolutionKernel final : public Kernel {
         panels.SetAcross(0, k, values);
       }
     };
-    Multiply(pool, {group_in_, batch_ * plane, group_out_ * taps_}, rows, columns, [&](const Tile& tile) {
+    MultiplyMatrices(pool, {group_in_, batch_ * plane, group_out_ * taps_}, rows, columns, [&](const Tile& tile) {
       for (int64_t r = 0; r < tile.rows; ++r) {
         const int64_t channel = group * group_in_ + tile.first_row + r;
         for (int64_t c = 0; c < tile.columns; ++c) {
@@ -131,7 +131,7 @@ class ConvolutionKernel final : public Kernel {
     };
     const int64_t width = group_in_ * taps_;
     float* gradient = tensors.parameter_gradients[0].data() + group * group_out_ * width;
-    Multiply(pool, {group_out_, width, batch_ * plane}, rows, columns, StoreMatrix{gradient, width});
+    MultiplyMatrices(pool, {group_out_, width, batch_ * plane}, rows, columns, StoreMatrix{gradient, width});
   }
 
   void BiasGradient(const KernelTensors& tensors, ThreadPool& pool) {

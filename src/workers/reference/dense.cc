@@ -15,7 +15,7 @@ class FullyConnectedKernel final : public Kernel {
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
     const MatrixOperand<float> weights{tensors.parameters[0].data(), in_, 1};
     const MatrixOperand<float> samples{tensors.inputs[0].data(), in_, 1};
-    Multiply(pool, {out_, batch_, in_}, weights, samples, [&](const Tile& tile) {
+    MultiplyMatrices(pool, {out_, batch_, in_}, weights, samples, [&](const Tile& tile) {
       for (int64_t r = 0; r < tile.rows; ++r) {
         const int64_t feature = tile.first_row + r;
         const double bias = bias_ ? tensors.parameters[1][feature] : 0.0;
@@ -30,13 +30,13 @@ class FullyConnectedKernel final : public Kernel {
     const float* gradient = tensors.output_gradient.data();
     const MatrixOperand<float> by_feature{gradient, 1, out_};
     const MatrixOperand<float> samples_by_input{tensors.inputs[0].data(), 1, in_};
-    Multiply(pool, {out_, in_, batch_}, by_feature, samples_by_input,
+    MultiplyMatrices(pool, {out_, in_, batch_}, by_feature, samples_by_input,
              StoreMatrix{tensors.parameter_gradients[0].data(), in_});
     if (bias_) BiasGradient(tensors, pool);
     if (tensors.input_gradients[0].empty()) return;
     const MatrixOperand<float> weights_by_input{tensors.parameters[0].data(), 1, in_};
     const MatrixOperand<float> by_sample{gradient, out_, 1};
-    Multiply(pool, {in_, batch_, out_}, weights_by_input, by_sample, [&](const Tile& tile) {
+    MultiplyMatrices(pool, {in_, batch_, out_}, weights_by_input, by_sample, [&](const Tile& tile) {
       for (int64_t c = 0; c < tile.columns; ++c) {
         float* row = tensors.input_gradients[0].data() + (tile.first_column + c) * in_ + tile.first_row;
         for (int64_t r = 0; r < tile.rows; ++r) AddTo(row[r], tile.at(r, c));

@@ -97,7 +97,7 @@ struct StoreMatrix {
 };
 
 template <class Rows, class Columns, class Store>
-void Multiply(ThreadPool& pool, const ProductSize& size, const Rows& rows, const Columns& columns, const Store& store) {
+void MultiplyMatrices(ThreadPool& pool, const ProductSize& size, const Rows& rows, const Columns& columns, const Store& store) {
   const int64_t row_tiles = (size.rows + kTileRows - 1) / kTileRows;
   const int64_t column_tiles = (size.columns + kTileColumns - 1) / kTileColumns;
   pool.ReserveScratch(kProductScratch);

@@ -58,7 +58,7 @@ class LstmKernel final : public Kernel {
   void InputShare(const KernelTensors& tensors, ThreadPool& pool) {
     const MatrixOperand<float> weights{tensors.parameters[kWeightInput].data(), features_, 1};
     const MatrixOperand<float> inputs{tensors.inputs[0].data(), features_, 1};
-    Multiply(pool, {width_, batch_ * time_, features_}, weights, inputs, [&](const Tile& tile) {
+    MultiplyMatrices(pool, {width_, batch_ * time_, features_}, weights, inputs, [&](const Tile& tile) {
       for (int64_t c = 0; c < tile.columns; ++c) {
         double* gates = gates_.data() + (tile.first_column + c) * width_ + tile.first_row;
         for (int64_t r = 0; r < tile.rows; ++r)
@@ -70,7 +70,7 @@ class LstmKernel final : public Kernel {
   void HiddenShare(int64_t t, const KernelTensors& tensors, ThreadPool& pool) {
     const MatrixOperand<float> weights{tensors.parameters[kWeightHidden].data(), hidden_, 1};
     const MatrixOperand<float> before{tensors.output.data() + (t - 1) * hidden_, time_ * hidden_, 1};
-    Multiply(pool, {width_, batch_, hidden_}, weights, before, [&](const Tile& tile) {
+    MultiplyMatrices(pool, {width_, batch_, hidden_}, weights, before, [&](const Tile& tile) {
       for (int64_t c = 0; c < tile.columns; ++c) {
         double* gates = Gates(tile.first_column + c, t) + tile.first_row;
         for (int64_t r = 0; r < tile.rows; ++r) gates[r] += tile.at(r, c);
@@ -111,7 +111,7 @@ class LstmKernel final : public Kernel {
   void HiddenGradient(int64_t t, const KernelTensors& tensors, ThreadPool& pool, std::vector<double>& gradient) {
     const MatrixOperand<float> weights{tensors.parameters[kWeightHidden].data(), 1, hidden_};
     const MatrixOperand<double> gates{gates_.data() + t * width_, time_ * width_, 1};
-    Multiply(pool, {hidden_, batch_, width_}, weights, gates, [&](const Tile& tile) {
+    MultiplyMatrices(pool, {hidden_, batch_, width_}, weights, gates, [&](const Tile& tile) {
       for (int64_t c = 0; c < tile.columns; ++c) {
         double* row = gradient.data() + (tile.first_column + c) * hidden_ + tile.first_row;
         for (int64_t r = 0; r < tile.rows; ++r) row[r] = tile.at(r, c);
@@ -123,7 +123,7 @@ class LstmKernel final : public Kernel {
     const int64_t positions = batch_ * time_;
     const MatrixOperand<double> gates{gates_.data(), 1, width_};
     const MatrixOperand<float> inputs{tensors.inputs[0].data(), 1, features_};
-    Multiply(pool, {width_, features_, positions}, gates, inputs,
+    MultiplyMatrices(pool, {width_, features_, positions}, gates, inputs,
              StoreMatrix{tensors.parameter_gradients[kWeightInput].data(), features_});
 
     const auto hidden_before = [&](const Block& block, Panels<kColumnPanel>& panels) {
@@ -134,7 +134,7 @@ class LstmKernel final : public Kernel {
         for (int64_t line = 0; line < block.lines; ++line) panels.at(line, k) = start ? 0.0 : before[line];
       }
     };
-    Multiply(pool, {width_, hidden_, positions}, gates, hidden_before,
+    MultiplyMatrices(pool, {width_, hidden_, positions}, gates, hidden_before,
              StoreMatrix{tensors.parameter_gradients[kWeightHidden].data(), hidden_});
 
     pool.Split(width_, 32, [&](int64_t first, int64_t last) {
@@ -149,7 +149,7 @@ class LstmKernel final : public Kernel {
   void InputGradient(const KernelTensors& tensors, ThreadPool& pool) {
     const MatrixOperand<float> weights{tensors.parameters[kWeightInput].data(), 1, features_};
     const MatrixOperand<double> gates{gates_.data(), width_, 1};
-    Multiply(pool, {features_, batch_ * time_, width_}, weights, gates, [&](const Tile& tile) {
+    MultiplyMatrices(pool, {features_, batch_ * time_, width_}, weights, gates, [&](const Tile& tile) {
       for (int64_t c = 0; c < tile.columns; ++c) {
         float* row = tensors.input_gradients[0].data() + (tile.first_column + c) * features_ + tile.first_row;
         for (int64_t r = 0; r < tile.rows; ++r) AddTo(row[r], tile.at(r, c));
