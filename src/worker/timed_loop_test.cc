@@ -3,11 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <limits>
 
 #include "worker/fake_adapter.h"
+#include "worker/process_facts.h"
 
 namespace tench {
 namespace {
@@ -188,6 +190,21 @@ TEST_F(TimedLoopTest, EndsWhenNobodyTakesItsLines) {
   const auto result = RunTimedLoop(adapter, options, [](const Steps&) -> Status { return Failed("gone"); });
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(adapter.steps, 2);
+}
+
+// Its helper is this process at first, which has used much time already, and is gone before the last step.
+class LosesItsHelper final : public FakeAdapter {
+ public:
+  pid_t Helper() const override { return steps < 4 ? getpid() : 0; }
+};
+
+TEST_F(TimedLoopTest, CountsTheTimeOfAHelperThatIsReplaced) {
+  LosesItsHelper losing;
+  volatile double busy = 0;
+  while (CpuNs(getpid()) < 5'000'000) busy = busy + 1;
+  const auto result = RunTimedLoop(losing, options, [](const Steps&) { return Ok(); });
+  ASSERT_TRUE(result.ok());
+  EXPECT_GE(result->cpu_ns, 0);
 }
 
 }  // namespace
