@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of a tile kernel is one tap (kh, kw) of the weights, up to four input channels and up to 24 output channels, over some rows of
 // pixels: twelve sums in registers, three loads of dy and four broadcasts of x for every twelve multiply-adds. The rows are so many that what
-// they need of x and dy stays in the first-level cache for all taps of a kernel's row.
+// they need of x and dy stays in the first-level cache for all taps of a kernel's row. What a tap sees of a blocked x is copied before, zeros
+// where it lies beyond the image, so that all rows are one long one: a loop as short as an image's row would end in a wrong guess each time.
 #include "workers/native/conv_gradient_kernel.h"
 
 #ifdef __x86_64__
@@ -18,7 +19,8 @@ namespace {
 constexpr int64_t kBlock = kGradientBlock;
 constexpr int64_t kLanes = 4;        // input channels of a tile
 constexpr int64_t kWideBlocks = 3;   // blocks of output channels of a tile
-constexpr int64_t kCacheBytes = 24 * 1024;
+constexpr int64_t kCacheBytes = 24 * 1024;   // of the first level, for what a tap sees of x and a tile of dy
+constexpr int64_t kItemsPerThread = 8;   // so that none waits long for the last
 
 int64_t Blocks(int64_t channels) { return (channels + kBlock - 1) / kBlock; }
 
@@ -86,10 +88,10 @@ Span Meets(int64_t in, int64_t out, int64_t stride, int64_t offset) {   // 0 ≤
   return {std::min(first, last), last};
 }
 
-// What one thread does at a time: one row of the kernel's taps, one block of input channels (all, if they are plain), and some blocks of
+// What one thread does at a time: one row of the kernel's taps, one block of input channels (all, if they are plain), and some tiles of
 // output channels.
 struct Item {
-  int64_t group, in_block, out_block, out_blocks, kh;
+  int64_t group, in_block, kh, first_tile, last_tile;
 };
 
 class Gradient {
@@ -98,95 +100,145 @@ class Gradient {
       : s_(shape), x_(x), dy_(dy), dw_(dw),
         group_in_(shape.in_channels / shape.groups), in_blocks_(shape.plain_in ? 1 : Blocks(group_in_)),
         out_blocks_(Blocks(shape.out_channels / shape.groups)),
-        tiles_((out_blocks_ + kWideBlocks - 1) / kWideBlocks) {}
+        tiles_((out_blocks_ + kWideBlocks - 1) / kWideBlocks),
+        rows_at_once_(std::clamp<int64_t>(kCacheBytes / (4 * (lanes_all() * (s_.plain_in ? s_.in_w : s_.out_w) + kWideBlocks * kBlock * s_.out_w)), 1,
+                                          s_.out_h)) {}
 
-  int64_t items() const { return s_.groups * in_blocks_ * tiles_ * s_.kernel_h; }
+  int64_t scratch_floats() const { return InPlace() ? 0 : s_.kernel_w * rows_at_once_ * s_.out_w * kBlock; }
 
-  void Run(int64_t item) const {
-    const int64_t tile = item / s_.kernel_h % tiles_;
-    // Tiles of even width: 2 + 2 blocks are faster than 3 + 1.
-    const int64_t first = out_blocks_ * tile / tiles_, last = out_blocks_ * (tile + 1) / tiles_;
-    const int64_t rest = item / s_.kernel_h / tiles_;
-    const Item it{rest / in_blocks_, rest % in_blocks_, first, last - first, item % s_.kernel_h};
-    // The last block may hold fewer channels; the rest of its weights stay zero.
-    const int64_t lanes = s_.plain_in ? group_in_ : std::min(kBlock, group_in_ - it.in_block * kBlock);
-    Clear(it);
-    const Span rows = Meets(s_.in_h, s_.out_h, s_.stride_h, it.kh * s_.dilation_h - s_.pad_h);
-    const int64_t row_bytes = 4 * (s_.in_w * lanes_all() + it.out_blocks * s_.out_w * kBlock);
-    const int64_t at_once = std::max<int64_t>(1, kCacheBytes / row_bytes);
-    for (int64_t n = 0; n < s_.batch; ++n) {
-      for (int64_t row = rows.first; row < rows.last; row += at_once) {
-        RunRows(it, lanes, n, row, std::min(at_once, rows.last - row));
-      }
+  void RunAll(float* scratch) const {
+    const int64_t rows = s_.groups * in_blocks_ * s_.kernel_h;
+    const int64_t wanted = kItemsPerThread * omp_get_max_threads();
+    const int64_t parts = std::clamp<int64_t>((wanted + rows - 1) / rows, 1, tiles_);
+    // Items differ in size and write weights of their own, so it does not matter who takes which.
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t item = 0; item < rows * parts; ++item) {
+      const int64_t row = item / parts, part = item % parts, block = row / s_.kernel_h;
+      Run({block / in_blocks_, block % in_blocks_, row % s_.kernel_h, tiles_ * part / parts, tiles_ * (part + 1) / parts},
+          scratch + omp_get_thread_num() * scratch_floats());
     }
   }
 
  private:
-  int64_t x_step() const { return s_.plain_in ? 1 : kBlock; }   // from one pixel to the next
+  // A tap sees all of x as it lies there, or planes lie apart and the lanes of a tile are neighbouring taps.
+  bool InPlace() const {
+    return s_.plain_in || (s_.kernel_h == 1 && s_.kernel_w == 1 && s_.stride_h == 1 && s_.stride_w == 1 && s_.pad_h == 0 && s_.pad_w == 0);
+  }
   int64_t in_plane() const { return s_.in_h * s_.in_w; }
   int64_t out_plane() const { return s_.out_h * s_.out_w; }
   // (g, o / 8, i / 8, kh, kw, 8 i, 8 o), or (o / 8, kh, kw, i, 8 o)
   int64_t lanes_all() const { return s_.plain_in ? group_in_ : kBlock; }
   int64_t dw_block() const { return in_blocks_ * s_.kernel_h * s_.kernel_w * lanes_all() * kBlock; }
-  float* Weights(const Item& it, int64_t kw) const {
-    const int64_t block = (it.group * out_blocks_ + it.out_block) * in_blocks_ + it.in_block;
+  // Tiles of even width: 2 + 2 blocks are faster than 3 + 1.
+  int64_t FirstBlock(int64_t tile) const { return out_blocks_ * tile / tiles_; }
+  int64_t BlocksOf(int64_t tile) const { return FirstBlock(tile + 1) - FirstBlock(tile); }
+  float* Weights(const Item& it, int64_t out_block, int64_t kw) const {
+    const int64_t block = (it.group * out_blocks_ + out_block) * in_blocks_ + it.in_block;
     return dw_ + ((block * s_.kernel_h + it.kh) * s_.kernel_w + kw) * lanes_all() * kBlock;
   }
-
-  void Clear(const Item& it) const {
-    for (int64_t o = 0; o < it.out_blocks; ++o) std::fill_n(Weights(it, 0) + o * dw_block(), s_.kernel_w * lanes_all() * kBlock, 0.0f);
+  const float* Gradients(const Item& it, int64_t out_block, int64_t n, int64_t row) const {
+    return dy_ + ((n * s_.groups + it.group) * out_blocks_ + out_block) * kBlock * out_plane() + row * s_.out_w * kBlock;
   }
-
-  void RunRows(const Item& it, int64_t lanes, int64_t n, int64_t row, int64_t rows) const {
-    const int64_t step = x_step();
-    const int64_t in_all = s_.plain_in ? s_.in_channels : s_.groups * in_blocks_ * kBlock, h = row * s_.stride_h + it.kh * s_.dilation_h - s_.pad_h;
-    const float* image = x_ + n * in_all * in_plane() + (it.group * in_blocks_ + it.in_block) * kBlock * in_plane() + h * s_.in_w * step;
-    const float* dy = dy_ + ((n * s_.groups + it.group) * out_blocks_ + it.out_block) * kBlock * out_plane() + row * s_.out_w * kBlock;
-    Pixels p{rows, 0, s_.stride_h * s_.in_w * step, s_.stride_w * step, 1, s_.out_w * kBlock, out_plane() * kBlock, kBlock, dw_block()};
-    if (s_.plain_in) {
-      p.lane = s_.dilation_w;
-      p.dw_lane = lanes * kBlock;
-      for (int64_t c = 0; c < lanes; ++c) {
-        for (int64_t kw = 0; kw < s_.kernel_w; kw += kLanes) {
-          RunTaps(p, image + c * in_plane(), dy, it, kw, std::min(kLanes, s_.kernel_w - kw), c);
-        }
-      }
-      return;
-    }
-    for (int64_t kw = 0; kw < s_.kernel_w; ++kw) {
-      for (int64_t lane = 0; lane < lanes; lane += kLanes) RunTile(p, image + lane, dy, it, kw, kLanes, Columns(kw), lane);
-    }
+  const float* Image(const Item& it, int64_t n) const {
+    const int64_t channels = s_.plain_in ? s_.in_channels : s_.groups * in_blocks_ * kBlock;
+    return x_ + (n * channels + (it.group * in_blocks_ + it.in_block) * kBlock) * in_plane();
   }
-
   Span Columns(int64_t kw) const { return Meets(s_.in_w, s_.out_w, s_.stride_w, kw * s_.dilation_w - s_.pad_w); }
 
-  // Where planes lie apart, the lanes of a tile are neighbouring taps of one channel. At the image's edges fewer of them meet it, one by one.
-  void RunTaps(const Pixels& p, const float* plane, const float* dy, const Item& it, int64_t kw, int64_t taps, int64_t channel) const {
-    Span common = Columns(kw);
-    for (int64_t i = 1; i < taps; ++i) {
-      const Span columns = Columns(kw + i);
+  void Run(const Item& it, float* scratch) const {
+    for (int64_t block = FirstBlock(it.first_tile); block < FirstBlock(it.last_tile); ++block)
+      std::fill_n(Weights(it, block, 0), s_.kernel_w * lanes_all() * kBlock, 0.0f);
+    const Span rows = Meets(s_.in_h, s_.out_h, s_.stride_h, it.kh * s_.dilation_h - s_.pad_h);
+    for (int64_t n = 0; n < s_.batch; ++n) {
+      for (int64_t row = rows.first; row < rows.last; row += rows_at_once_) {
+        const int64_t count = std::min(rows_at_once_, rows.last - row);
+        if (s_.plain_in)
+          RunPlain(it, n, row, count);
+        else
+          RunBlocked(it, n, row, count, scratch);
+      }
+    }
+  }
+
+  void RunBlocked(const Item& it, int64_t n, int64_t row, int64_t rows, float* scratch) const {
+    const int64_t pixels = rows * s_.out_w;
+    const Pixels p{1, pixels, 0, kBlock, 1, 0, out_plane() * kBlock, kBlock, dw_block()};
+    const float* seen = InPlace() ? Image(it, n) + row * s_.in_w * kBlock : scratch;
+    if (!InPlace()) {
+      for (int64_t kw = 0; kw < s_.kernel_w; ++kw) Copy(it, n, row, rows, kw, scratch + kw * pixels * kBlock);
+    }
+    // The last block may hold fewer channels; the rest of its weights stay zero.
+    const int64_t lanes = std::min(kBlock, group_in_ - it.in_block * kBlock);
+    for (int64_t tile = it.first_tile; tile < it.last_tile; ++tile) {
+      const float* dy = Gradients(it, FirstBlock(tile), n, row);
+      const TileKernel kernel = TileOf(kLanes, BlocksOf(tile));
+      for (int64_t kw = 0; kw < s_.kernel_w; ++kw) {
+        float* dw = Weights(it, FirstBlock(tile), kw);
+        for (int64_t lane = 0; lane < lanes; lane += kLanes) kernel(p, seen + kw * pixels * kBlock + lane, dy, dw + lane * kBlock);
+      }
+    }
+  }
+
+  // What a tap sees of some rows: (pixels, 8), zeros beyond the image's edges.
+  void Copy(const Item& it, int64_t n, int64_t row, int64_t rows, int64_t kw, float* to) const {
+    const Span columns = Columns(kw);
+    const int64_t first_w = columns.first * s_.stride_w + kw * s_.dilation_w - s_.pad_w;
+    for (int64_t r = row; r < row + rows; ++r, to += s_.out_w * kBlock) {
+      const int64_t h = r * s_.stride_h + it.kh * s_.dilation_h - s_.pad_h;
+      const float* from = Image(it, n) + (h * s_.in_w + first_w) * kBlock;
+      std::fill_n(to, columns.first * kBlock, 0.0f);
+      if (s_.stride_w == 1) {
+        std::copy_n(from, (columns.last - columns.first) * kBlock, to + columns.first * kBlock);
+      } else {
+        for (int64_t c = columns.first; c < columns.last; ++c, from += s_.stride_w * kBlock) std::copy_n(from, kBlock, to + c * kBlock);
+      }
+      std::fill(to + columns.last * kBlock, to + s_.out_w * kBlock, 0.0f);
+    }
+  }
+
+  void RunPlain(const Item& it, int64_t n, int64_t row, int64_t rows) const {
+    const int64_t h = row * s_.stride_h + it.kh * s_.dilation_h - s_.pad_h;
+    const Pixels p{rows, 0, s_.stride_h * s_.in_w, s_.stride_w, s_.dilation_w, s_.out_w * kBlock, out_plane() * kBlock, group_in_ * kBlock, dw_block()};
+    // Taps in lots of even size: 3 + 2 are faster than 4 + 1.
+    const int64_t lots = (s_.kernel_w + kLanes - 1) / kLanes;
+    for (int64_t tile = it.first_tile; tile < it.last_tile; ++tile) {
+      const float* dy = Gradients(it, FirstBlock(tile), n, row);
+      for (int64_t c = 0; c < group_in_; ++c) {
+        const float* plane = Image(it, n) + c * in_plane() + h * s_.in_w;
+        for (int64_t lot = 0; lot < lots; ++lot) RunTaps(p, plane, dy, it, tile, s_.kernel_w * lot / lots, s_.kernel_w * (lot + 1) / lots, c);
+      }
+    }
+  }
+
+  // At the image's edges fewer of the taps [first, last) of a channel meet it, one by one.
+  void RunTaps(const Pixels& p, const float* plane, const float* dy, const Item& it, int64_t tile, int64_t first, int64_t last, int64_t channel) const {
+    Span common = Columns(first);
+    for (int64_t kw = first + 1; kw < last; ++kw) {
+      const Span columns = Columns(kw);
       common = {std::max(common.first, columns.first), std::min(common.last, columns.last)};
     }
     if (common.first >= common.last) common = {0, 0};
-    RunTile(p, plane, dy, it, kw, taps, common, channel);
-    for (int64_t i = 0; i < taps; ++i) {
-      const Span columns = Columns(kw + i);
-      RunTile(p, plane, dy, it, kw + i, 1, {columns.first, std::min(columns.last, common.first)}, channel);
-      RunTile(p, plane, dy, it, kw + i, 1, {std::max(columns.first, common.last), columns.last}, channel);
+    RunTile(p, plane, dy, it, tile, first, last - first, common, channel);
+    for (int64_t kw = first; kw < last; ++kw) {
+      const Span columns = Columns(kw);
+      RunTile(p, plane, dy, it, tile, kw, 1, {columns.first, std::min(columns.last, common.first)}, channel);
+      RunTile(p, plane, dy, it, tile, kw, 1, {std::max(columns.first, common.last), columns.last}, channel);
     }
   }
 
-  void RunTile(Pixels p, const float* x, const float* dy, const Item& it, int64_t kw, int64_t lanes, Span columns, int64_t lane) const {
+  void RunTile(Pixels p, const float* plane, const float* dy, const Item& it, int64_t tile, int64_t kw, int64_t taps, Span columns,
+               int64_t channel) const {
     p.columns = columns.last - columns.first;
     if (p.columns <= 0) return;
     const int64_t w = columns.first * s_.stride_w + kw * s_.dilation_w - s_.pad_w;
-    TileOf(lanes, it.out_blocks)(p, x + w * x_step(), dy + columns.first * kBlock, Weights(it, kw) + lane * kBlock);
+    TileOf(taps, BlocksOf(tile))(p, plane + w, dy + columns.first * kBlock, Weights(it, FirstBlock(tile), kw) + channel * kBlock);
   }
 
   const ConvGradientShape& s_;
   const float *x_, *dy_;
   float* dw_;
   const int64_t group_in_, in_blocks_, out_blocks_, tiles_;
+  const int64_t rows_at_once_;
 };
 
 [[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
@@ -224,12 +276,12 @@ bool HasConvGradient(const ConvGradientShape& shape) {
   return shape.groups == 1 || (shape.in_channels / shape.groups % kBlock == 0 && shape.out_channels / shape.groups % kBlock == 0);
 }
 
-void ConvGradient(const ConvGradientShape& shape, const float* x, const float* dy, float* dw, float* db) {
-  const Gradient gradient(shape, x, dy, dw);
-  // Items differ in size and write weights of their own, so it does not matter who takes which.
-  const int64_t items = gradient.items();
-#pragma omp parallel for schedule(dynamic)
-  for (int64_t item = 0; item < items; ++item) gradient.Run(item);
+int64_t ConvGradientScratch(const ConvGradientShape& shape, int64_t threads) {
+  return threads * Gradient(shape, nullptr, nullptr, nullptr).scratch_floats();
+}
+
+void ConvGradient(const ConvGradientShape& shape, const float* x, const float* dy, float* dw, float* db, float* scratch) {
+  Gradient(shape, x, dy, dw).RunAll(scratch);
   if (db != nullptr) BiasGradient(shape, dy, db);
 }
 

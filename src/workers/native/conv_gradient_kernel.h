@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The gradient of a convolution's weights, straight from images in blocks of eight channels: a tile of input channels × output channels stays
-// in registers while all pixels of an image pass by, and neither operand is rearranged. For CPUs with AVX2. oneDNN's kernel for the same writes
+// in registers while the pixels of an image pass by. For CPUs with AVX2. oneDNN's kernel for the same writes
 // its sums to memory after every row of pixels. Knows nothing of oneDNN.
 
 #include <cstdint>
@@ -21,8 +21,11 @@ constexpr int64_t kGradientBlock = 8;
 // Whether this CPU and this shape can have it. With several groups their channels must be whole blocks.
 bool HasConvGradient(const ConvGradientShape& shape);
 
+// Floats of working memory, for `threads` threads.
+int64_t ConvGradientScratch(const ConvGradientShape& shape, int64_t threads);
+
 // x: (n, c / 8, h, w, 8) or, plain, (n, c, h, w). dy: (n, o / 8, h, w, 8). Channels beyond the last are zeros.
 // dw: (g, o / 8, i / 8, kh, kw, 8 i, 8 o) or, for a plain x, (o / 8, kh, kw, i, 8 o). db: (o), null if there is no bias.
-void ConvGradient(const ConvGradientShape& shape, const float* x, const float* dy, float* dw, float* db);
+void ConvGradient(const ConvGradientShape& shape, const float* x, const float* dy, float* dw, float* db, float* scratch);
 
 }  // namespace tench::native

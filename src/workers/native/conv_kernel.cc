@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "workers/native/conv_data_kernel.h"
 #include "workers/native/conv_gradient_kernel.h"
 #include "workers/native/lowering.h"
 #include "workers/native/parallel.h"
@@ -145,17 +146,31 @@ void AddBackwardWeights(const ConvShape& shape, const Family& family, const dnnl
   });
 }
 
+ConvGradientShape OwnShape(const ConvShape& shape) {
+  return {shape.batch, shape.op.groups, shape.in[1], shape.out[1], shape.in[2], shape.in[3], shape.out[2], shape.out[3],
+          shape.op.kernel.h, shape.op.kernel.w, shape.op.stride.h, shape.op.stride.w, shape.op.pad.h, shape.op.pad.w,
+          shape.op.dilation.h, shape.op.dilation.w, IsPlain(HomeMd(shape.in))};
+}
+
+Md OwnWeights(const ConvShape& shape, Tag tag) { return Md(shape.PlainWeights().get_dims(), dnnl::memory::data_type::f32, tag); }
+
+Md FloatsMd(int64_t count) { return count > 0 ? PlainMd({count}) : Md(); }
+
 void AddOwnGradient(const ConvShape& shape, std::vector<ConvKernel>& kernels) {
-  const Md in = HomeMd(shape.in), out = HomeMd(shape.out);
-  const bool plain_in = IsPlain(in), grouped = shape.op.groups > 1;
-  const ConvGradientShape own{shape.batch, shape.op.groups, shape.in[1], shape.out[1], shape.in[2], shape.in[3], shape.out[2], shape.out[3],
-                              shape.op.kernel.h, shape.op.kernel.w, shape.op.stride.h, shape.op.stride.w, shape.op.pad.h, shape.op.pad.w,
-                              shape.op.dilation.h, shape.op.dilation.w, plain_in};
+  const ConvGradientShape own = OwnShape(shape);
   if (ChannelBlock() != kGradientBlock || !HasConvGradient(own)) return;
-  const Tag tag = plain_in ? Tag::Ohwi8o : grouped ? Tag::gOIhw8i8o : Tag::OIhw8i8o;
-  const Md weights(shape.PlainWeights().get_dims(), dnnl::memory::data_type::f32, tag);
-  kernels.push_back({"own/0", "own:avx2", {}, in, weights, BiasMd(shape), out, Md(), false,
-                     [own](const float* x, const float* dy, float* dw, float* db) { ConvGradient(own, x, dy, dw, db); }});
+  const Tag tag = own.plain_in ? Tag::Ohwi8o : own.groups > 1 ? Tag::gOIhw8i8o : Tag::OIhw8i8o;
+  kernels.push_back({"own/0", "own:avx2", {}, HomeMd(shape.in), OwnWeights(shape, tag), BiasMd(shape), HomeMd(shape.out),
+                     FloatsMd(ConvGradientScratch(own, omp_get_max_threads())), false,
+                     [own](float* x, float* dy, float* dw, float* db, float* scratch) { ConvGradient(own, x, dy, dw, db, scratch); }});
+}
+
+void AddOwnData(const ConvShape& shape, std::vector<ConvKernel>& kernels) {
+  const ConvGradientShape own = OwnShape(shape);
+  if (ChannelBlock() != kGradientBlock || !HasConvData(own)) return;
+  kernels.push_back({"own/0", "own:avx2", {}, HomeMd(shape.in), OwnWeights(shape, own.groups > 1 ? Tag::gOIhw8i8o : Tag::OIhw8i8o), Md(), HomeMd(shape.out),
+                     FloatsMd(ConvDataScratch(own, omp_get_max_threads())), false,
+                     [own](float* dx, float* dy, float* w, float*, float* scratch) { ConvData(own, dy, w, dx, scratch); }});
 }
 
 }  // namespace
@@ -185,14 +200,16 @@ std::vector<ConvKernel> EnumerateConv(const ConvShape& shape, ConvDirection dire
       // This family has no kernel for the shape; another may.
     }
   };
+  // First where it leads almost always: what is never measured takes the first.
+  if (direction == ConvDirection::kBackwardWeights) attempt("own", [&] { AddOwnGradient(shape, kernels); });
   for (const Family& family : Families(shape)) {
     attempt(family.name, [&] {
       if (direction == ConvDirection::kForward) AddForward(shape, family, engine, kernels);
       if (direction == ConvDirection::kBackwardData) AddBackwardData(shape, family, engine, kernels);
       if (direction == ConvDirection::kBackwardWeights) AddBackwardWeights(shape, family, engine, kernels);
     });
-    if (direction == ConvDirection::kBackwardWeights && family.name == "blocked") attempt("own", [&] { AddOwnGradient(shape, kernels); });
   }
+  if (direction == ConvDirection::kBackwardData) attempt("own", [&] { AddOwnData(shape, kernels); });
   if (direction == ConvDirection::kForward && !home_weights.is_zero() && HasMirror(shape)) {
     attempt("flipped", [&] { AddFlipped(shape, home_weights, engine, kernels); });
   }

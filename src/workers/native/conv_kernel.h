@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One way to compute one direction of one convolution: a oneDNN primitive with the layouts that it wants. EnumerateConv lists the ways that
-// are legal here, oneDNN's own preference first and portable loops last: its implementations for blocked and channels-last images, and for a forward convolution of
-// stride 1 its backward-data kernel on weights that are transposed and turned by 180 degrees ("flipped"), which is the same sum; for the gradient of
-// the weights also a kernel of our own (conv_gradient_kernel.h).
+// are legal here, what is best without a trial first and portable loops last: oneDNN's implementations for blocked and channels-last images, and for a forward convolution of
+// stride 1 its backward-data kernel on weights that are transposed and turned by 180 degrees ("flipped"), which is the same sum; for the gradients
+// also kernels of our own (conv_gradient_kernel.h, conv_data_kernel.h).
 
 #include <cstdint>
 #include <functional>
@@ -35,7 +35,9 @@ struct ConvKernel {
   std::function<dnnl::primitive()> make;   // generates its code: slow, so only for those that will run
   Md in, weights, bias, out, scratchpad;   // of data or its gradient; bias is empty where the primitive has none
   bool flipped = false;        // needs flipped weights, and bias and activation as a pass of their own
-  std::function<void(const float* x, const float* dy, float* dw, float* db)> own;   // instead of `make`: the gradient of the weights
+  // Instead of `make`: of the input's image or its gradient, the output's gradient, the weights or theirs, the bias's gradient (null if there is
+  // none), and the scratchpad.
+  std::function<void(float* in, float* out, float* weights, float* bias, float* scratch)> own;
 };
 
 // `home_weights` is the layout of the weights between steps, empty if this kernel is to decide it. With `only`, an id, just that kernel is

@@ -111,13 +111,13 @@ std::vector<ConvTrial::Part> ConvTrial::PartsOf(const ConvKernel& kernel) {
     AddReorder(home_weights_, kHomeWeights, kernel.weights, kWeights, parts);
   }
   if (kernel.own) {
-    parts.push_back([this, &kernel, weights, biased = shape_.op.bias] {
+    parts.push_back([this, own = kernel.own, weights, biased = !kernel.bias.is_zero()] {
       const auto at = [&](Slot slot) { return reinterpret_cast<float*>(slots_[slot].data()); };
-      kernel.own(at(kIn), at(kOut), weights, biased ? at(kBias) : nullptr);
+      own(at(kIn), at(kOut), weights, biased ? at(kBias) : nullptr, at(kScratchpad));
     });
-    return parts;
+  } else {
+    parts.push_back([this, primitive = kernel.make(), arguments = Arguments(kernel)] { primitive.execute(stream_, arguments); });
   }
-  parts.push_back([this, primitive = kernel.make(), arguments = Arguments(kernel)] { primitive.execute(stream_, arguments); });
   if (kernel.flipped && (shape_.op.bias || shape_.activation != Activation::kNone)) {
     parts.push_back([this] {
       AddBias(reinterpret_cast<float*>(slots_[kOut].data()), reinterpret_cast<float*>(slots_[kBias].data()), shape_.out[0], shape_.out[1],

@@ -10,7 +10,7 @@ namespace tench::native {
 namespace {
 
 constexpr double kMargin = 0.97;                    // a later candidate has to be faster by this factor
-constexpr int64_t kBudgetNs = 60'000'000'000;       // of all measurements of a build; what is left then takes oneDNN's choice
+constexpr int64_t kBudgetNs = 60'000'000'000;       // of all measurements of a build; what is left then takes the first candidate
 constexpr int64_t kBusyBudgetNs = 20'000'000'000;   // the same on a busy machine
 constexpr int kPatience = 3;                        // disturbed choices after which it counts as busy
 

@@ -44,14 +44,34 @@ void AddForward(Lowering& low, size_t layer, const Conv& conv, const ConvKernel&
   low.SetOutput(layer, in_home);
 }
 
+// What a kernel of our own works on; there may be no bias.
+struct OwnTensors {
+  Tensor in, out, weights, bias;
+};
+
+void AddOwn(Lowering& low, size_t layer, Direction direction, const Conv& conv, const ConvKernel& kernel, const OwnTensors& own) {
+  std::vector<Tensor> tensors = {own.in, own.out, own.weights};
+  const bool biased = static_cast<bool>(own.bias), scratched = !kernel.scratchpad.is_zero();
+  if (biased) tensors.push_back(own.bias);
+  if (scratched) tensors.push_back(low.NewTensor(kernel.scratchpad));
+  low.AddKernel(layer, direction, kernel.implementation, std::move(tensors),
+                [run = kernel.own, biased, scratched](std::span<float* const> p, RunState&) {
+                  run(p[0], p[1], p[2], biased ? p[3] : nullptr, scratched ? p.back() : nullptr);
+                },
+                conv.shape.Flops());
+}
+
 void AddBackwardData(Lowering& low, size_t layer, const Conv& conv, const Tensor& gradient) {
   const ConvKernel kernel = low.tuner.Choose(conv.shape, ConvDirection::kBackwardData, conv.weights.md);
   low.Choose(low.graph.layers[layer].layer.name + ".backward_data", fmt::format("{} {}", kernel.id, kernel.implementation));
   const Tensor weights = low.InLayout(layer, Direction::kBackwardData, conv.weights, kernel.weights);
   const Tensor dy = low.InLayout(layer, Direction::kBackwardData, gradient, kernel.out);
   const Tensor dx = low.NewTensor(kernel.in);
-  low.AddPrimitive(layer, Direction::kBackwardData, kernel.implementation, kernel.scratchpad, kernel.make(),
-                   {{DNNL_ARG_DIFF_SRC, dx}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DIFF_DST, dy}}, conv.shape.Flops());
+  if (kernel.own)
+    AddOwn(low, layer, Direction::kBackwardData, conv, kernel, {dx, dy, weights, Tensor()});
+  else
+    low.AddPrimitive(layer, Direction::kBackwardData, kernel.implementation, kernel.scratchpad, kernel.make(),
+                     {{DNNL_ARG_DIFF_SRC, dx}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DIFF_DST, dy}}, conv.shape.Flops());
   low.ContributeToInput(layer, 0, {dx, true});
 }
 
@@ -62,11 +82,7 @@ void AddBackwardWeights(Lowering& low, size_t layer, const Conv& conv, const Con
   Tensor db;
   if (conv.bias) db = low.NewGradient(layer, 1, kernel.bias);
   if (kernel.own) {
-    std::vector<Tensor> tensors = {x, dy, dw};
-    if (db) tensors.push_back(db);
-    low.AddKernel(layer, Direction::kBackwardWeights, kernel.implementation, std::move(tensors),
-                  [own = kernel.own](std::span<float* const> p, RunState&) { own(p[0], p[1], p[2], p.size() > 3 ? p[3] : nullptr); },
-                  conv.shape.Flops());
+    AddOwn(low, layer, Direction::kBackwardWeights, conv, kernel, {x, dy, dw, db});
   } else {
     std::vector<Argument> arguments = {{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_DIFF_WEIGHTS, dw}};
     if (db) arguments.push_back({DNNL_ARG_DIFF_BIAS, db});

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
 #include "workers/native/lowering.h"
+#include "workers/native/max_pool_kernel.h"
 #include "workers/native/parallel.h"
 
 namespace tench::native {
@@ -89,6 +91,35 @@ void LowerPlainAverage(Lowering& low, size_t layer, const PlainAverage& average)
   });
 }
 
+// Nothing unless the windows lie side by side, fill the image, and its channels lie in blocks.
+std::optional<MaxPoolShape> SideBySide(const Pooling& op, const Windows& w, const Md& in, const Shape& in_shape, const Shape& out) {
+  const bool fill = w.stride == w.kernel && w.pad_left == Shape{0, 0} && w.pad_right == Shape{0, 0} && in_shape[2] == out[2] * w.kernel[0] &&
+                    in_shape[3] == out[3] * w.kernel[1];
+  if (op.mode != PoolMode::kMax || !fill || in.get_inner_nblks() != 1 || in != HomeMd(in_shape)) return {};
+  const int64_t block = in.get_inner_blks()[0];
+  const MaxPoolShape shape{in.get_padded_dims()[0] * in.get_padded_dims()[1] / block, out[2], out[3], w.kernel[0], w.kernel[1], block};
+  return HasMaxPool(shape) ? std::optional(shape) : std::nullopt;
+}
+
+void LowerSideBySide(Lowering& low, size_t layer, const MaxPoolShape& shape, const Tensor& in) {
+  const Tensor out = low.NewOutput(HomeMd(low.OutputShape(layer)));
+  const int64_t outputs = shape.planes * shape.out_h * shape.out_w * shape.block;
+  const Tensor which = low.NewTensor(PlainMd({outputs}, dnnl::memory::data_type::u8));
+  const int64_t flops = ElementCount(low.OutputShape(layer)) * shape.kernel_h * shape.kernel_w;
+  low.AddKernel(layer, Direction::kForward, "max:avx2", {in, out, which},
+                [shape](std::span<float* const> p, RunState&) { MaxPool(shape, p[0], p[1], reinterpret_cast<uint8_t*>(p[2])); }, flops);
+  low.SetOutput(layer, out);
+  low.OnBackward([&low, layer, shape, which, in_md = in.md, out_md = out.md, flops] {
+    const Lowering::Gradient gradient = low.TakeGradient(layer);
+    if (!gradient) return;
+    const Tensor dy = low.InLayout(layer, Direction::kBackwardData, gradient.tensor, out_md), dx = low.NewTensor(in_md);
+    low.AddKernel(layer, Direction::kBackwardData, "max:avx2", {dy, which, dx},
+                  [shape](std::span<float* const> p, RunState&) { MaxPoolGradient(shape, p[0], reinterpret_cast<const uint8_t*>(p[1]), p[2]); },
+                  flops);
+    low.ContributeToInput(layer, 0, {dx, true});
+  });
+}
+
 }  // namespace
 
 void LowerPooling(Lowering& low, size_t layer, const Pooling& op) {
@@ -105,6 +136,10 @@ void LowerPooling(Lowering& low, size_t layer, const Pooling& op) {
   const Md any(low.OutputShape(layer), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any);
   const Shape dilation = {0, 0};
   const bool backward = low.WantsInputGradient(layer);
+  if (const auto shape = SideBySide(op, w, in.md, low.InputShape(layer), low.OutputShape(layer)); shape && backward) {
+    LowerSideBySide(low, layer, *shape, in);
+    return;
+  }
   const dnnl::pooling_forward::primitive_desc pd(low.engine, backward ? prop_kind::forward_training : prop_kind::forward_inference, kind,
                                                  in.md, any, w.stride, w.kernel, dilation, w.pad_left, w.pad_right, PlainAttributes());
   const Tensor out = low.NewOutput(pd.dst_desc());

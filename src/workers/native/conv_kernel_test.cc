@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our own kernels of convolutions and pools against the definition, in double.
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "workers/native/conv_data_kernel.h"
+#include "workers/native/conv_gradient_kernel.h"
+#include "workers/native/max_pool_kernel.h"
+
+namespace tench::native {
+namespace {
+
+constexpr int64_t kBlock = kGradientBlock;
+
+int64_t Padded(int64_t channels) { return (channels + kBlock - 1) / kBlock * kBlock; }
+
+// Images in blocks of eight channels, the channels beyond the last zero.
+class Images {
+ public:
+  Images(int64_t count, int64_t channels, int64_t h, int64_t w) : channels_(channels), h_(h), w_(w), data_(count * Padded(channels) * h * w) {}
+
+  float& at(int64_t n, int64_t c, int64_t h, int64_t w) {
+    return data_[((n * Padded(channels_) / kBlock + c / kBlock) * h_ * w_ + h * w_ + w) * kBlock + c % kBlock];
+  }
+  void Fill(int64_t count) {
+    uint32_t state = 17;
+    for (int64_t n = 0; n < count; ++n) {
+      for (int64_t c = 0; c < channels_; ++c) {
+        for (int64_t p = 0; p < h_ * w_; ++p) at(n, c, p / w_, p % w_) = static_cast<float>((state = state * 1664525 + 1013904223) >> 8) * 0x1p-23f - 1;
+      }
+    }
+  }
+  float* data() { return data_.data(); }
+
+ private:
+  int64_t channels_, h_, w_;
+  std::vector<float> data_;
+};
+
+// The place of a weight in (g, o / 8, i / 8, kh, kw, 8 i, 8 o); `o` and `i` count within the group.
+int64_t WeightAt(const ConvGradientShape& s, int64_t g, int64_t o, int64_t i, int64_t tap) {
+  const int64_t out_blocks = Padded(s.out_channels / s.groups) / kBlock, in_blocks = Padded(s.in_channels / s.groups) / kBlock;
+  const int64_t block = ((g * out_blocks + o / kBlock) * in_blocks + i / kBlock) * s.kernel_h * s.kernel_w + tap;
+  return (block * kBlock + i % kBlock) * kBlock + o % kBlock;
+}
+
+int64_t WeightCount(const ConvGradientShape& s) {
+  return Padded(s.out_channels / s.groups) * Padded(s.in_channels / s.groups) * s.groups * s.kernel_h * s.kernel_w;
+}
+
+// Calls visit(n, g, o, i, tap, h, w, row, column) for every product that the convolution is made of.
+template <class Visit>
+void ForEachProduct(const ConvGradientShape& s, const Visit& visit) {
+  const int64_t out = s.out_channels / s.groups, in = s.in_channels / s.groups;
+  for (int64_t n = 0; n < s.batch; ++n) {
+    for (int64_t pixel = 0; pixel < s.out_h * s.out_w; ++pixel) {
+      for (int64_t tap = 0; tap < s.kernel_h * s.kernel_w; ++tap) {
+        const int64_t row = pixel / s.out_w, column = pixel % s.out_w;
+        const int64_t h = row * s.stride_h + tap / s.kernel_w * s.dilation_h - s.pad_h, w = column * s.stride_w + tap % s.kernel_w * s.dilation_w - s.pad_w;
+        if (h < 0 || h >= s.in_h || w < 0 || w >= s.in_w) continue;
+        for (int64_t g = 0; g < s.groups; ++g) {
+          for (int64_t oi = 0; oi < out * in; ++oi) visit(n, g, oi / in, oi % in, tap, h, w, row, column);
+        }
+      }
+    }
+  }
+}
+
+struct NamedShape {
+  std::string name;
+  ConvGradientShape shape;
+};
+
+ConvGradientShape Shaped(int64_t batch, int64_t groups, int64_t in, int64_t out, int64_t h, int64_t w, int64_t kernel, int64_t stride, int64_t pad,
+                         int64_t dilation) {
+  const auto size = [&](int64_t length) { return (length + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1; };
+  return {batch, groups, in, out, h, w, size(h), size(w), kernel, kernel, stride, stride, pad, pad, dilation, dilation, false};
+}
+
+class OwnConvTest : public testing::TestWithParam<NamedShape> {
+ protected:
+  void SetUp() override {
+    if (!HasConvGradient(shape)) GTEST_SKIP() << "this CPU has no AVX2";
+    x.Fill(shape.batch);
+    dy.Fill(shape.batch);
+  }
+  const ConvGradientShape shape = GetParam().shape;
+  Images x{shape.batch, shape.in_channels, shape.in_h, shape.in_w}, dy{shape.batch, shape.out_channels, shape.out_h, shape.out_w};
+  const int64_t in = shape.in_channels / shape.groups, out = shape.out_channels / shape.groups;
+};
+
+TEST_P(OwnConvTest, GradientOfTheWeights) {
+  std::vector<double> expected(WeightCount(shape)), expected_bias(shape.out_channels);
+  ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
+    expected[WeightAt(shape, g, o, i, tap)] += double{x.at(n, g * in + i, h, w)} * dy.at(n, g * out + o, row, column);
+  });
+  for (int64_t n = 0; n < shape.batch; ++n) {
+    for (int64_t o = 0; o < shape.out_channels; ++o) {
+      for (int64_t p = 0; p < shape.out_h * shape.out_w; ++p) expected_bias[o] += dy.at(n, o, p / shape.out_w, p % shape.out_w);
+    }
+  }
+  std::vector<float> dw(expected.size(), 99), db(shape.out_channels, 99), scratch(ConvGradientScratch(shape, omp_get_max_threads()));
+  ConvGradient(shape, x.data(), dy.data(), dw.data(), db.data(), scratch.data());
+  for (size_t i = 0; i < dw.size(); ++i) ASSERT_NEAR(dw[i], expected[i], 1e-3) << i;
+  for (size_t i = 0; i < db.size(); ++i) ASSERT_NEAR(db[i], expected_bias[i], 1e-3) << i;
+}
+
+TEST_P(OwnConvTest, GradientOfTheInput) {
+  std::vector<float> weights(WeightCount(shape));
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7919 % 101) * 0.01f - 0.5f;
+  Images dx(shape.batch, shape.in_channels, shape.in_h, shape.in_w);
+  std::vector<double> expected(shape.batch * Padded(shape.in_channels) * shape.in_h * shape.in_w);
+  ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
+    expected[&dx.at(n, g * in + i, h, w) - dx.data()] += double{weights[WeightAt(shape, g, o, i, tap)]} * dy.at(n, g * out + o, row, column);
+  });
+  ASSERT_TRUE(HasConvData(shape));
+  std::fill_n(dx.data(), expected.size(), 99.0f);
+  std::vector<float> scratch(ConvDataScratch(shape, omp_get_max_threads()));
+  ConvData(shape, dy.data(), weights.data(), dx.data(), scratch.data());
+  for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(dx.data()[i], expected[i], 1e-3) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, OwnConvTest,
+                         testing::Values(NamedShape{"lenet", Shaped(3, 1, 20, 50, 12, 12, 5, 1, 0, 1)},
+                                         NamedShape{"padded", Shaped(2, 1, 16, 24, 13, 11, 3, 1, 1, 1)},
+                                         NamedShape{"strided", Shaped(2, 1, 8, 40, 15, 14, 3, 2, 1, 1)},
+                                         NamedShape{"dilated", Shaped(1, 1, 9, 8, 12, 12, 3, 1, 2, 2)},
+                                         NamedShape{"groups", Shaped(2, 2, 16, 48, 9, 9, 5, 1, 2, 1)},
+                                         NamedShape{"one_by_one", Shaped(2, 1, 32, 17, 7, 7, 1, 1, 0, 1)},
+                                         NamedShape{"one_by_one_strided", Shaped(2, 1, 8, 16, 8, 8, 1, 2, 0, 1)},
+                                         NamedShape{"wide_rows", Shaped(1, 1, 8, 8, 3, 300, 3, 1, 1, 1)},
+                                         NamedShape{"kernel_wider_than_the_image", Shaped(1, 1, 8, 8, 2, 2, 5, 1, 2, 1)}),
+                         [](const auto& param) { return param.param.name; });
+
+TEST(OwnMaxPoolTest, TakesTheFirstOfTheLargestAndGivesItTheGradient) {
+  const MaxPoolShape shape{2, 2, 3, 2, 3, 8};
+  if (!HasMaxPool(shape)) GTEST_SKIP() << "this CPU has no AVX2";
+  const int64_t in_w = shape.out_w * shape.kernel_w, outputs = shape.planes * shape.out_h * shape.out_w * shape.block;
+  std::vector<float> x(outputs * shape.kernel_h * shape.kernel_w), y(outputs), dy(outputs), dx(x.size(), 99);
+  std::vector<uint8_t> which(outputs);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 5);   // many are equal
+  x[3] = std::numeric_limits<float>::quiet_NaN();
+  for (size_t i = 0; i < dy.size(); ++i) dy[i] = static_cast<float>(i + 1);
+  MaxPool(shape, x.data(), y.data(), which.data());
+  MaxPoolGradient(shape, dy.data(), which.data(), dx.data());
+  std::vector<float> expected_dx(x.size());
+  for (int64_t at = 0; at < outputs; ++at) {
+    const int64_t c = at % shape.block, w = at / shape.block % shape.out_w, row = at / shape.block / shape.out_w;
+    int64_t best = -1;
+    for (int64_t k = 0; k < shape.kernel_h * shape.kernel_w; ++k) {
+      const int64_t from = ((row * shape.kernel_h + k / shape.kernel_w) * in_w + w * shape.kernel_w + k % shape.kernel_w) * shape.block + c;
+      if (best < 0 || x[from] > x[best] || std::isnan(x[from])) best = from;
+    }
+    expected_dx[best] = dy[at];
+    if (at == 3)
+      EXPECT_TRUE(std::isnan(y[at]));
+    else
+      EXPECT_EQ(y[at], x[best]) << at;
+  }
+  EXPECT_EQ(dx, expected_dx);
+}
+
+}  // namespace
+}  // namespace tench::native
