@@ -100,6 +100,14 @@ void MultiplyRows(const Matrix& a, const float* panel, int64_t depth, float* c, 
 
 }  // namespace
 
+bool PanelsFillVectors() {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && !__builtin_cpu_supports("avx512f");
+#else
+  return false;
+#endif
+}
+
 int64_t PanelCount(int64_t columns) { return (columns + kPanelWidth - 1) / kPanelWidth; }
 
 int64_t PanelFloats(int64_t depth, int64_t columns) { return PanelCount(columns) * kPanelWidth * depth; }

@@ -9,6 +9,9 @@ namespace tench::native {
 
 constexpr int64_t kPanelWidth = 16;
 
+// Whether this CPU's widest vectors are those of the kernel here (AVX2): otherwise a library's product has the better kernel.
+bool PanelsFillVectors();
+
 // element (row, k) = data[row · row_stride + k · k_stride]
 struct Matrix {
   const float* data = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own kernels of convolutions and pools against the definition, in double.
+// Our own kernels of convolutions, pools and tall dense layers against the definition, in double.
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -9,7 +9,9 @@
 
 #include "workers/native/conv_data_kernel.h"
 #include "workers/native/conv_gradient_kernel.h"
+#include "workers/native/dense_kernel.h"
 #include "workers/native/max_pool_kernel.h"
+#include "workers/native/panel_kernel.h"
 
 namespace tench::native {
 namespace {
@@ -135,6 +137,31 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OwnConvTest,
                                          NamedShape{"wide_rows", Shaped(1, 1, 8, 8, 3, 300, 3, 1, 1, 1)},
                                          NamedShape{"kernel_wider_than_the_image", Shaped(1, 1, 8, 8, 2, 2, 5, 1, 2, 1)}),
                          [](const auto& param) { return param.param.name; });
+
+TEST(TallDenseTest, IsTheProduct) {
+  for (const int64_t batch : {8, 16, 19, 32}) {
+    const DenseShape shape{batch, 1031, 1021};
+    ASSERT_EQ(IsTallDense(shape), PanelsFillVectors());   // right on any CPU, fast on some
+    std::vector<float> x(batch * shape.in), w(shape.in * shape.out), b(shape.out), y(batch * shape.out), dx(x.size(), 99), scratch(TallDenseScratch(shape));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 101) * 0.01f - 0.5f;
+    for (size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i * 104729 % 103) * 0.01f - 0.5f;
+    for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 7) - 3;
+    TallDenseForward(shape, x.data(), w.data(), b.data(), true, y.data(), scratch.data());
+    TallDenseData(shape, y.data(), w.data(), dx.data(), scratch.data());
+    for (int64_t n = 0; n < batch; n += 3) {
+      for (int64_t o = 0; o < shape.out; o += 7) {
+        double sum = b[o];
+        for (int64_t i = 0; i < shape.in; ++i) sum += double{x[n * shape.in + i]} * w[o * shape.in + i];
+        ASSERT_NEAR(y[n * shape.out + o], std::max(sum, 0.0), 1e-3) << n << " " << o;
+      }
+      for (int64_t i = 0; i < shape.in; i += 7) {
+        double sum = 0;
+        for (int64_t o = 0; o < shape.out; ++o) sum += double{y[n * shape.out + o]} * w[o * shape.in + i];
+        ASSERT_NEAR(dx[n * shape.in + i], sum, 5e-3) << n << " " << i;
+      }
+    }
+  }
+}
 
 TEST(OwnMaxPoolTest, TakesTheFirstOfTheLargestAndGivesItTheGradient) {
   const MaxPoolShape shape{2, 2, 3, 2, 3, 8};
