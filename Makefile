@@ -57,7 +57,7 @@ picture: build
 	@rm -rf out/chromium; echo "wrote docs/report.png"
 
 # What naive loops over a big network need minutes to hours for; committed, so that nobody else has to wait.
-SKETCHED ?= alexnet googlenet vgg16 resnet18 resnet34 resnet50 resnet101
+SKETCHED ?= alexnet googlenet vgg16 vgg19 resnet18 resnet34 resnet50 resnet101 resnet152
 sketches: build
 	@$(BUILD)/bin/tench verify $(foreach network,$(SKETCHED),--network $(network)) --write-sketches sketches
 
