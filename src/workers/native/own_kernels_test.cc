@@ -138,6 +138,29 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OwnConvTest,
                                          NamedShape{"kernel_wider_than_the_image", Shaped(1, 1, 8, 8, 2, 2, 5, 1, 2, 1)}),
                          [](const auto& param) { return param.param.name; });
 
+TEST(OwnPlainConvTest, GradientOfTheWeights) {
+  struct Case {
+    int64_t channels, out, size, kernel, stride, pad, dilation;
+  };
+  for (const Case& c : {Case{1, 20, 28, 5, 1, 0, 1}, Case{3, 96, 47, 11, 4, 0, 1}, Case{3, 16, 21, 7, 2, 3, 1}, Case{2, 8, 12, 3, 1, 2, 2}, Case{4, 9, 9, 1, 1, 0, 1}}) {
+    ConvGradientShape s = Shaped(3, 1, c.channels, c.out, c.size, c.size, c.kernel, c.stride, c.pad, c.dilation);
+    s.plain_in = true;
+    if (!HasConvGradient(s)) GTEST_SKIP() << "this CPU has no AVX2";
+    Images dy(s.batch, c.out, s.out_h, s.out_w);
+    dy.Fill(s.batch);
+    std::vector<float> x(s.batch * c.channels * c.size * c.size);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 101) * 0.01f - 0.5f;
+    std::vector<double> expected(Padded(c.out) * c.kernel * c.kernel * c.channels);   // (o / 8, kh, kw, i, 8 o)
+    ForEachProduct(s, [&](int64_t n, int64_t, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
+      const int64_t at = ((o / kBlock * c.kernel * c.kernel + tap) * c.channels + i) * kBlock + o % kBlock;
+      expected[at] += double{x[((n * c.channels + i) * c.size + h) * c.size + w]} * dy.at(n, o, row, column);
+    });
+    std::vector<float> dw(expected.size(), 99), scratch(ConvGradientScratch(s, omp_get_max_threads()));
+    ConvGradient(s, x.data(), dy.data(), dw.data(), nullptr, scratch.data());
+    for (size_t i = 0; i < dw.size(); ++i) ASSERT_NEAR(dw[i], expected[i], 1e-3) << c.kernel << " " << i;
+  }
+}
+
 TEST(TallDenseTest, IsTheProduct) {
   for (const int64_t batch : {8, 16, 19, 32}) {
     const DenseShape shape{batch, 1031, 1021};
