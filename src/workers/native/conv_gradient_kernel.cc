@@ -20,7 +20,7 @@ constexpr int64_t kBlock = kGradientBlock;
 constexpr int64_t kLanes = 4;        // input channels of a tile
 constexpr int64_t kWideBlocks = 3;   // blocks of output channels of a tile
 constexpr int64_t kCacheBytes = 24 * 1024;   // of the first level, for what a tap sees of x and a tile of dy
-constexpr int64_t kItemsPerThread = 8;   // so that none waits long for the last
+constexpr int64_t kItemsPerThread = 8, kPlainItemsPerThread = 4;   // so that none waits long for the last
 
 int64_t Blocks(int64_t channels) { return (channels + kBlock - 1) / kBlock; }
 
@@ -107,6 +107,7 @@ class Gradient {
   int64_t scratch_floats() const { return InPlace() ? 0 : s_.kernel_w * rows_at_once_ * s_.out_w * kBlock; }
 
   void RunAll(float* scratch) const {
+    if (s_.plain_in) return RunAllPlain();
     const int64_t rows = s_.groups * in_blocks_ * s_.kernel_h;
     const int64_t wanted = kItemsPerThread * omp_get_max_threads();
     const int64_t parts = std::clamp<int64_t>((wanted + rows - 1) / rows, 1, tiles_);
@@ -145,17 +146,38 @@ class Gradient {
   }
   Span Columns(int64_t kw) const { return Meets(s_.in_w, s_.out_w, s_.stride_w, kw * s_.dilation_w - s_.pad_w); }
 
-  void Run(const Item& it, float* scratch) const {
+  Span Rows(int64_t kh) const { return Meets(s_.in_h, s_.out_h, s_.stride_h, kh * s_.dilation_h - s_.pad_h); }
+
+  void Clear(const Item& it) const {
     for (int64_t block = FirstBlock(it.first_tile); block < FirstBlock(it.last_tile); ++block)
       std::fill_n(Weights(it, block, 0), s_.kernel_w * lanes_all() * kBlock, 0.0f);
-    const Span rows = Meets(s_.in_h, s_.out_h, s_.stride_h, it.kh * s_.dilation_h - s_.pad_h);
+  }
+
+  void Run(const Item& it, float* scratch) const {
+    Clear(it);
+    const Span rows = Rows(it.kh);
     for (int64_t n = 0; n < s_.batch; ++n) {
-      for (int64_t row = rows.first; row < rows.last; row += rows_at_once_) {
-        const int64_t count = std::min(rows_at_once_, rows.last - row);
-        if (s_.plain_in)
-          RunPlain(it, n, row, count);
-        else
-          RunBlocked(it, n, row, count, scratch);
+      for (int64_t row = rows.first; row < rows.last; row += rows_at_once_)
+        RunBlocked(it, n, row, std::min(rows_at_once_, rows.last - row), scratch);
+    }
+  }
+
+  // A first layer has few weights and a large dy: some rows of taps pass over a piece of dy before the next piece comes.
+  void RunAllPlain() const {
+    const int64_t wanted = kPlainItemsPerThread * omp_get_max_threads();
+    const int64_t parts = std::clamp<int64_t>((wanted + tiles_ - 1) / tiles_, 1, s_.kernel_h);
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t item = 0; item < tiles_ * parts; ++item) {
+      const int64_t tile = item / parts, first = s_.kernel_h * (item % parts) / parts, last = s_.kernel_h * (item % parts + 1) / parts;
+      for (int64_t kh = first; kh < last; ++kh) Clear({0, 0, kh, tile, tile + 1});
+      for (int64_t n = 0; n < s_.batch; ++n) {
+        for (int64_t row = 0; row < s_.out_h; row += rows_at_once_) {
+          for (int64_t kh = first; kh < last; ++kh) {
+            const Span rows = Rows(kh);
+            const int64_t begin = std::max(row, rows.first), end = std::min(row + rows_at_once_, rows.last);
+            if (begin < end) RunPlain({0, 0, kh, tile, tile + 1}, n, begin, end - begin);
+          }
+        }
       }
     }
   }

@@ -14,7 +14,7 @@ namespace {
 // over all of them and reads what was written long enough ago to have left the store buffer.
 
 constexpr int64_t kGrain = 4096;         // elements per thread
-constexpr int64_t kLine = 1024;          // elements in one line; all lines together fit the first-level cache
+constexpr int64_t kLine = 8192;          // elements in one line: so many pixels that each block of channels is read in long pieces; all lines fit the second-level cache
 constexpr int64_t kLines = 4;
 
 struct Window {
