@@ -19,8 +19,6 @@ constexpr int64_t kPanel = 16;          // columns
 constexpr int64_t kTilePixels = 6;
 constexpr int64_t kPixelsAtOnce = 12;   // while a panel is in the first-level cache
 
-int64_t Blocks(int64_t channels) { return (channels + kBlock - 1) / kBlock; }
-
 class DataGradient {
  public:
   DataGradient(const ConvGradientShape& shape, float* scratch)
@@ -34,7 +32,7 @@ class DataGradient {
   // Panel by panel: (output channel, 16 columns), zeros beyond the last column.
   void Pack(int64_t panel, const float* weights) const {
     float* to = packed_ + panel * kPanel * out_channels_;
-    const int64_t in_blocks = Blocks(in_channels_), first_block = panel / panels_ * Blocks(out_channels_);
+    const int64_t in_blocks = GradientBlocks(in_channels_), first_block = panel / panels_ * GradientBlocks(out_channels_);
     for (int64_t at = 0; at < kPanel; ++at) {
       const int64_t column = panel % panels_ * kPanel + at, tap = column / in_channels_, in = column % in_channels_;
       for (int64_t o = 0; o < out_channels_; ++o) {
@@ -46,7 +44,7 @@ class DataGradient {
 
   // One image of one group.
   void Image(int64_t group, const float* dy, float* dx, int64_t thread) const {
-    std::fill_n(dx, Blocks(in_channels_) * kBlock * s_.in_h * s_.in_w, 0.0f);
+    std::fill_n(dx, GradientBlocks(in_channels_) * kBlock * s_.in_h * s_.in_w, 0.0f);
     float* columns = packed_ + packed_floats() + thread * thread_floats();
     const int64_t pixels = s_.out_h * s_.out_w;
     for (int64_t pixel = 0; pixel < pixels; pixel += kPixelsAtOnce) {
@@ -128,15 +126,7 @@ void DataGradient::Scatter(const float*, int64_t, int64_t, float*) const {}
 
 }  // namespace
 
-bool HasConvData(const ConvGradientShape& shape) {
-#ifdef __x86_64__
-  const bool able = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-  const bool able = false;
-#endif
-  if (!able || shape.plain_in || shape.in_channels < kBlock || shape.out_channels < kBlock) return false;
-  return shape.groups == 1 || (shape.in_channels / shape.groups % kBlock == 0 && shape.out_channels / shape.groups % kBlock == 0);
-}
+bool HasConvData(const ConvGradientShape& shape) { return !shape.plain_in && HasConvGradient(shape); }
 
 int64_t ConvDataScratch(const ConvGradientShape& shape, int64_t threads) {
   const DataGradient gradient(shape, nullptr);
@@ -146,8 +136,8 @@ int64_t ConvDataScratch(const ConvGradientShape& shape, int64_t threads) {
 void ConvData(const ConvGradientShape& shape, const float* dy, const float* w, float* dx, float* scratch) {
   const DataGradient gradient(shape, scratch);
   // Of an image's part that belongs to one group.
-  const int64_t in_part = Blocks(shape.in_channels / shape.groups) * kBlock * shape.in_h * shape.in_w;
-  const int64_t out_part = Blocks(shape.out_channels / shape.groups) * kBlock * shape.out_h * shape.out_w;
+  const int64_t in_part = GradientBlocks(shape.in_channels / shape.groups) * kBlock * shape.in_h * shape.in_w;
+  const int64_t out_part = GradientBlocks(shape.out_channels / shape.groups) * kBlock * shape.out_h * shape.out_w;
 #pragma omp parallel
   {
     const int64_t thread = omp_get_thread_num();

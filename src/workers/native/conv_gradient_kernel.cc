@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "workers/native/cpu_features.h"
 #include "workers/native/parallel.h"
 
 namespace tench::native {
@@ -21,8 +22,6 @@ constexpr int64_t kLanes = 4;        // input channels of a tile
 constexpr int64_t kWideBlocks = 3;   // blocks of output channels of a tile
 constexpr int64_t kCacheBytes = 24 * 1024;   // of the first level, for what a tap sees of x and a tile of dy
 constexpr int64_t kItemsPerThread = 8, kPlainItemsPerThread = 4;   // so that none waits long for the last
-
-int64_t Blocks(int64_t channels) { return (channels + kBlock - 1) / kBlock; }
 
 // The pixels of one call: `rows` × `columns`, and how far apart things lie.
 struct Pixels {
@@ -98,8 +97,8 @@ class Gradient {
  public:
   Gradient(const ConvGradientShape& shape, const float* x, const float* dy, float* dw)
       : s_(shape), x_(x), dy_(dy), dw_(dw),
-        group_in_(shape.in_channels / shape.groups), in_blocks_(shape.plain_in ? 1 : Blocks(group_in_)),
-        out_blocks_(Blocks(shape.out_channels / shape.groups)),
+        group_in_(shape.in_channels / shape.groups), in_blocks_(shape.plain_in ? 1 : GradientBlocks(group_in_)),
+        out_blocks_(GradientBlocks(shape.out_channels / shape.groups)),
         tiles_((out_blocks_ + kWideBlocks - 1) / kWideBlocks),
         rows_at_once_(std::clamp<int64_t>(kCacheBytes / (4 * (lanes_all() * (s_.plain_in ? s_.in_w : s_.out_w) + kWideBlocks * kBlock * s_.out_w)), 1,
                                           s_.out_h)) {}
@@ -271,7 +270,7 @@ void SumPixels(const float* dy, int64_t pixels, float (&sum)[kBlock]) {
 }
 
 void BiasGradient(const ConvGradientShape& shape, const float* dy, float* db) {
-  const int64_t blocks = Blocks(shape.out_channels), plane = shape.out_h * shape.out_w;
+  const int64_t blocks = GradientBlocks(shape.out_channels), plane = shape.out_h * shape.out_w;
   ParallelFor(blocks, std::max<int64_t>(1, 16 * 1024 / (shape.batch * plane * kBlock)), [&](int64_t first, int64_t last) {
     for (int64_t block = first; block < last; ++block) {
       float total[kBlock] = {};
@@ -288,12 +287,7 @@ void BiasGradient(const ConvGradientShape& shape, const float* dy, float* db) {
 }  // namespace
 
 bool HasConvGradient(const ConvGradientShape& shape) {
-#ifdef __x86_64__
-  const bool able = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-  const bool able = false;
-#endif
-  if (!able) return false;
+  if (!HasAvx2()) return false;
   if (shape.out_channels < kBlock || (shape.plain_in ? shape.groups > 1 : shape.in_channels < kBlock)) return false;
   return shape.groups == 1 || (shape.in_channels / shape.groups % kBlock == 0 && shape.out_channels / shape.groups % kBlock == 0);
 }

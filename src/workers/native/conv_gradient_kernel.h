@@ -17,6 +17,8 @@ struct ConvGradientShape {
 };
 
 constexpr int64_t kGradientBlock = 8;
+// Blocks that so many channels fill, the last of them perhaps in part.
+inline int64_t GradientBlocks(int64_t channels) { return (channels + kGradientBlock - 1) / kGradientBlock; }
 
 // Whether this CPU and this shape can have it. With several groups their channels must be whole blocks.
 bool HasConvGradient(const ConvGradientShape& shape);

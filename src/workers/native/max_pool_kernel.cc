@@ -5,6 +5,7 @@
 #include <immintrin.h>
 #endif
 
+#include "workers/native/cpu_features.h"
 #include "workers/native/parallel.h"
 
 namespace tench::native {
@@ -69,11 +70,7 @@ void GradientRows(const MaxPoolShape&, int64_t, int64_t, const float*, const uin
 }  // namespace
 
 bool HasMaxPool(const MaxPoolShape& shape) {
-#ifdef __x86_64__
-  return __builtin_cpu_supports("avx2") && shape.block % kVector == 0 && shape.kernel_h * shape.kernel_w <= kMostPlaces;
-#else
-  return false;
-#endif
+  return HasAvx2() && shape.block % kVector == 0 && shape.kernel_h * shape.kernel_w <= kMostPlaces;
 }
 
 void MaxPool(const MaxPoolShape& shape, const float* x, float* y, uint8_t* which) {

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "workers/native/cpu_features.h"
+
 namespace tench::native {
 namespace {
 
@@ -82,7 +84,7 @@ const TileKernel* ChooseTileKernels() {
   static constexpr TileKernel kPortable[] = {PortableTile<1>, PortableTile<2>, PortableTile<3>, PortableTile<4>, PortableTile<5>, PortableTile<6>};
 #ifdef __x86_64__
   static constexpr TileKernel kWide[] = {WideTile<1>, WideTile<2>, WideTile<3>, WideTile<4>, WideTile<5>, WideTile<6>};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return kWide;
+  if (HasAvx2()) return kWide;
 #endif
   return kPortable;
 }
@@ -100,13 +102,7 @@ void MultiplyRows(const Matrix& a, const float* panel, int64_t depth, float* c, 
 
 }  // namespace
 
-bool PanelsFillVectors() {
-#ifdef __x86_64__
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && !__builtin_cpu_supports("avx512f");
-#else
-  return false;
-#endif
-}
+bool PanelsFillVectors() { return HasAvx2() && !HasAvx512(); }
 
 int64_t PanelCount(int64_t columns) { return (columns + kPanelWidth - 1) / kPanelWidth; }
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "workers/native/cpu_features.h"
 #include "workers/native/parallel.h"
 
 namespace tench::native {
@@ -140,7 +141,7 @@ using TileKernel = void (*)(const Tiles&, const float* x, const float* dy, int64
 
 TileKernel ChooseTileKernel() {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return WideTile;
+  if (HasAvx2()) return WideTile;
 #endif
   return PortableTile;
 }
