@@ -6,16 +6,15 @@
 
 #include <cstdint>
 
-#include "workers/native/conv_gradient_kernel.h"
+#include "workers/native/own_conv_shape.h"
 
 namespace tench::native {
 
 // Whether this CPU and this shape can have it: blocks of channels on both sides, whole ones if there are several groups.
-bool HasConvData(const ConvGradientShape& shape);
+bool HasConvData(const OwnConvShape& shape);
 // Floats of working memory, for `threads` threads.
-int64_t ConvDataScratch(const ConvGradientShape& shape, int64_t threads);
+int64_t ConvDataScratch(const OwnConvShape& shape, int64_t threads);
 
-// dy: (n, o / 8, h, w, 8). w: (g, o / 8, i / 8, kh, kw, 8 i, 8 o). dx: (n, i / 8, h, w, 8). Channels beyond the last are zeros.
-void ConvData(const ConvGradientShape& shape, const float* dy, const float* w, float* dx, float* scratch);
+void ConvData(const OwnConvShape& shape, const float* dy, const float* w, float* dx, float* scratch);
 
 }  // namespace tench::native

@@ -17,7 +17,7 @@
 namespace tench::native {
 namespace {
 
-constexpr int64_t kBlock = kGradientBlock;
+constexpr int64_t kBlock = kOwnBlock;
 constexpr int64_t kLanes = 4;        // input channels of a tile
 constexpr int64_t kWideBlocks = 3;   // blocks of output channels of a tile
 constexpr int64_t kCacheBytes = 24 * 1024;   // of the first level, for what a tap sees of x and a tile of dy
@@ -95,10 +95,10 @@ struct Item {
 
 class Gradient {
  public:
-  Gradient(const ConvGradientShape& shape, const float* x, const float* dy, float* dw)
+  Gradient(const OwnConvShape& shape, const float* x, const float* dy, float* dw)
       : s_(shape), x_(x), dy_(dy), dw_(dw),
-        group_in_(shape.in_channels / shape.groups), in_blocks_(shape.plain_in ? 1 : GradientBlocks(group_in_)),
-        out_blocks_(GradientBlocks(shape.out_channels / shape.groups)),
+        group_in_(shape.in_channels / shape.groups), in_blocks_(shape.plain_in ? 1 : OwnBlocks(group_in_)),
+        out_blocks_(OwnBlocks(shape.out_channels / shape.groups)),
         tiles_((out_blocks_ + kWideBlocks - 1) / kWideBlocks),
         rows_at_once_(std::clamp<int64_t>(kCacheBytes / (4 * (lanes_all() * (s_.plain_in ? s_.in_w : s_.out_w) + kWideBlocks * kBlock * s_.out_w)), 1,
                                           s_.out_h)) {}
@@ -255,7 +255,7 @@ class Gradient {
     TileOf(taps, BlocksOf(tile))(p, plane + w, dy + columns.first * kBlock, Weights(it, FirstBlock(tile), kw) + channel * kBlock);
   }
 
-  const ConvGradientShape& s_;
+  const OwnConvShape& s_;
   const float *x_, *dy_;
   float* dw_;
   const int64_t group_in_, in_blocks_, out_blocks_, tiles_;
@@ -269,8 +269,24 @@ void SumPixels(const float* dy, int64_t pixels, float (&sum)[kBlock]) {
   }
 }
 
-void BiasGradient(const ConvGradientShape& shape, const float* dy, float* db) {
-  const int64_t blocks = GradientBlocks(shape.out_channels), plane = shape.out_h * shape.out_w;
+}  // namespace
+
+bool HasConvGradient(const OwnConvShape& shape) {
+  if (!HasAvx2()) return false;
+  if (shape.out_channels < kBlock || (shape.plain_in ? shape.groups > 1 : shape.in_channels < kBlock)) return false;
+  return shape.groups == 1 || (shape.in_channels / shape.groups % kBlock == 0 && shape.out_channels / shape.groups % kBlock == 0);
+}
+
+int64_t ConvGradientScratch(const OwnConvShape& shape, int64_t threads) {
+  return threads * Gradient(shape, nullptr, nullptr, nullptr).scratch_floats();
+}
+
+void ConvGradient(const OwnConvShape& shape, const float* x, const float* dy, float* dw, float* scratch) {
+  Gradient(shape, x, dy, dw).RunAll(scratch);
+}
+
+void ConvBiasGradient(const OwnConvShape& shape, const float* dy, float* db) {
+  const int64_t blocks = OwnBlocks(shape.out_channels), plane = shape.out_h * shape.out_w;
   ParallelFor(blocks, std::max<int64_t>(1, 16 * 1024 / (shape.batch * plane * kBlock)), [&](int64_t first, int64_t last) {
     for (int64_t block = first; block < last; ++block) {
       float total[kBlock] = {};
@@ -282,23 +298,6 @@ void BiasGradient(const ConvGradientShape& shape, const float* dy, float* db) {
       std::copy_n(total, std::min(kBlock, shape.out_channels - block * kBlock), db + block * kBlock);
     }
   });
-}
-
-}  // namespace
-
-bool HasConvGradient(const ConvGradientShape& shape) {
-  if (!HasAvx2()) return false;
-  if (shape.out_channels < kBlock || (shape.plain_in ? shape.groups > 1 : shape.in_channels < kBlock)) return false;
-  return shape.groups == 1 || (shape.in_channels / shape.groups % kBlock == 0 && shape.out_channels / shape.groups % kBlock == 0);
-}
-
-int64_t ConvGradientScratch(const ConvGradientShape& shape, int64_t threads) {
-  return threads * Gradient(shape, nullptr, nullptr, nullptr).scratch_floats();
-}
-
-void ConvGradient(const ConvGradientShape& shape, const float* x, const float* dy, float* dw, float* db, float* scratch) {
-  Gradient(shape, x, dy, dw).RunAll(scratch);
-  if (db != nullptr) BiasGradient(shape, dy, db);
 }
 
 }  // namespace tench::native

@@ -8,6 +8,7 @@
 #include "workers/native/conv_gradient_kernel.h"
 #include "workers/native/lowering.h"
 #include "workers/native/parallel.h"
+#include "workers/native/winograd_kernel.h"
 
 namespace tench::native {
 namespace {
@@ -146,31 +147,57 @@ void AddBackwardWeights(const ConvShape& shape, const Family& family, const dnnl
   });
 }
 
-ConvGradientShape OwnShape(const ConvShape& shape) {
+OwnConvShape OwnShape(const ConvShape& shape) {
   return {shape.batch, shape.op.groups, shape.in[1], shape.out[1], shape.in[2], shape.in[3], shape.out[2], shape.out[3],
           shape.op.kernel.h, shape.op.kernel.w, shape.op.stride.h, shape.op.stride.w, shape.op.pad.h, shape.op.pad.w,
           shape.op.dilation.h, shape.op.dilation.w, IsPlain(HomeMd(shape.in))};
 }
 
-Md OwnWeights(const ConvShape& shape, Tag tag) { return Md(shape.PlainWeights().get_dims(), dnnl::memory::data_type::f32, tag); }
+bool InOwnBlocks() { return ChannelBlock() == kOwnBlock; }
 
-Md FloatsMd(int64_t count) { return count > 0 ? PlainMd({count}) : Md(); }
+// Kernels of our own: as the images lie between layers, weights in square blocks (own_conv_shape.h).
+ConvKernel OwnKernel(const std::string& id, const std::string& implementation, const ConvShape& shape, const Md& bias, int64_t scratch,
+                     decltype(ConvKernel::own) run) {
+  const Tag tag = OwnShape(shape).plain_in ? Tag::Ohwi8o : shape.op.groups > 1 ? Tag::gOIhw8i8o : Tag::OIhw8i8o;
+  return {id, implementation, {}, HomeMd(shape.in), Md(shape.PlainWeights().get_dims(), dnnl::memory::data_type::f32, tag), bias, HomeMd(shape.out),
+          scratch > 0 ? PlainMd({scratch}) : Md(), false, std::move(run)};
+}
 
 void AddOwnGradient(const ConvShape& shape, std::vector<ConvKernel>& kernels) {
-  const ConvGradientShape own = OwnShape(shape);
-  if (ChannelBlock() != kGradientBlock || !HasConvGradient(own)) return;
-  const Tag tag = own.plain_in ? Tag::Ohwi8o : own.groups > 1 ? Tag::gOIhw8i8o : Tag::OIhw8i8o;
-  kernels.push_back({"own/0", "own:avx2", {}, HomeMd(shape.in), OwnWeights(shape, tag), BiasMd(shape), HomeMd(shape.out),
-                     FloatsMd(ConvGradientScratch(own, omp_get_max_threads())), false,
-                     [own](float* x, float* dy, float* dw, float* db, float* scratch) { ConvGradient(own, x, dy, dw, db, scratch); }});
+  const OwnConvShape own = OwnShape(shape);
+  if (!InOwnBlocks() || !HasConvGradient(own)) return;
+  kernels.push_back(OwnKernel("own/0", "own:avx2", shape, BiasMd(shape), ConvGradientScratch(own, omp_get_max_threads()),
+                              [own](float* x, float* dy, float* dw, float* db, float* scratch) {
+                                ConvGradient(own, x, dy, dw, scratch);
+                                if (db != nullptr) ConvBiasGradient(own, dy, db);
+                              }));
 }
 
 void AddOwnData(const ConvShape& shape, std::vector<ConvKernel>& kernels) {
-  const ConvGradientShape own = OwnShape(shape);
-  if (ChannelBlock() != kGradientBlock || !HasConvData(own)) return;
-  kernels.push_back({"own/0", "own:avx2", {}, HomeMd(shape.in), OwnWeights(shape, own.groups > 1 ? Tag::gOIhw8i8o : Tag::OIhw8i8o), Md(), HomeMd(shape.out),
-                     FloatsMd(ConvDataScratch(own, omp_get_max_threads())), false,
-                     [own](float* dx, float* dy, float* w, float*, float* scratch) { ConvData(own, dy, w, dx, scratch); }});
+  const OwnConvShape own = OwnShape(shape);
+  if (!InOwnBlocks() || !HasConvData(own)) return;
+  kernels.push_back(OwnKernel("own/0", "own:avx2", shape, Md(), ConvDataScratch(own, omp_get_max_threads()),
+                              [own](float* dx, float* dy, float* w, float*, float* scratch) { ConvData(own, dy, w, dx, scratch); }));
+}
+
+void AddWinograd(const ConvShape& shape, ConvDirection direction, std::vector<ConvKernel>& kernels) {
+  const OwnConvShape own = OwnShape(shape);
+  if (!InOwnBlocks() || !HasWinograd(own)) return;
+  const auto add = [&](const Md& bias, decltype(ConvKernel::own) run) {
+    kernels.push_back(OwnKernel("winograd/0", "winograd:avx2", shape, bias, WinogradScratch(own), std::move(run)));
+  };
+  if (direction == ConvDirection::kBackwardData) {
+    add(Md(), [own](float* dx, float* dy, float* w, float*, float* scratch) { WinogradData(own, dy, w, dx, scratch); });
+  } else if (direction == ConvDirection::kBackwardWeights) {
+    add(BiasMd(shape), [own](float* x, float* dy, float* dw, float* db, float* scratch) {
+      WinogradGradient(own, x, dy, dw, scratch);
+      if (db != nullptr) ConvBiasGradient(own, dy, db);
+    });
+  } else if (shape.activation == Activation::kNone || shape.activation == Activation::kRelu) {
+    add(BiasMd(shape), [own, relu = shape.activation == Activation::kRelu](float* x, float* y, float* w, float* bias, float* scratch) {
+      WinogradForward(own, x, w, bias, relu, y, scratch);
+    });
+  }
 }
 
 }  // namespace
@@ -200,7 +227,8 @@ std::vector<ConvKernel> EnumerateConv(const ConvShape& shape, ConvDirection dire
       // This family has no kernel for the shape; another may.
     }
   };
-  // First where it leads almost always: what is never measured takes the first.
+  // First where they lead almost always: what is never measured takes the first.
+  attempt("winograd", [&] { AddWinograd(shape, direction, kernels); });
   if (direction == ConvDirection::kBackwardWeights) attempt("own", [&] { AddOwnGradient(shape, kernels); });
   for (const Family& family : Families(shape)) {
     attempt(family.name, [&] {

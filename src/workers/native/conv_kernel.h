@@ -2,8 +2,8 @@
 #pragma once
 // One way to compute one direction of one convolution: a oneDNN primitive with the layouts that it wants. EnumerateConv lists the ways that
 // are legal here, what is best without a trial first and portable loops last: oneDNN's implementations for blocked and channels-last images, and for a forward convolution of
-// stride 1 its backward-data kernel on weights that are transposed and turned by 180 degrees ("flipped"), which is the same sum; for the gradients
-// also kernels of our own (conv_gradient_kernel.h, conv_data_kernel.h).
+// stride 1 its backward-data kernel on weights that are transposed and turned by 180 degrees ("flipped"), which is the same sum; and
+// kernels of our own (winograd_kernel.h, conv_gradient_kernel.h, conv_data_kernel.h).
 
 #include <cstdint>
 #include <functional>
@@ -30,13 +30,13 @@ struct ConvShape {
 enum class ConvDirection { kForward, kBackwardData, kBackwardWeights };
 
 struct ConvKernel {
-  std::string id;              // "blocked/0": the family and the place in oneDNN's list; "own/0"
+  std::string id;              // "blocked/0": the family and the place in oneDNN's list; "own/0", "winograd/0"
   std::string implementation;  // oneDNN's name
   std::function<dnnl::primitive()> make;   // generates its code: slow, so only for those that will run
   Md in, weights, bias, out, scratchpad;   // of data or its gradient; bias is empty where the primitive has none
   bool flipped = false;        // needs flipped weights, and bias and activation as a pass of their own
-  // Instead of `make`: of the input's image or its gradient, the output's gradient, the weights or theirs, the bias's gradient (null if there is
-  // none), and the scratchpad.
+  // Instead of `make`: of the input's image or its gradient, the output's or its gradient, the weights or theirs, the bias or its gradient (null
+  // if there is none), and the scratchpad. Bias and activation of the forward direction are its own matter.
   std::function<void(float* in, float* out, float* weights, float* bias, float* scratch)> own;
 };
 

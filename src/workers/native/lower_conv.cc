@@ -10,40 +10,6 @@ struct Conv {
   Tensor weights, bias;   // bias only if the op has one
 };
 
-void AddForward(Lowering& low, size_t layer, const Conv& conv, const ConvKernel& kernel) {
-  const Tensor in = low.InputAs(layer, 0, kernel.in);
-  const Md home = HomeMd(conv.shape.out);
-  const Tensor out = kernel.out == home ? low.NewOutput(home) : low.NewTensor(kernel.out);
-  std::vector<Argument> arguments;
-  if (kernel.flipped) {
-    const Tensor flipped = low.NewTensor(kernel.weights);
-    low.AddKernel(layer, Direction::kForward, "flip weights", {conv.weights, flipped},
-                  [md = conv.weights.md](std::span<float* const> p, RunState&) { FlipWeights(md, p[0], p[1]); });
-    arguments = {{DNNL_ARG_DIFF_DST, in}, {DNNL_ARG_WEIGHTS, flipped}, {DNNL_ARG_DIFF_SRC, out}};
-  } else {
-    const Tensor weights = low.InLayout(layer, Direction::kForward, conv.weights, kernel.weights);
-    arguments = {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, out}};
-    if (conv.bias) arguments.push_back({DNNL_ARG_BIAS, conv.bias});
-  }
-  low.AddPrimitive(layer, Direction::kForward, kernel.implementation, kernel.scratchpad, kernel.make(), std::move(arguments),
-                   conv.shape.Flops());
-  const Activation activation = conv.shape.activation;
-  if (kernel.flipped && (conv.bias || activation != Activation::kNone)) {
-    const Tensor bias = conv.bias ? conv.bias : low.NewTensor(PlainMd({conv.shape.out[1]}), Place::kPinned);   // zeros
-    low.AddKernel(layer, Direction::kForward, "bias+activation", {out, bias},
-                  [o = conv.shape.out, block = ChannelBlock(), activation](std::span<float* const> p, RunState&) {
-                    AddBias(p[0], p[1], o[0], o[1], o[2] * o[3], block, activation);
-                  });
-  }
-  if (out.md == home) {
-    low.SetOutput(layer, out);
-    return;
-  }
-  const Tensor in_home = low.NewOutput(home);
-  low.AddReorder(layer, Direction::kForward, out, in_home);
-  low.SetOutput(layer, in_home);
-}
-
 // What a kernel of our own works on; there may be no bias.
 struct OwnTensors {
   Tensor in, out, weights, bias;
@@ -59,6 +25,48 @@ void AddOwn(Lowering& low, size_t layer, Direction direction, const Conv& conv, 
                   run(p[0], p[1], p[2], biased ? p[3] : nullptr, scratched ? p.back() : nullptr);
                 },
                 conv.shape.Flops());
+}
+
+// The forward pass as the backward-data pass of another convolution, on turned weights; bias and activation come after it.
+void AddFlipped(Lowering& low, size_t layer, const Conv& conv, const ConvKernel& kernel, const Tensor& in, const Tensor& out) {
+  const Tensor flipped = low.NewTensor(kernel.weights);
+  low.AddKernel(layer, Direction::kForward, "flip weights", {conv.weights, flipped},
+                [md = conv.weights.md](std::span<float* const> p, RunState&) { FlipWeights(md, p[0], p[1]); });
+  low.AddPrimitive(layer, Direction::kForward, kernel.implementation, kernel.scratchpad, kernel.make(),
+                   {{DNNL_ARG_DIFF_DST, in}, {DNNL_ARG_WEIGHTS, flipped}, {DNNL_ARG_DIFF_SRC, out}}, conv.shape.Flops());
+  const Activation activation = conv.shape.activation;
+  if (!conv.bias && activation == Activation::kNone) return;
+  const Tensor bias = conv.bias ? conv.bias : low.NewTensor(PlainMd({conv.shape.out[1]}), Place::kPinned);   // zeros
+  low.AddKernel(layer, Direction::kForward, "bias+activation", {out, bias},
+                [o = conv.shape.out, block = ChannelBlock(), activation](std::span<float* const> p, RunState&) {
+                  AddBias(p[0], p[1], o[0], o[1], o[2] * o[3], block, activation);
+                });
+}
+
+void AddForward(Lowering& low, size_t layer, const Conv& conv, const ConvKernel& kernel) {
+  const Tensor in = low.InputAs(layer, 0, kernel.in);
+  const Md home = HomeMd(conv.shape.out);
+  const Tensor out = kernel.out == home ? low.NewOutput(home) : low.NewTensor(kernel.out);
+  if (kernel.flipped) {
+    AddFlipped(low, layer, conv, kernel, in, out);
+  } else {
+    const Tensor weights = low.InLayout(layer, Direction::kForward, conv.weights, kernel.weights);
+    if (kernel.own) {
+      AddOwn(low, layer, Direction::kForward, conv, kernel, {in, out, weights, conv.bias});
+    } else {
+      std::vector<Argument> arguments = {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, out}};
+      if (conv.bias) arguments.push_back({DNNL_ARG_BIAS, conv.bias});
+      low.AddPrimitive(layer, Direction::kForward, kernel.implementation, kernel.scratchpad, kernel.make(), std::move(arguments),
+                       conv.shape.Flops());
+    }
+  }
+  if (out.md == home) {
+    low.SetOutput(layer, out);
+    return;
+  }
+  const Tensor in_home = low.NewOutput(home);
+  low.AddReorder(layer, Direction::kForward, out, in_home);
+  low.SetOutput(layer, in_home);
 }
 
 void AddBackwardData(Lowering& low, size_t layer, const Conv& conv, const Tensor& gradient) {

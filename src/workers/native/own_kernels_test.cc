@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "workers/native/conv_data_kernel.h"
@@ -12,11 +13,12 @@
 #include "workers/native/dense_kernel.h"
 #include "workers/native/max_pool_kernel.h"
 #include "workers/native/panel_kernel.h"
+#include "workers/native/winograd_kernel.h"
 
 namespace tench::native {
 namespace {
 
-constexpr int64_t kBlock = kGradientBlock;
+constexpr int64_t kBlock = kOwnBlock;
 
 int64_t Padded(int64_t channels) { return (channels + kBlock - 1) / kBlock * kBlock; }
 
@@ -44,19 +46,19 @@ class Images {
 };
 
 // The place of a weight in (g, o / 8, i / 8, kh, kw, 8 i, 8 o); `o` and `i` count within the group.
-int64_t WeightAt(const ConvGradientShape& s, int64_t g, int64_t o, int64_t i, int64_t tap) {
+int64_t WeightAt(const OwnConvShape& s, int64_t g, int64_t o, int64_t i, int64_t tap) {
   const int64_t out_blocks = Padded(s.out_channels / s.groups) / kBlock, in_blocks = Padded(s.in_channels / s.groups) / kBlock;
   const int64_t block = ((g * out_blocks + o / kBlock) * in_blocks + i / kBlock) * s.kernel_h * s.kernel_w + tap;
   return (block * kBlock + i % kBlock) * kBlock + o % kBlock;
 }
 
-int64_t WeightCount(const ConvGradientShape& s) {
+int64_t WeightCount(const OwnConvShape& s) {
   return Padded(s.out_channels / s.groups) * Padded(s.in_channels / s.groups) * s.groups * s.kernel_h * s.kernel_w;
 }
 
 // Calls visit(n, g, o, i, tap, h, w, row, column) for every product that the convolution is made of.
 template <class Visit>
-void ForEachProduct(const ConvGradientShape& s, const Visit& visit) {
+void ForEachProduct(const OwnConvShape& s, const Visit& visit) {
   const int64_t out = s.out_channels / s.groups, in = s.in_channels / s.groups;
   for (int64_t n = 0; n < s.batch; ++n) {
     for (int64_t pixel = 0; pixel < s.out_h * s.out_w; ++pixel) {
@@ -72,12 +74,18 @@ void ForEachProduct(const ConvGradientShape& s, const Visit& visit) {
   }
 }
 
+std::vector<float> SomeWeights(const OwnConvShape& shape) {
+  std::vector<float> weights(WeightCount(shape));
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7919 % 101) * 0.01f - 0.5f;
+  return weights;
+}
+
 struct NamedShape {
   std::string name;
-  ConvGradientShape shape;
+  OwnConvShape shape;
 };
 
-ConvGradientShape Shaped(int64_t batch, int64_t groups, int64_t in, int64_t out, int64_t h, int64_t w, int64_t kernel, int64_t stride, int64_t pad,
+OwnConvShape Shaped(int64_t batch, int64_t groups, int64_t in, int64_t out, int64_t h, int64_t w, int64_t kernel, int64_t stride, int64_t pad,
                          int64_t dilation) {
   const auto size = [&](int64_t length) { return (length + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1; };
   return {batch, groups, in, out, h, w, size(h), size(w), kernel, kernel, stride, stride, pad, pad, dilation, dilation, false};
@@ -90,7 +98,7 @@ class OwnConvTest : public testing::TestWithParam<NamedShape> {
     x.Fill(shape.batch);
     dy.Fill(shape.batch);
   }
-  const ConvGradientShape shape = GetParam().shape;
+  const OwnConvShape shape = GetParam().shape;
   Images x{shape.batch, shape.in_channels, shape.in_h, shape.in_w}, dy{shape.batch, shape.out_channels, shape.out_h, shape.out_w};
   const int64_t in = shape.in_channels / shape.groups, out = shape.out_channels / shape.groups;
 };
@@ -106,14 +114,14 @@ TEST_P(OwnConvTest, GradientOfTheWeights) {
     }
   }
   std::vector<float> dw(expected.size(), 99), db(shape.out_channels, 99), scratch(ConvGradientScratch(shape, omp_get_max_threads()));
-  ConvGradient(shape, x.data(), dy.data(), dw.data(), db.data(), scratch.data());
+  ConvGradient(shape, x.data(), dy.data(), dw.data(), scratch.data());
+  ConvBiasGradient(shape, dy.data(), db.data());
   for (size_t i = 0; i < dw.size(); ++i) ASSERT_NEAR(dw[i], expected[i], 1e-3) << i;
   for (size_t i = 0; i < db.size(); ++i) ASSERT_NEAR(db[i], expected_bias[i], 1e-3) << i;
 }
 
 TEST_P(OwnConvTest, GradientOfTheInput) {
-  std::vector<float> weights(WeightCount(shape));
-  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7919 % 101) * 0.01f - 0.5f;
+  const std::vector<float> weights = SomeWeights(shape);
   Images dx(shape.batch, shape.in_channels, shape.in_h, shape.in_w);
   std::vector<double> expected(shape.batch * Padded(shape.in_channels) * shape.in_h * shape.in_w);
   ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
@@ -138,12 +146,101 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OwnConvTest,
                                          NamedShape{"kernel_wider_than_the_image", Shaped(1, 1, 8, 8, 2, 2, 5, 1, 2, 1)}),
                          [](const auto& param) { return param.param.name; });
 
+// The root mean square of the difference, over that of what was expected.
+double Distance(std::span<const float> found, std::span<const double> expected) {
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    difference += (found[i] - expected[i]) * (found[i] - expected[i]);
+    norm += expected[i] * expected[i];
+  }
+  return std::sqrt(difference / norm);
+}
+
+class WinogradTest : public OwnConvTest {
+ protected:
+  void SetUp() override {
+    OwnConvTest::SetUp();
+    if (IsSkipped()) return;
+    ASSERT_TRUE(HasWinograd(shape));
+    scratch.resize(WinogradScratch(shape), 77.0f);
+  }
+  std::vector<float> scratch;
+};
+
+constexpr double kWinogradRounding = 5e-6;
+
+TEST_P(WinogradTest, Forward) {
+  const std::vector<float> weights = SomeWeights(shape);
+  std::vector<float> bias(shape.out_channels);
+  for (size_t i = 0; i < bias.size(); ++i) bias[i] = static_cast<float>(i % 7) - 3;
+  Images y(shape.batch, shape.out_channels, shape.out_h, shape.out_w);
+  const int64_t count = shape.batch * shape.out_channels * shape.out_h * shape.out_w;
+  std::vector<double> expected(count);
+  ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
+    expected[&y.at(n, g * out + o, row, column) - y.data()] += double{weights[WeightAt(shape, g, o, i, tap)]} * x.at(n, g * in + i, h, w);
+  });
+  WinogradForward(shape, x.data(), weights.data(), nullptr, false, y.data(), scratch.data());
+  EXPECT_LT(Distance({y.data(), expected.size()}, expected), kWinogradRounding);
+  for (int64_t n = 0; n < shape.batch; ++n) {
+    for (int64_t o = 0; o < shape.out_channels; ++o) {
+      for (int64_t p = 0; p < shape.out_h * shape.out_w; ++p) {
+        double& at = expected[&y.at(n, o, p / shape.out_w, p % shape.out_w) - y.data()];
+        at = std::max(0.0, at + bias[o]);
+      }
+    }
+  }
+  WinogradForward(shape, x.data(), weights.data(), bias.data(), true, y.data(), scratch.data());
+  EXPECT_LT(Distance({y.data(), expected.size()}, expected), kWinogradRounding);
+}
+
+TEST_P(WinogradTest, GradientOfTheInput) {
+  const std::vector<float> weights = SomeWeights(shape);
+  Images dx(shape.batch, shape.in_channels, shape.in_h, shape.in_w);
+  std::vector<double> expected(shape.batch * shape.in_channels * shape.in_h * shape.in_w);
+  ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
+    expected[&dx.at(n, g * in + i, h, w) - dx.data()] += double{weights[WeightAt(shape, g, o, i, tap)]} * dy.at(n, g * out + o, row, column);
+  });
+  WinogradData(shape, dy.data(), weights.data(), dx.data(), scratch.data());
+  EXPECT_LT(Distance({dx.data(), expected.size()}, expected), kWinogradRounding);
+}
+
+TEST_P(WinogradTest, GradientOfTheWeights) {
+  std::vector<double> expected(WeightCount(shape));
+  ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
+    expected[WeightAt(shape, g, o, i, tap)] += double{x.at(n, g * in + i, h, w)} * dy.at(n, g * out + o, row, column);
+  });
+  std::vector<float> dw(expected.size(), 99);
+  WinogradGradient(shape, x.data(), dy.data(), dw.data(), scratch.data());
+  EXPECT_LT(Distance(dw, expected), kWinogradRounding);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, WinogradTest,
+                         testing::Values(NamedShape{"three", Shaped(2, 1, 16, 24, 12, 8, 3, 1, 1, 1)},
+                                         NamedShape{"tiles_beyond_the_edge", Shaped(2, 1, 16, 32, 13, 7, 3, 1, 1, 1)},
+                                         NamedShape{"unpadded", Shaped(1, 1, 8, 16, 9, 11, 3, 1, 0, 1)},
+                                         NamedShape{"padded_by_all_but_one", Shaped(1, 1, 8, 8, 5, 6, 3, 1, 2, 1)},
+                                         NamedShape{"five", Shaped(2, 1, 16, 40, 9, 10, 5, 1, 2, 1)},
+                                         NamedShape{"five_unpadded", Shaped(1, 1, 24, 16, 8, 8, 5, 1, 0, 1)},
+                                         NamedShape{"groups", Shaped(2, 2, 48, 32, 6, 6, 5, 1, 2, 1)},
+                                         NamedShape{"several_lots", Shaped(2, 1, 64, 48, 56, 44, 3, 1, 1, 1)},
+                                         NamedShape{"several_slabs", Shaped(1, 1, 400, 392, 5, 5, 3, 1, 1, 1)},
+                                         NamedShape{"smaller_than_a_tile", Shaped(3, 1, 8, 8, 2, 2, 5, 1, 2, 1)}),
+                         [](const auto& param) { return param.param.name; });
+
+TEST(WinogradShapeTest, LeavesOtherConvolutionsToOthers) {
+  EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 8, 9, 9, 3, 2, 1, 1)));
+  EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 8, 9, 9, 3, 1, 2, 2)));
+  EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 8, 9, 9, 7, 1, 3, 1)));
+  EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 12, 9, 9, 3, 1, 1, 1)));
+  EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 8, 9, 9, 3, 1, 3, 1)));
+}
+
 TEST(OwnPlainConvTest, GradientOfTheWeights) {
   struct Case {
     int64_t channels, out, size, kernel, stride, pad, dilation;
   };
   for (const Case& c : {Case{1, 20, 28, 5, 1, 0, 1}, Case{3, 96, 47, 11, 4, 0, 1}, Case{3, 16, 21, 7, 2, 3, 1}, Case{2, 8, 12, 3, 1, 2, 2}, Case{4, 9, 9, 1, 1, 0, 1}}) {
-    ConvGradientShape s = Shaped(3, 1, c.channels, c.out, c.size, c.size, c.kernel, c.stride, c.pad, c.dilation);
+    OwnConvShape s = Shaped(3, 1, c.channels, c.out, c.size, c.size, c.kernel, c.stride, c.pad, c.dilation);
     s.plain_in = true;
     if (!HasConvGradient(s)) GTEST_SKIP() << "this CPU has no AVX2";
     Images dy(s.batch, c.out, s.out_h, s.out_w);
@@ -156,7 +253,7 @@ TEST(OwnPlainConvTest, GradientOfTheWeights) {
       expected[at] += double{x[((n * c.channels + i) * c.size + h) * c.size + w]} * dy.at(n, o, row, column);
     });
     std::vector<float> dw(expected.size(), 99), scratch(ConvGradientScratch(s, omp_get_max_threads()));
-    ConvGradient(s, x.data(), dy.data(), dw.data(), nullptr, scratch.data());
+    ConvGradient(s, x.data(), dy.data(), dw.data(), scratch.data());
     for (size_t i = 0; i < dw.size(); ++i) ASSERT_NEAR(dw[i], expected[i], 1e-3) << c.kernel << " " << i;
   }
 }

@@ -34,7 +34,7 @@ class TunerCache {
 
 // $XDG_CACHE_HOME/tench or ~/.cache/tench; empty if the environment names neither.
 std::filesystem::path DefaultCacheFolder();
-// "AMD EPYC 7B13, oneDNN 3.2.0, kernels 3"
+// "AMD EPYC 7B13, oneDNN 3.2.0, kernels 4"
 std::string MachineName();
 
 }  // namespace tench::native
