@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/clock.h"
 #include "workers/native/parallel.h"
@@ -15,8 +16,7 @@ constexpr int64_t kEnoughNs = 60'000'000;   // of runs of the best candidate
 constexpr int kMinRounds = 5;
 constexpr int kMaxRounds = 120;
 // Times the best at which a candidate leaves. The first rounds meet cold code and cold memory, and one bad moment should not decide.
-constexpr double kHopeless = 2.0, kDoubtful = 1.3, kBehind = 1.15;
-constexpr int kDoubtfulRounds = 4;
+constexpr double kHopeless[] = {4.0, 2.0, 1.3, 1.3}, kBehind = 1.15;
 constexpr int64_t kTrialFlops = 6'000'000'000;
 
 // A quiet machine interrupts now and then; one that shares its CPUs does so every few milliseconds.
@@ -145,7 +145,7 @@ std::vector<ConvTrial::Time> ConvTrial::Run() {
     }
     const int64_t fastest = std::min_element(times.begin(), times.end(), [](const Time& a, const Time& b) { return a.ns < b.ns; })->ns;
     spent_ns += fastest;
-    const double limit = static_cast<double>(fastest) * (round == 0 ? kHopeless : round < kDoubtfulRounds ? kDoubtful : kBehind);
+    const double limit = static_cast<double>(fastest) * (round < std::ssize(kHopeless) ? kHopeless[round] : kBehind);
     std::erase_if(alive, [&](size_t i) { return static_cast<double>(times[i].ns) > limit; });
     if (alive.size() == 1) break;
   }

@@ -75,8 +75,15 @@ void ForEachProduct(const OwnConvShape& s, const Visit& visit) {
 }
 
 std::vector<float> SomeWeights(const OwnConvShape& shape) {
-  std::vector<float> weights(WeightCount(shape));
-  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7919 % 101) * 0.01f - 0.5f;
+  std::vector<float> weights(WeightCount(shape));   // zeros beyond the last channel
+  uint32_t state = 5;
+  for (int64_t g = 0; g < shape.groups; ++g) {
+    for (int64_t oi = 0; oi < shape.out_channels / shape.groups * (shape.in_channels / shape.groups); ++oi) {
+      const int64_t o = oi * shape.groups / shape.in_channels, i = oi % (shape.in_channels / shape.groups);
+      for (int64_t tap = 0; tap < shape.kernel_h * shape.kernel_w; ++tap)
+        weights[WeightAt(shape, g, o, i, tap)] = static_cast<float>((state = state * 1664525 + 1013904223) >> 8) * 0x1p-24f - 0.5f;
+    }
+  }
   return weights;
 }
 
@@ -174,8 +181,7 @@ TEST_P(WinogradTest, Forward) {
   std::vector<float> bias(shape.out_channels);
   for (size_t i = 0; i < bias.size(); ++i) bias[i] = static_cast<float>(i % 7) - 3;
   Images y(shape.batch, shape.out_channels, shape.out_h, shape.out_w);
-  const int64_t count = shape.batch * shape.out_channels * shape.out_h * shape.out_w;
-  std::vector<double> expected(count);
+  std::vector<double> expected(shape.batch * Padded(shape.out_channels) * shape.out_h * shape.out_w);
   ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
     expected[&y.at(n, g * out + o, row, column) - y.data()] += double{weights[WeightAt(shape, g, o, i, tap)]} * x.at(n, g * in + i, h, w);
   });
@@ -196,7 +202,7 @@ TEST_P(WinogradTest, Forward) {
 TEST_P(WinogradTest, GradientOfTheInput) {
   const std::vector<float> weights = SomeWeights(shape);
   Images dx(shape.batch, shape.in_channels, shape.in_h, shape.in_w);
-  std::vector<double> expected(shape.batch * shape.in_channels * shape.in_h * shape.in_w);
+  std::vector<double> expected(shape.batch * Padded(shape.in_channels) * shape.in_h * shape.in_w);
   ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
     expected[&dx.at(n, g * in + i, h, w) - dx.data()] += double{weights[WeightAt(shape, g, o, i, tap)]} * dy.at(n, g * out + o, row, column);
   });
@@ -222,6 +228,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, WinogradTest,
                                          NamedShape{"five", Shaped(2, 1, 16, 40, 9, 10, 5, 1, 2, 1)},
                                          NamedShape{"five_unpadded", Shaped(1, 1, 24, 16, 8, 8, 5, 1, 0, 1)},
                                          NamedShape{"groups", Shaped(2, 2, 48, 32, 6, 6, 5, 1, 2, 1)},
+                                         NamedShape{"channels_that_fill_no_block", Shaped(3, 1, 20, 50, 12, 12, 5, 1, 0, 1)},
+                                         NamedShape{"one_channel_more", Shaped(2, 1, 17, 9, 6, 6, 3, 1, 1, 1)},
                                          NamedShape{"several_lots", Shaped(2, 1, 64, 48, 56, 44, 3, 1, 1, 1)},
                                          NamedShape{"several_slabs", Shaped(1, 1, 400, 392, 5, 5, 3, 1, 1, 1)},
                                          NamedShape{"smaller_than_a_tile", Shaped(3, 1, 8, 8, 2, 2, 5, 1, 2, 1)}),
@@ -231,7 +239,8 @@ TEST(WinogradShapeTest, LeavesOtherConvolutionsToOthers) {
   EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 8, 9, 9, 3, 2, 1, 1)));
   EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 8, 9, 9, 3, 1, 2, 2)));
   EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 8, 9, 9, 7, 1, 3, 1)));
-  EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 12, 9, 9, 3, 1, 1, 1)));
+  EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 4, 9, 9, 3, 1, 1, 1)));
+  EXPECT_FALSE(HasWinograd(Shaped(1, 2, 24, 16, 9, 9, 3, 1, 1, 1)));
   EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 8, 9, 9, 3, 1, 3, 1)));
 }
 

@@ -19,7 +19,7 @@ using winograd::kSide;
 
 constexpr int64_t kBlock = kOwnBlock;
 constexpr int64_t kPoints = kSide * kSide;
-constexpr int64_t kLotFloats = 2'000'000, kMostLotFloats = 8'000'000;   // of transformed tiles; the latter where a lot costs kernels anew
+constexpr int64_t kLotFloats = 1'000'000, kMostLotFloats = 8'000'000;   // of transformed tiles; the latter where a lot costs kernels anew
 constexpr int64_t kSlabFloats = 4'000'000;                              // of transformed kernels
 constexpr int64_t kLeastTiles = 96;
 constexpr int64_t kRowsAtOnce = 96;
@@ -31,12 +31,17 @@ int64_t Apart(int64_t floats) {
   return (lines + 1 - lines % 2) * 16;
 }
 
-// One group's convolution; the gradient of the input is one too, from the output's side.
+// What one group reads or writes.
 struct Plane {
-  int64_t channels, h, w;      // of the group
-  int64_t image;               // floats from one image to the next
+  int64_t channels;   // those that are there
+  int64_t blocks;
+  int64_t h, w;
+  int64_t image;      // floats from one image to the next
+
+  int64_t block() const { return h * w * kBlock; }
 };
 
+// One group's convolution; the gradient of the input is one too, from the output's side.
 template <int kTaps>
 struct Geometry {
   static constexpr int kOut = kSide + 1 - kTaps;   // results of a tile in one dimension
@@ -49,18 +54,18 @@ struct Geometry {
   Geometry(const Plane& from, const Plane& to, int64_t images, int64_t pad_down, int64_t pad_right)
       : in(from), out(to), batch(images), pad_h(pad_down), pad_w(pad_right), tile_rows((to.h + kOut - 1) / kOut),
         tile_columns((to.w + kOut - 1) / kOut), tiles(images * tile_rows * tile_columns) {
-    const int64_t panels = PanelCount(out.channels);
+    const int64_t panels = PanelCount(out.blocks * kBlock);
     const int64_t slabs = (kPoints * in.channels * panels * kPanelWidth + kSlabFloats - 1) / kSlabFloats;
     slab_channels = (panels + slabs - 1) / slabs * kPanelWidth;
-    const int64_t per_tile = kPoints * (in.channels + kRowPad + slab_channels);
+    const int64_t per_tile = kPoints * (row() + slab_channels);
     const int64_t most = std::max(kLeastTiles, (slabs > 1 ? kMostLotFloats : kLotFloats) / per_tile);
     const int64_t lots = (tiles + most - 1) / most;
     lot_tiles = (tiles + lots - 1) / lots;
   }
 
   int64_t lots() const { return (tiles + lot_tiles - 1) / lot_tiles; }
-  int64_t slabs() const { return (out.channels + slab_channels - 1) / slab_channels; }
-  int64_t row() const { return in.channels + kRowPad; }
+  int64_t slabs() const { return (out.blocks * kBlock + slab_channels - 1) / slab_channels; }
+  int64_t row() const { return in.blocks * kBlock + kRowPad; }
   int64_t in_apart() const { return Apart(lot_tiles * row()); }
   int64_t out_apart() const { return Apart(lot_tiles * (slab_channels + kRowPad)); }
   int64_t kernel_apart() const { return Apart((in.channels + 1) * slab_channels); }
@@ -118,7 +123,7 @@ template <int kTaps>
   for (int64_t tile = first; tile < last; ++tile) {
     const auto corner = g.CornerOf(begin + tile);
     const float* block = in + corner.image * g.in.image;
-    for (int64_t channel = 0; channel < g.in.channels; channel += kBlock, block += g.in.h * g.in.w * kBlock) {
+    for (int64_t channel = 0; channel < g.in.blocks * kBlock; channel += kBlock, block += g.in.block()) {
       __m256 pixels[kSide][kSide], values[kSide][kSide];
       Load<kSide>(block, g.in, corner.h - g.pad_h, corner.w - g.pad_w, pixels);
       winograd::Square<winograd::Input>(pixels, values);
@@ -135,13 +140,19 @@ template <int kTaps>
   for (int64_t tile = first; tile < last; ++tile) {
     const auto corner = g.CornerOf(begin + tile);
     const float* block = dy + corner.image * g.out.image + channel * g.out.h * g.out.w;
-    for (int64_t at = 0; at < channels; at += kBlock, block += g.out.h * g.out.w * kBlock) {
+    for (int64_t at = 0; at < channels; at += kBlock, block += g.out.block()) {
       __m256 pixels[kOut][kOut], values[kSide][kSide];
       Load<kOut>(block, g.out, corner.h, corner.w, pixels);
       winograd::Square<winograd::Values<kOut>>(pixels, values);
       Scatter(values, to + (at / kPanelWidth * depth + tile) * kPanelWidth + at % kPanelWidth, g.out_apart());
     }
   }
+}
+
+// A mask of the first `count` lanes.
+[[gnu::target("avx2,fma")]] __m256i Lanes(int64_t count) {
+  alignas(32) static constexpr int32_t kOnes[2 * kBlock] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kOnes + kBlock - std::min(count, kBlock)));
 }
 
 struct Finish {
@@ -158,12 +169,12 @@ template <int kTaps>
   for (int64_t tile = first; tile < last; ++tile) {
     const auto corner = g.CornerOf(begin + tile);
     const int64_t rows = std::min<int64_t>(kOut, g.out.h - corner.h), columns = std::min<int64_t>(kOut, g.out.w - corner.w);
-    float* to = out + corner.image * g.out.image + (channel / kBlock * g.out.h * g.out.w + corner.h * g.out.w + corner.w) * kBlock;
-    for (int64_t at = 0; at < channels; at += kBlock, to += g.out.h * g.out.w * kBlock) {
+    float* to = out + corner.image * g.out.image + (corner.h * g.out.w + corner.w) * kBlock + channel / kBlock * g.out.block();
+    for (int64_t at = 0; at < channels; at += kBlock, to += g.out.block()) {
       __m256 values[kSide][kSide], pixels[kOut][kOut];
       Gather(from + tile * (g.slab_channels + kRowPad) + at, g.out_apart(), values);
       winograd::Square<winograd::Results<kOut>>(values, pixels);
-      const __m256 bias = finish.bias == nullptr ? _mm256_setzero_ps() : _mm256_loadu_ps(finish.bias + channel + at);
+      const __m256 bias = finish.bias == nullptr ? _mm256_setzero_ps() : _mm256_maskload_ps(finish.bias + channel + at, Lanes(g.out.channels - channel - at));
       for (int64_t i = 0; i < rows; ++i) {
         for (int64_t j = 0; j < columns; ++j) _mm256_storeu_ps(to + (i * g.out.w + j) * kBlock, _mm256_max_ps(floor, pixels[i][j] + bias));
       }
@@ -192,7 +203,8 @@ template <int kTaps>
     const int place = w.turned ? kTaps * kTaps - 1 - tap : tap;
     for (int i = 0; i < kBlock; ++i) taps[i][place / kTaps][place % kTaps] = rows[i];
   }
-  for (int i = 0; i < kBlock; ++i) {
+  const int64_t used = std::min(kBlock, g.in.channels - in_block * kBlock);
+  for (int64_t i = 0; i < used; ++i) {
     __m256 values[kSide][kSide];
     winograd::Square<winograd::ScaledValues<kTaps>>(taps[i], values);
     Scatter(values, to + i * kPanelWidth, g.kernel_apart());
@@ -202,7 +214,9 @@ template <int kTaps>
 // One block of the kernels' gradient, from matrices (input channel, output channel of the slab).
 template <int kTaps>
 [[gnu::target("avx2,fma")]] void CollectKernel(const Geometry<kTaps>& g, const float* from, int64_t in_block, int64_t slab_block, float* to) {
-  for (int i = 0; i < kBlock; ++i) {
+  const int64_t used = std::min(kBlock, g.in.channels - in_block * kBlock);
+  if (used < kBlock) std::fill_n(to, kTaps * kTaps * kBlock * kBlock, 0.0f);
+  for (int64_t i = 0; i < used; ++i) {
     __m256 values[kSide][kSide], taps[kTaps][kTaps];
     Gather(from + (in_block * kBlock + i) * g.slab_channels + slab_block * kBlock, g.kernel_apart(), values);
     winograd::Square<winograd::ScaledResults<kTaps>>(values, taps);
@@ -230,12 +244,12 @@ void Convolve(const Geometry<kTaps>& g, const float* in, const Weights& weights,
   float* const tiles = scratch;
   float* const products = tiles + kPoints * g.in_apart();
   float* const kernels = products + kPoints * g.out_apart();
-  const int64_t in_blocks = g.in.channels / kBlock;
+  const int64_t in_blocks = g.in.blocks;
   for (int64_t begin = 0; begin < g.tiles; begin += g.lot_tiles) {
     const int64_t count = std::min(g.lot_tiles, g.tiles - begin);
     ParallelFor(count, 1, [&](int64_t first, int64_t last) { TransformInput(g, in, begin, first, last, tiles); });
-    for (int64_t channel = 0; channel < g.out.channels; channel += g.slab_channels) {
-      const int64_t channels = std::min(g.slab_channels, g.out.channels - channel);
+    for (int64_t channel = 0; channel < g.out.blocks * kBlock; channel += g.slab_channels) {
+      const int64_t channels = std::min(g.slab_channels, g.out.blocks * kBlock - channel);
       // Those of a single slab are there since the first lot.
       if (begin == 0 || g.slabs() > 1) {
         ParallelFor(channels / kBlock * in_blocks, 1, [&](int64_t first, int64_t last) {
@@ -258,9 +272,9 @@ void Gradient(const Geometry<kTaps>& g, const float* x, const float* dy, float* 
   float* const tiles = scratch;
   float* const gradients = tiles + kPoints * g.in_apart();
   float* const sums = gradients + kPoints * g.out_apart();
-  const int64_t in_blocks = g.in.channels / kBlock;
-  for (int64_t channel = 0; channel < g.out.channels; channel += g.slab_channels) {
-    const int64_t channels = std::min(g.slab_channels, g.out.channels - channel);
+  const int64_t in_blocks = g.in.blocks;
+  for (int64_t channel = 0; channel < g.out.blocks * kBlock; channel += g.slab_channels) {
+    const int64_t channels = std::min(g.slab_channels, g.out.blocks * kBlock - channel);
     for (int64_t begin = 0; begin < g.tiles; begin += g.lot_tiles) {
       const int64_t count = std::min(g.lot_tiles, g.tiles - begin);
       if (channel == 0 || g.lots() > 1) ParallelFor(count, 1, [&](int64_t first, int64_t last) { TransformInput(g, x, begin, first, last, tiles); });
@@ -278,8 +292,12 @@ void Gradient(const Geometry<kTaps>& g, const float* x, const float* dy, float* 
   }
 }
 
-Plane InPlane(const OwnConvShape& s) { return {s.in_channels / s.groups, s.in_h, s.in_w, s.in_channels * s.in_h * s.in_w}; }
-Plane OutPlane(const OwnConvShape& s) { return {s.out_channels / s.groups, s.out_h, s.out_w, s.out_channels * s.out_h * s.out_w}; }
+Plane PlaneOf(const OwnConvShape& s, int64_t channels, int64_t h, int64_t w) {
+  const int64_t blocks = OwnBlocks(channels / s.groups);
+  return {channels / s.groups, blocks, h, w, s.groups * blocks * h * w * kBlock};
+}
+Plane InPlane(const OwnConvShape& s) { return PlaneOf(s, s.in_channels, s.in_h, s.in_w); }
+Plane OutPlane(const OwnConvShape& s) { return PlaneOf(s, s.out_channels, s.out_h, s.out_w); }
 
 template <int kTaps>
 Geometry<kTaps> Onward(const OwnConvShape& s) {
@@ -293,9 +311,9 @@ Geometry<kTaps> Backward(const OwnConvShape& s) {
 // Calls visit(x offset, y offset, weight offset, first output channel) for each group.
 template <class Visit>
 void ForEachGroup(const OwnConvShape& s, const Visit& visit) {
-  const int64_t in = s.in_channels / s.groups, out = s.out_channels / s.groups;
-  for (int64_t g = 0; g < s.groups; ++g)
-    visit(g * in * s.in_h * s.in_w, g * out * s.out_h * s.out_w, g * in * out * s.kernel_h * s.kernel_w, g * out);
+  const Plane in = InPlane(s), out = OutPlane(s);
+  const int64_t weights = in.blocks * out.blocks * s.kernel_h * s.kernel_w * kBlock * kBlock;
+  for (int64_t g = 0; g < s.groups; ++g) visit(g * in.blocks * in.block(), g * out.blocks * out.block(), g * weights, g * out.channels);
 }
 
 // Calls run(an integral constant) with the kernel's taps in one dimension.
@@ -310,7 +328,8 @@ bool HasWinograd(const OwnConvShape& s) {
   const bool taps = s.kernel_h == s.kernel_w && (s.kernel_h == 3 || s.kernel_h == 5);
   const bool steps = s.stride_h == 1 && s.stride_w == 1 && s.dilation_h == 1 && s.dilation_w == 1;
   const bool borders = s.pad_h < s.kernel_h && s.pad_w < s.kernel_w;
-  return HasAvx2() && taps && steps && borders && !s.plain_in && s.in_channels / s.groups % kBlock == 0 && s.out_channels / s.groups % kBlock == 0;
+  const bool blocks = s.groups == 1 || (s.in_channels / s.groups % kBlock == 0 && s.out_channels / s.groups % kBlock == 0);
+  return HasAvx2() && taps && steps && borders && !s.plain_in && blocks && std::min(s.in_channels, s.out_channels) >= kBlock;
 }
 
 int64_t WinogradScratch(const OwnConvShape& shape) {
@@ -321,7 +340,7 @@ void WinogradForward(const OwnConvShape& shape, const float* x, const float* w, 
   WithTaps(shape, [&](auto taps) {
     const Geometry<taps> geometry = Onward<taps>(shape);
     ForEachGroup(shape, [&](int64_t in, int64_t out, int64_t weight, int64_t channel) {
-      Convolve(geometry, x + in, {w + weight, geometry.in.channels / kBlock, false}, {bias == nullptr ? nullptr : bias + channel, relu}, y + out, scratch);
+      Convolve(geometry, x + in, {w + weight, geometry.in.blocks, false}, {bias == nullptr ? nullptr : bias + channel, relu}, y + out, scratch);
     });
   });
 }
@@ -330,7 +349,7 @@ void WinogradData(const OwnConvShape& shape, const float* dy, const float* w, fl
   WithTaps(shape, [&](auto taps) {
     const Geometry<taps> geometry = Backward<taps>(shape);
     ForEachGroup(shape, [&](int64_t in, int64_t out, int64_t weight, int64_t) {
-      Convolve(geometry, dy + out, {w + weight, geometry.out.channels / kBlock, true}, {}, dx + in, scratch);
+      Convolve(geometry, dy + out, {w + weight, geometry.out.blocks, true}, {}, dx + in, scratch);
     });
   });
 }

@@ -10,7 +10,7 @@
 
 namespace tench::native {
 
-// Whether this CPU and this shape can have it: channels in whole blocks.
+// Whether this CPU and this shape can have it. With several groups their channels must be whole blocks.
 bool HasWinograd(const OwnConvShape& shape);
 // Floats of working memory for any of the three.
 int64_t WinogradScratch(const OwnConvShape& shape);
