@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/native/fusion.h"
 
+#include <utility>
+
 namespace tench::native {
 namespace {
 
@@ -27,7 +29,8 @@ bool IsRectifier(const Op& op) {
 
 Fusion PlanFusion(const TypedGraph& graph, bool enabled) {
   const size_t count = graph.layers.size();
-  Fusion fusion{std::vector<Activation>(count, Activation::kNone), std::vector<bool>(count), std::vector<int>(count)};
+  const std::vector<Activation> none(count, Activation::kNone);
+  Fusion fusion{none, std::vector<bool>(count), none, std::vector<int>(count)};
   for (const TypedLayer& layer : graph.layers) {
     for (size_t input : layer.inputs) ++fusion.readers[input];
   }
@@ -39,6 +42,15 @@ Fusion PlanFusion(const TypedGraph& graph, bool enabled) {
     if (fusion.readers[input] != 1 || !CanAbsorb(graph.layers[input].layer.op, activation)) continue;
     fusion.activation[input] = activation;
     fusion.absorbed[i] = true;
+    if (!std::holds_alternative<BatchNorm>(graph.layers[input].layer.op)) fusion.derivative[input] = activation;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const Pooling* pool = std::get_if<Pooling>(&graph.layers[i].layer.op);
+    if (pool == nullptr || pool->mode != PoolMode::kMax) continue;
+    const size_t rectifier = graph.layers[i].inputs[0];
+    if (!fusion.absorbed[rectifier] || fusion.readers[rectifier] != 1) continue;
+    Activation& derivative = fusion.derivative[graph.layers[rectifier].inputs[0]];
+    if (derivative == Activation::kRelu) fusion.derivative[i] = std::exchange(derivative, Activation::kNone);
   }
   return fusion;
 }

@@ -13,6 +13,10 @@ namespace tench::native {
 struct Fusion {
   std::vector<Activation> activation;   // by layer: what it applies to its own result
   std::vector<bool> absorbed;           // by layer: its work is done by the layer that it reads
+  // By layer: through whose derivative, taken where the layer's output is, its gradient goes first. That of a convolution's rectifier which a max pool
+  // alone reads is taken at the pool: where the largest of a window is not above zero, nothing comes back. So the convolution's own output,
+  // several times as large, is not needed in the backward pass. Batch norm keeps a mask instead.
+  std::vector<Activation> derivative;
   std::vector<int> readers;             // by layer: how many inputs name its output
 };
 

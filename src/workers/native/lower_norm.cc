@@ -60,10 +60,9 @@ void LowerLrnWithin(Lowering& low, size_t layer, const Lrn& op) {
 
 namespace {
 
-struct Norm {
+struct Norm : Lowering::Norm {
   normalization_flags flags;
-  float eps;
-  Tensor in, scale, shift, mean, variance, workspace;   // scale and shift: nothing where the layer has none
+  Tensor workspace;
 };
 
 // The arguments of what it has.
@@ -88,7 +87,7 @@ void AddRunningStatistics(Lowering& low, size_t layer, const BatchNorm& op, cons
 }
 
 void AddNormBackward(Lowering& low, size_t layer, const Norm& norm, const dnnl::batch_normalization_forward::primitive_desc& pd) {
-  const Lowering::Gradient gradient = low.TakeGradient(layer, false);
+  const Lowering::Gradient gradient = low.TakeGradient(layer);
   if (!gradient) return;
   const Md& md = norm.in.md;
   const dnnl::batch_normalization_backward::primitive_desc back(low.engine, prop_kind::backward, md, md, md, norm.eps, norm.flags, pd,
@@ -114,15 +113,7 @@ void AddNormBackward(Lowering& low, size_t layer, const Norm& norm, const dnnl::
 
 // Only convolutions read it: they do so in the backward pass too, where one more pass over the image is cheaper than the memory.
 bool WorthRemaking(const Lowering& low, size_t layer) {
-  if (!low.training || low.options.observe || low.fusion.activation[layer] != Activation::kRelu) return false;
-  // The rectifier was absorbed: its readers are the readers.
-  for (size_t i = layer + 1; i < low.graph.layers.size(); ++i) {
-    for (size_t input : low.graph.layers[i].inputs) {
-      const bool reads = input == layer ? !low.fusion.absorbed[i] : low.fusion.absorbed[input] && low.graph.layers[input].inputs[0] == layer;
-      if (reads && !std::holds_alternative<Convolution>(low.graph.layers[i].layer.op)) return false;
-    }
-  }
-  return true;
+  return low.training && !low.options.observe && low.fusion.activation[layer] == Activation::kRelu && low.IsReadOnlyBy<Convolution>(layer);
 }
 
 Tensor Remake(Lowering& low, size_t layer, const Norm& norm) {
@@ -173,6 +164,7 @@ void LowerBatchNorm(Lowering& low, size_t layer, const BatchNorm& op) {
                    ElementCount(low.OutputShape(layer)) * 7);
   if (low.training) AddRunningStatistics(low, layer, op, norm, running_mean, running_variance);
   low.SetOutput(layer, out);
+  if (low.fusion.activation[layer] == Activation::kNone) low.SetNorm(layer, norm);
   if (WorthRemaking(low, layer)) low.OnRemake(layer, [&low, layer, norm] { return Remake(low, layer, norm); });
   low.OnBackward([&low, layer, norm, pd] { AddNormBackward(low, layer, norm, pd); });
 }

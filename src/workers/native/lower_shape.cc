@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
 #include "workers/native/lowering.h"
 
@@ -73,6 +74,47 @@ void LowerConcat(Lowering& low, size_t layer) {
   });
 }
 
+namespace {
+
+// The sum of a batch norm's output and of an earlier sum (a residual network's block), with what it takes to make it again.
+struct Residual {
+  Lowering::Norm norm;
+  size_t other = 0;   // which input is the earlier sum
+};
+
+// Nothing unless the sum is read by convolutions and sums alone: the former read it in the backward pass too, where one more pass over the images is
+// cheaper than the memory.
+std::optional<Residual> WorthRemaking(const Lowering& low, size_t layer, const Md& md) {
+  const std::vector<size_t>& inputs = low.graph.layers[layer].inputs;
+  const bool blocked = md == HomeMd(low.OutputShape(layer)) && md.get_inner_nblks() == 1 && !IsPadded(md);
+  if (!low.training || low.options.observe || inputs.size() != 2 || !blocked || !low.IsReadOnlyBy<Convolution, Add>(layer)) return {};
+  for (size_t i = 0; i < 2; ++i) {
+    const Lowering::Norm* norm = low.NormOf(inputs[i]);
+    const size_t before = low.fusion.absorbed[inputs[1 - i]] ? low.graph.layers[inputs[1 - i]].inputs[0] : inputs[1 - i];
+    const bool sum = std::holds_alternative<Add>(low.graph.layers[before].layer.op);
+    if (norm != nullptr && low.fusion.readers[inputs[i]] == 1 && norm->in.md == md && sum) return Residual{*norm, 1 - i};
+  }
+  return {};
+}
+
+Tensor Remake(Lowering& low, size_t layer, const Residual& residual, const Md& md) {
+  const Lowering::Norm& norm = residual.norm;
+  const Tensor out = low.NewTensor(md);
+  std::vector<Tensor> tensors = {out, norm.in, low.InputAs(layer, residual.other, md), norm.mean, norm.variance};
+  const bool scaled = static_cast<bool>(norm.scale);
+  if (scaled) tensors.insert(tensors.end(), {norm.scale, norm.shift});
+  const Shape& shape = low.OutputShape(layer);
+  const BlockedImages images{shape[0] * shape[1] / md.get_inner_blks()[0], shape[1] / md.get_inner_blks()[0], shape[2] * shape[3], md.get_inner_blks()[0]};
+  low.AddKernel(layer, Direction::kBackwardData, "again norm+add", std::move(tensors),
+                [images, scaled, eps = norm.eps, relu = low.fusion.activation[layer] == Activation::kRelu](std::span<float* const> p, RunState&) {
+                  const NormVectors vectors{p[3], p[4], scaled ? p[5] : nullptr, scaled ? p[6] : nullptr, eps};
+                  NormAdd(images, p[1], vectors, p[2], relu, p[0]);
+                });
+  return out;
+}
+
+}  // namespace
+
 void LowerAdd(Lowering& low, size_t layer) {
   const std::vector<size_t>& inputs = low.graph.layers[layer].inputs;
   const Md md = DenseLike(low.InputOf(layer).md);
@@ -87,6 +129,7 @@ void LowerAdd(Lowering& low, size_t layer) {
   if (!out) out = low.NewOutput(md);
   AddSum(low, layer, out, sources, low.fusion.activation[layer], "add");
   low.SetOutput(layer, out);
+  if (const auto residual = WorthRemaking(low, layer, md)) low.OnRemake(layer, [&low, layer, r = *residual, md] { return Remake(low, layer, r, md); });
   low.OnBackward([&low, layer, inputs] {
     const Lowering::Gradient gradient = low.TakeGradient(layer);
     if (!gradient) return;

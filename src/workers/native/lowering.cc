@@ -117,12 +117,14 @@ Tensor Lowering::InputAs(size_t layer, size_t input, const Md& md) {
   for (const Tensor& copy : value.copies) {
     if (copy.md == md) return copy;
   }
-  if (in_backward_ && value.remake) {
-    value.tensor = std::exchange(value.remake, nullptr)();
-    if (value.tensor.md == md) return value.tensor;
-  }
+  RemakeIfDue(value);
+  if (value.tensor.md == md) return value.tensor;
   value.copies.push_back(InLayout(layer, Direction::kForward, value.tensor, md));
   return value.copies.back();
+}
+
+void Lowering::RemakeIfDue(Value& value) {
+  if (in_backward_ && value.remake) value.tensor = std::exchange(value.remake, nullptr)();
 }
 
 bool Lowering::MayOverwrite(size_t layer, size_t input) const {
@@ -146,13 +148,14 @@ void Lowering::Contribute(size_t layer, Gradient gradient) {
   if (WantsGradient(layer)) values_[slot_[layer]].gradients.push_back(std::move(gradient));
 }
 
-Lowering::Gradient Lowering::TakeGradient(size_t layer, bool derive) {
+Lowering::Gradient Lowering::TakeGradient(size_t layer) {
   Value& value = values_[slot_[layer]];
   std::vector<Gradient> gradients;
   gradients.swap(value.gradients);
   if (gradients.empty()) return {};
+  const Activation activation = fusion.derivative[layer];
+  if (activation != Activation::kNone) RemakeIfDue(value);
   // A view of an activation that was moved into a concatenation is the same values in another place.
-  const Activation activation = derive ? fusion.activation[layer] : Activation::kNone;
   Tensor like = value.tensor;
   const bool regular = std::all_of(gradients.begin(), gradients.end(), [&](const Gradient& gradient) {
     return SameOrder(gradient.tensor.md, like.md) && RowsOf(gradient.tensor.md);

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <map>
 
 #include "net/graph.h"
 #include "worker/adapter.h"
@@ -66,8 +67,26 @@ class Lowering {
   void ShareOutput(size_t layer, size_t producer) { slot_[layer] = slot_[producer]; }
   // The input in the wanted layout; copies are made once and shared by all who want them, forward and backward.
   Tensor InputAs(size_t layer, size_t input, const Md& md);
+  // What a batch norm makes its output of, for those who may have to make that again.
+  struct Norm {
+    Tensor in, scale, shift, mean, variance;   // scale and shift: nothing where the layer has none
+    float eps = 0;
+  };
+  void SetNorm(size_t layer, const Norm& norm) { norms_[layer] = norm; }
+  const Norm* NormOf(size_t layer) const { return norms_.contains(layer) ? &norms_.at(layer) : nullptr; }
   // The layer's output need not be kept for the backward pass: `remake` adds the steps that compute it again, when someone there reads it.
   void OnRemake(size_t layer, std::function<Tensor()> remake) { values_[slot_[layer]].remake = std::move(remake); }
+  // Whether every layer that reads its output, or that of the activation which it absorbed, is of one of these kinds.
+  template <class... Ops>
+  bool IsReadOnlyBy(size_t layer) const {
+    for (size_t i = layer + 1; i < graph.layers.size(); ++i) {
+      for (size_t input : graph.layers[i].inputs) {
+        const bool reads = input == layer ? !fusion.absorbed[i] : fusion.absorbed[input] && graph.layers[input].inputs[0] == layer;
+        if (reads && !(std::holds_alternative<Ops>(graph.layers[i].layer.op) || ...)) return false;
+      }
+    }
+    return true;
+  }
   // Whether the layer may write its result over this input: nobody else reads it, now or in the backward pass.
   bool MayOverwrite(size_t layer, size_t input) const;
 
@@ -81,9 +100,9 @@ class Lowering {
   };
   void Contribute(size_t layer, Gradient gradient);
   void ContributeToInput(size_t layer, size_t input, Gradient gradient) { Contribute(graph.layers[layer].inputs[input], gradient); }
-  // The sum of all contributions in the layout of the output, through the derivative of the activation that the layer absorbed. Dense.
+  // The sum of all contributions in the layout of the output, through the derivative that the fusion has planned. Dense.
   // Nothing if none has come.
-  Gradient TakeGradient(size_t layer, bool derive = true);
+  Gradient TakeGradient(size_t layer);
   // The gradient's tensor if it may be overwritten and has this layout, otherwise a new one.
   Tensor Reuse(const Gradient& gradient, const Md& md);
 
@@ -117,12 +136,14 @@ class Lowering {
   Status LowerLayer(size_t layer);
   void AddUpdate(size_t parameter, const Tensor& gradient);
   void AddClippedUpdates();
+  void RemakeIfDue(Value& value);
   Gradient Sum(size_t layer, std::vector<Gradient> gradients, const Tensor& like, Activation activation);
 
   Program& program_;
   std::vector<bool> needs_gradient_;
   std::vector<size_t> slot_;        // by layer: its place in values_
   std::vector<Value> values_;
+  std::map<size_t, Norm> norms_;
   std::vector<ParameterPlace> parameters_;
   std::vector<std::function<void()>> backward_;
   std::vector<std::pair<size_t, Tensor>> pending_;   // parameters and their gradients, while the norm of all is not known

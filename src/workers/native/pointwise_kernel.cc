@@ -125,6 +125,46 @@ void AddBias(float* y, const float* bias, int64_t n, int64_t channels, int64_t i
   });
 }
 
+namespace {
+
+struct Line {
+  float mean[16], scale[16], shift[16];
+};
+
+template <int64_t kBlock>
+[[gnu::always_inline]] inline void NormAddPlane(const float* x, const Line& line, const float* other, bool relu, int64_t inner, float* y) {
+  for (int64_t i = 0; i < inner; ++i) {
+    for (int64_t c = 0; c < kBlock; ++c) {
+      const int64_t at = i * kBlock + c;
+      const float sum = (x[at] - line.mean[c]) * line.scale[c] + line.shift[c] + other[at];
+      y[at] = relu && !(sum > 0) ? 0.0f : sum;
+    }
+  }
+}
+
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
+void NormAddPlane(const float* x, const Line& line, const float* other, bool relu, int64_t inner, int64_t block, float* y) {
+  block == 8 ? NormAddPlane<8>(x, line, other, relu, inner, y) : NormAddPlane<16>(x, line, other, relu, inner, y);
+}
+
+}  // namespace
+
+void NormAdd(const BlockedImages& images, const float* x, const NormVectors& norm, const float* other, bool relu, float* y) {
+  const int64_t plane = images.inner * images.block;
+  ParallelFor(images.planes, std::max<int64_t>(1, kGrain / plane), [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t channel = i % images.channel_blocks * images.block;
+      Line line;
+      for (int64_t c = 0; c < images.block; ++c) {
+        line.mean[c] = norm.mean[channel + c];
+        line.scale[c] = (norm.scale == nullptr ? 1 : norm.scale[channel + c]) / std::sqrt(norm.variance[channel + c] + norm.eps);
+        line.shift[c] = norm.shift == nullptr ? 0 : norm.shift[channel + c];
+      }
+      NormAddPlane(x + i * plane, line, other + i * plane, relu, images.inner, images.block, y + i * plane);
+    }
+  });
+}
+
 void Drop(float* target, const float* source, uint8_t* kept, int64_t count, const DropoutMask& mask) {
   const Generator random(mask.seed ^ (mask.step * 0x9E3779B97F4A7C15ull) ^ (mask.layer * 0xC2B2AE3D27D4EB4Full), "dropout");
   const auto limit = static_cast<uint32_t>(std::min(4294967295.0, mask.ratio * 4294967296.0));

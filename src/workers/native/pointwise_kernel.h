@@ -26,6 +26,17 @@ void SumActivate(float* target, const Rows& rows, std::span<const RowPointer> so
 // y = activation(y + bias) where the channel of an element is its place in a row of `block` channels; (n, channel blocks, inner, block).
 void AddBias(float* y, const float* bias, int64_t n, int64_t channels, int64_t inner, int64_t block, Activation activation);
 
+// Images in blocks of channels: so many planes (n, channel block) of `inner` places with `block` channels each.
+struct BlockedImages {
+  int64_t planes = 0, channel_blocks = 0, inner = 0, block = 0;
+};
+struct NormVectors {
+  const float *mean = nullptr, *variance = nullptr, *scale = nullptr, *shift = nullptr;   // the latter two may be null
+  float eps = 0;
+};
+// y = the batch norm of x, by given statistics, + other; then max(0, ·) if `relu`.
+void NormAdd(const BlockedImages& images, const float* x, const NormVectors& norm, const float* other, bool relu, float* y);
+
 struct DropoutMask {
   uint64_t seed = 0, step = 0, layer = 0;
   double ratio = 0;
