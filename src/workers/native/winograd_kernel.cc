@@ -19,8 +19,10 @@ using winograd::kSide;
 
 constexpr int64_t kBlock = kOwnBlock;
 constexpr int64_t kPoints = kSide * kSide;
-constexpr int64_t kLotFloats = 1'000'000, kMostLotFloats = 8'000'000;   // of transformed tiles; the latter where a lot costs kernels anew
-constexpr int64_t kSlabFloats = 4'000'000;                              // of transformed kernels
+// Floats of transformed tiles, of a lot, and of transformed kernels, of a slab. Where all kernels are one slab they are transformed once, and lots are
+// small; where all tiles are one lot, slabs are. Otherwise both are larger, since each lot transforms kernels anew, or each slab tiles.
+constexpr int64_t kSmallLot = 1'000'000, kLargeLot = 4'000'000;
+constexpr int64_t kSmallSlab = 1'000'000, kLargeSlab = 2'000'000, kOnlySlab = 2'500'000;
 constexpr int64_t kLeastTiles = 96;
 constexpr int64_t kRowsAtOnce = 96;
 constexpr int64_t kRowPad = 16;   // rows a power of two apart would meet in few sets of a cache
@@ -54,13 +56,12 @@ struct Geometry {
   Geometry(const Plane& from, const Plane& to, int64_t images, int64_t pad_down, int64_t pad_right)
       : in(from), out(to), batch(images), pad_h(pad_down), pad_w(pad_right), tile_rows((to.h + kOut - 1) / kOut),
         tile_columns((to.w + kOut - 1) / kOut), tiles(images * tile_rows * tile_columns) {
-    const int64_t panels = PanelCount(out.blocks * kBlock);
-    const int64_t slabs = (kPoints * in.channels * panels * kPanelWidth + kSlabFloats - 1) / kSlabFloats;
-    slab_channels = (panels + slabs - 1) / slabs * kPanelWidth;
-    const int64_t per_tile = kPoints * (row() + slab_channels);
-    const int64_t most = std::max(kLeastTiles, (slabs > 1 ? kMostLotFloats : kLotFloats) / per_tile);
-    const int64_t lots = (tiles + most - 1) / most;
-    lot_tiles = (tiles + lots - 1) / lots;
+    const int64_t kernels = kPoints * in.channels * PanelCount(out.blocks * kBlock) * kPanelWidth;
+    PlanSlabs(kernels, kSmallSlab);
+    PlanLots(slabs() == 1 ? kSmallLot : kLargeLot);
+    if (slabs() == 1 || lots() == 1) return;
+    PlanSlabs(kernels, kernels <= kOnlySlab ? kernels : kLargeSlab);
+    PlanLots(slabs() == 1 ? kSmallLot : kLargeLot);
   }
 
   int64_t lots() const { return (tiles + lot_tiles - 1) / lot_tiles; }
@@ -70,6 +71,15 @@ struct Geometry {
   int64_t out_apart() const { return Apart(lot_tiles * (slab_channels + kRowPad)); }
   int64_t kernel_apart() const { return Apart((in.channels + 1) * slab_channels); }
   int64_t scratch() const { return kPoints * (in_apart() + out_apart() + kernel_apart()); }
+
+  void PlanSlabs(int64_t kernels, int64_t floats) {
+    const int64_t panels = PanelCount(out.blocks * kBlock), wanted = (kernels + floats - 1) / floats;
+    slab_channels = (panels + wanted - 1) / wanted * kPanelWidth;
+  }
+  void PlanLots(int64_t floats) {
+    const int64_t most = std::max(kLeastTiles, floats / (kPoints * (row() + slab_channels))), wanted = (tiles + most - 1) / most;
+    lot_tiles = (tiles + wanted - 1) / wanted;
+  }
 
   struct Corner {
     const int64_t image, h, w;   // of the results
