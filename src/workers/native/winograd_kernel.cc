@@ -53,9 +53,10 @@ struct Geometry {
   int64_t tile_rows, tile_columns;
   int64_t tiles, lot_tiles, slab_channels;   // of the output
 
-  Geometry(const Plane& from, const Plane& to, int64_t images, int64_t pad_down, int64_t pad_right)
-      : in(from), out(to), batch(images), pad_h(pad_down), pad_w(pad_right), tile_rows((to.h + kOut - 1) / kOut),
-        tile_columns((to.w + kOut - 1) / kOut), tiles(images * tile_rows * tile_columns) {
+  // Tiles are `tiled`'s, which is one of the two planes.
+  Geometry(const Plane& from, const Plane& to, const Plane& tiled, int64_t images, int64_t pad_down, int64_t pad_right)
+      : in(from), out(to), batch(images), pad_h(pad_down), pad_w(pad_right), tile_rows((tiled.h + kOut - 1) / kOut),
+        tile_columns((tiled.w + kOut - 1) / kOut), tiles(images * tile_rows * tile_columns) {
     const int64_t kernels = kPoints * in.channels * PanelCount(out.blocks * kBlock) * kPanelWidth;
     PlanSlabs(kernels, kSmallSlab);
     PlanLots(slabs() == 1 ? kSmallLot : kLargeLot);
@@ -142,19 +143,25 @@ template <int kTaps>
   }
 }
 
-// The same of the output's gradient, channels from `channel` on, to panels of sixteen channels (tile, 16).
+// Where transformed tiles go: matrices (tile, channel), or panels of sixteen channels (tile, 16).
+struct Target {
+  float* data;
+  int64_t tile, panel, apart;   // from one to the next
+};
+
+// The same of the output's gradient in `plane`, `channels` from `channel` on.
 template <int kTaps>
-[[gnu::target("avx2,fma")]] void TransformGradient(const Geometry<kTaps>& g, const float* dy, int64_t begin, int64_t first, int64_t last,
-                                                   int64_t channel, int64_t channels, int64_t depth, float* to) {
+[[gnu::target("avx2,fma")]] void TransformGradient(const Geometry<kTaps>& g, const Plane& plane, const float* dy, int64_t begin, int64_t first,
+                                                   int64_t last, int64_t channel, int64_t channels, const Target& to) {
   constexpr int kOut = Geometry<kTaps>::kOut;
   for (int64_t tile = first; tile < last; ++tile) {
     const auto corner = g.CornerOf(begin + tile);
-    const float* block = dy + corner.image * g.out.image + channel * g.out.h * g.out.w;
-    for (int64_t at = 0; at < channels; at += kBlock, block += g.out.block()) {
+    const float* block = dy + corner.image * plane.image + channel * plane.h * plane.w;
+    for (int64_t at = 0; at < channels; at += kBlock, block += plane.block()) {
       __m256 pixels[kOut][kOut], values[kSide][kSide];
-      Load<kOut>(block, g.out, corner.h, corner.w, pixels);
+      Load<kOut>(block, plane, corner.h, corner.w, pixels);
       winograd::Square<winograd::Values<kOut>>(pixels, values);
-      Scatter(values, to + (at / kPanelWidth * depth + tile) * kPanelWidth + at % kPanelWidth, g.out_apart());
+      Scatter(values, to.data + tile * to.tile + at / kPanelWidth * to.panel + at % kPanelWidth, to.apart);
     }
   }
 }
@@ -192,24 +199,45 @@ template <int kTaps>
   }
 }
 
+// From matrices (tile, channel) of a lot of whole images back to what each tile's input gets, which overlap: one image, one block of channels.
+template <int kTaps>
+[[gnu::target("avx2,fma")]] void AddInputGradient(const Geometry<kTaps>& g, const float* from, int64_t image, int64_t slab_block, float* to) {
+  std::fill_n(to, g.out.block(), 0.0f);
+  const int64_t area = g.tile_rows * g.tile_columns;
+  for (int64_t tile = 0; tile < area; ++tile) {
+    const auto corner = g.CornerOf(tile);
+    __m256 values[kSide][kSide], pixels[kSide][kSide];
+    Gather(from + (image * area + tile) * (g.slab_channels + kRowPad) + slab_block * kBlock, g.out_apart(), values);
+    winograd::Square<winograd::InputGradient>(values, pixels);
+    const int64_t h = corner.h - g.pad_h, w = corner.w - g.pad_w;
+    for (int64_t i = std::max<int64_t>(0, -h); i < std::min<int64_t>(kSide, g.out.h - h); ++i) {
+      for (int64_t j = std::max<int64_t>(0, -w); j < std::min<int64_t>(kSide, g.out.w - w); ++j) {
+        float* pixel = to + ((h + i) * g.out.w + w + j) * kBlock;
+        _mm256_storeu_ps(pixel, _mm256_loadu_ps(pixel) + pixels[i][j]);
+      }
+    }
+  }
+}
+
 // Where the kernel from one block of input channels to one of output channels lies, and the blocks of either in a row.
 struct Weights {
   const float* data;
   int64_t in_blocks;   // of the convolution's own input
-  bool turned;         // for the gradient of the input: transposed, and by 180 degrees
+  // For the gradient of the input they are transposed, and turned by 180 degrees if that is computed as a convolution.
+  bool transposed = false, turned = false;
 };
 
 // One block of channels of the plane that is read, one of the slab that is written.
 template <int kTaps>
 [[gnu::target("avx2,fma")]] void TransformKernel(const Geometry<kTaps>& g, const Weights& w, int64_t in_block, int64_t slab_block, int64_t out_block,
                                                  float* to) {
-  const float* block = w.data + (w.turned ? in_block * w.in_blocks + out_block : out_block * w.in_blocks + in_block) * kTaps * kTaps * kBlock * kBlock;
+  const float* block = w.data + (w.transposed ? in_block * w.in_blocks + out_block : out_block * w.in_blocks + in_block) * kTaps * kTaps * kBlock * kBlock;
   to += (slab_block * kBlock / kPanelWidth * g.in.channels + in_block * kBlock) * kPanelWidth + slab_block * kBlock % kPanelWidth;
   __m256 taps[kBlock][kTaps][kTaps];
   for (int tap = 0; tap < kTaps * kTaps; ++tap) {
     __m256 rows[kBlock];
     for (int i = 0; i < kBlock; ++i) rows[i] = _mm256_loadu_ps(block + (tap * kBlock + i) * kBlock);
-    if (w.turned) winograd::Transpose(rows);
+    if (w.transposed) winograd::Transpose(rows);
     const int place = w.turned ? kTaps * kTaps - 1 - tap : tap;
     for (int i = 0; i < kBlock; ++i) taps[i][place / kTaps][place % kTaps] = rows[i];
   }
@@ -250,30 +278,57 @@ void MultiplyPoints(const PanelProduct& at, int64_t a, int64_t b, int64_t c, int
 }
 
 template <int kTaps>
+void TransformKernels(const Geometry<kTaps>& g, const Weights& weights, int64_t channel, int64_t channels, float* to) {
+  ParallelFor(channels / kBlock * g.in.blocks, 1, [&](int64_t first, int64_t last) {
+    for (int64_t at = first; at < last; ++at) {
+      TransformKernel(g, weights, at % g.in.blocks, at / g.in.blocks, channel / kBlock + at / g.in.blocks, to);
+    }
+  });
+}
+
+template <int kTaps>
 void Convolve(const Geometry<kTaps>& g, const float* in, const Weights& weights, const Finish& finish, float* out, float* scratch) {
   float* const tiles = scratch;
   float* const products = tiles + kPoints * g.in_apart();
   float* const kernels = products + kPoints * g.out_apart();
-  const int64_t in_blocks = g.in.blocks;
   for (int64_t begin = 0; begin < g.tiles; begin += g.lot_tiles) {
     const int64_t count = std::min(g.lot_tiles, g.tiles - begin);
     ParallelFor(count, 1, [&](int64_t first, int64_t last) { TransformInput(g, in, begin, first, last, tiles); });
     for (int64_t channel = 0; channel < g.out.blocks * kBlock; channel += g.slab_channels) {
       const int64_t channels = std::min(g.slab_channels, g.out.blocks * kBlock - channel);
       // Those of a single slab are there since the first lot.
-      if (begin == 0 || g.slabs() > 1) {
-        ParallelFor(channels / kBlock * in_blocks, 1, [&](int64_t first, int64_t last) {
-          for (int64_t at = first; at < last; ++at) {
-            TransformKernel(g, weights, at % in_blocks, at / in_blocks, channel / kBlock + at / in_blocks, kernels);
-          }
-        });
-      }
+      if (begin == 0 || g.slabs() > 1) TransformKernels(g, weights, channel, channels, kernels);
       MultiplyPoints({{tiles, g.row(), 1}, kernels, g.in.channels, channels, products, g.slab_channels + kRowPad, false}, g.in_apart(),
                      g.kernel_apart(), g.out_apart(), count);
       ParallelFor(count, 1, [&](int64_t first, int64_t last) {
         TransformOutput(g, products, begin, first, last, channel, channels, finish, out);
       });
     }
+  }
+}
+
+// The gradient of the input as the transposed map of the forward pass, which has as many tiles as that: fewer than as a convolution where
+// the image was not padded. One slab, lots of whole images.
+template <int kTaps>
+void TransposedConvolve(const Geometry<kTaps>& g, const float* dy, const Weights& weights, float* dx, float* scratch) {
+  float* const tiles = scratch;
+  float* const products = tiles + kPoints * g.in_apart();
+  float* const kernels = products + kPoints * g.out_apart();
+  const int64_t channels = g.out.blocks * kBlock;
+  TransformKernels(g, weights, 0, channels, kernels);
+  for (int64_t begin = 0; begin < g.tiles; begin += g.lot_tiles) {
+    const int64_t count = std::min(g.lot_tiles, g.tiles - begin), area = g.tile_rows * g.tile_columns;
+    ParallelFor(count, 1, [&](int64_t first, int64_t last) {
+      TransformGradient(g, g.in, dy, begin, first, last, 0, g.in.blocks * kBlock, {tiles, g.row(), kPanelWidth, g.in_apart()});
+    });
+    MultiplyPoints({{tiles, g.row(), 1}, kernels, g.in.channels, channels, products, g.slab_channels + kRowPad, false}, g.in_apart(),
+                   g.kernel_apart(), g.out_apart(), count);
+    ParallelFor(count / area * g.out.blocks, 1, [&](int64_t first, int64_t last) {
+      for (int64_t at = first; at < last; ++at) {
+        const int64_t image = at / g.out.blocks, block = at % g.out.blocks;
+        AddInputGradient(g, products, image, block, dx + (begin / area + image) * g.out.image + block * g.out.block());
+      }
+    });
   }
 }
 
@@ -289,7 +344,7 @@ void Gradient(const Geometry<kTaps>& g, const float* x, const float* dy, float* 
       const int64_t count = std::min(g.lot_tiles, g.tiles - begin);
       if (channel == 0 || g.lots() > 1) ParallelFor(count, 1, [&](int64_t first, int64_t last) { TransformInput(g, x, begin, first, last, tiles); });
       ParallelFor(count, 1, [&](int64_t first, int64_t last) {
-        TransformGradient(g, dy, begin, first, last, channel, channels, count, gradients);
+        TransformGradient(g, g.out, dy, begin, first, last, channel, channels, {gradients, kPanelWidth, count * kPanelWidth, g.out_apart()});
       });
       MultiplyPoints({{tiles, 1, g.row()}, gradients, count, channels, sums, g.slab_channels, begin > 0}, g.in_apart(), g.out_apart(),
                      g.kernel_apart(), g.in.channels);
@@ -311,11 +366,24 @@ Plane OutPlane(const OwnConvShape& s) { return PlaneOf(s, s.out_channels, s.out_
 
 template <int kTaps>
 Geometry<kTaps> Onward(const OwnConvShape& s) {
-  return {InPlane(s), OutPlane(s), s.batch, s.pad_h, s.pad_w};
+  return {InPlane(s), OutPlane(s), OutPlane(s), s.batch, s.pad_h, s.pad_w};
 }
 template <int kTaps>
 Geometry<kTaps> Backward(const OwnConvShape& s) {
-  return {OutPlane(s), InPlane(s), s.batch, kTaps - 1 - s.pad_h, kTaps - 1 - s.pad_w};
+  return {OutPlane(s), InPlane(s), InPlane(s), s.batch, kTaps - 1 - s.pad_h, kTaps - 1 - s.pad_w};
+}
+template <int kTaps>
+Geometry<kTaps> Transposed(const OwnConvShape& s) {
+  Geometry<kTaps> geometry(OutPlane(s), InPlane(s), OutPlane(s), s.batch, s.pad_h, s.pad_w);
+  const int64_t area = geometry.tile_rows * geometry.tile_columns;
+  geometry.lot_tiles = std::max<int64_t>(1, geometry.lot_tiles / area) * area;
+  return geometry;
+}
+// Whether that is worth it: what overlaps costs more per tile.
+template <int kTaps>
+bool HasFewerTransposed(const OwnConvShape& s) {
+  const Geometry<kTaps> geometry = Transposed<kTaps>(s);
+  return 3 * geometry.tiles < 2 * Backward<kTaps>(s).tiles && geometry.slabs() == 1;
 }
 
 // Calls visit(x offset, y offset, weight offset, first output channel) for each group.
@@ -343,23 +411,29 @@ bool HasWinograd(const OwnConvShape& s) {
 }
 
 int64_t WinogradScratch(const OwnConvShape& shape) {
-  return WithTaps(shape, [&](auto taps) { return std::max(Onward<taps>(shape).scratch(), Backward<taps>(shape).scratch()); });
+  return WithTaps(shape, [&](auto taps) {
+    return std::max(Onward<taps>(shape).scratch(), HasFewerTransposed<taps>(shape) ? Transposed<taps>(shape).scratch() : Backward<taps>(shape).scratch());
+  });
 }
 
 void WinogradForward(const OwnConvShape& shape, const float* x, const float* w, const float* bias, bool relu, float* y, float* scratch) {
   WithTaps(shape, [&](auto taps) {
     const Geometry<taps> geometry = Onward<taps>(shape);
     ForEachGroup(shape, [&](int64_t in, int64_t out, int64_t weight, int64_t channel) {
-      Convolve(geometry, x + in, {w + weight, geometry.in.blocks, false}, {bias == nullptr ? nullptr : bias + channel, relu}, y + out, scratch);
+      Convolve(geometry, x + in, {w + weight, geometry.in.blocks}, {bias == nullptr ? nullptr : bias + channel, relu}, y + out, scratch);
     });
   });
 }
 
 void WinogradData(const OwnConvShape& shape, const float* dy, const float* w, float* dx, float* scratch) {
   WithTaps(shape, [&](auto taps) {
-    const Geometry<taps> geometry = Backward<taps>(shape);
+    const bool transposed = HasFewerTransposed<taps>(shape);
+    const Geometry<taps> geometry = transposed ? Transposed<taps>(shape) : Backward<taps>(shape);
     ForEachGroup(shape, [&](int64_t in, int64_t out, int64_t weight, int64_t) {
-      Convolve(geometry, dy + out, {w + weight, geometry.out.blocks, true}, {}, dx + in, scratch);
+      if (transposed)
+        TransposedConvolve(geometry, dy + out, {w + weight, geometry.out.blocks, true, false}, dx + in, scratch);
+      else
+        Convolve(geometry, dy + out, {w + weight, geometry.out.blocks, true, true}, {}, dx + in, scratch);
     });
   });
 }

@@ -34,6 +34,20 @@ struct Input {
   }
 };
 
+// The transposed map: what a tile's input gets back.
+struct InputGradient {
+  static constexpr int kFrom = kSide, kTo = kSide;
+  TENCH_WINOGRAD static void Apply(const __m256 (&v)[kFrom], __m256 (&to)[kTo]) {
+    const __m256 even_a = v[1] + v[2], odd_a = kA * (v[1] - v[2]), even_b = v[3] + v[4], odd_b = kB * (v[3] - v[4]);
+    to[0] = kA2 * kB2 * v[0];
+    to[1] = kA2 * kB2 * v[5] - kB2 * odd_a - kA2 * odd_b;
+    to[2] = -(kA2 + kB2) * v[0] - kB2 * even_a - kA2 * even_b;
+    to[3] = odd_a + odd_b - (kA2 + kB2) * v[5];
+    to[4] = v[0] + even_a + even_b;
+    to[5] = v[5];
+  }
+};
+
 // The values at the points of a polynomial with `kCount` coefficients.
 template <int kCount>
 struct Values {
