@@ -1,271 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles are taken in lots and output channels in slabs, so that what lies between the transforms is a few megabytes. In memory the transformed
-// tiles are 36 matrices (tile, channel), the kernels 46 times panels of sixteen output channels (panel_kernel.h).
 #include "workers/native/winograd_kernel.h"
 
-#include <algorithm>
+#include <type_traits>
 
 #include "workers/native/cpu_features.h"
-#include "workers/native/panel_kernel.h"
 #include "workers/native/parallel.h"
-#include "workers/native/winograd_transform.h"
+#include "workers/native/winograd_tile.h"
 
 namespace tench::native {
 
 #ifdef __x86_64__
 namespace {
 
-using winograd::kSide;
+using namespace winograd;
 
-constexpr int64_t kBlock = kOwnBlock;
-constexpr int64_t kPoints = kSide * kSide;
-// Floats of transformed tiles, of a lot, and of transformed kernels, of a slab. Where all kernels are one slab they are transformed once, and lots are
-// small; where all tiles are one lot, slabs are. Otherwise both are larger, since each lot transforms kernels anew, or each slab tiles.
-constexpr int64_t kSmallLot = 1'000'000, kLargeLot = 4'000'000;
-constexpr int64_t kSmallSlab = 1'000'000, kLargeSlab = 2'000'000, kOnlySlab = 2'500'000;
-constexpr int64_t kLeastTiles = 96;
 constexpr int64_t kRowsAtOnce = 96;
-constexpr int64_t kRowPad = 16;   // rows a power of two apart would meet in few sets of a cache
 
-// Some matrices, an odd number of cache lines apart: 36 streams that would meet in one set of a cache otherwise.
-int64_t Apart(int64_t floats) {
-  const int64_t lines = (floats + 15) / 16;
-  return (lines + 1 - lines % 2) * 16;
-}
+// Where a lot's matrices are.
+struct Room {
+  float *tiles, *products, *kernels;
 
-// What one group reads or writes.
-struct Plane {
-  int64_t channels;   // those that are there
-  int64_t blocks;
-  int64_t h, w;
-  int64_t image;      // floats from one image to the next
-
-  int64_t block() const { return h * w * kBlock; }
+  template <int kTaps>
+  Room(const Geometry<kTaps>& g, float* scratch, int64_t worker)
+      : tiles(scratch + worker * g.worker_floats()), products(tiles + kPoints * g.in_apart()), kernels(products + kPoints * g.out_apart()) {}
 };
 
-// One group's convolution; the gradient of the input is one too, from the output's side.
-template <int kTaps>
-struct Geometry {
-  static constexpr int kOut = kSide + 1 - kTaps;   // results of a tile in one dimension
-
-  Plane in, out;
-  int64_t batch, pad_h, pad_w;
-  int64_t tile_rows, tile_columns;
-  int64_t tiles, lot_tiles, slab_channels;   // of the output
-
-  // Tiles are `tiled`'s, which is one of the two planes.
-  Geometry(const Plane& from, const Plane& to, const Plane& tiled, int64_t images, int64_t pad_down, int64_t pad_right)
-      : in(from), out(to), batch(images), pad_h(pad_down), pad_w(pad_right), tile_rows((tiled.h + kOut - 1) / kOut),
-        tile_columns((tiled.w + kOut - 1) / kOut), tiles(images * tile_rows * tile_columns) {
-    const int64_t kernels = kPoints * in.channels * PanelCount(out.blocks * kBlock) * kPanelWidth;
-    PlanSlabs(kernels, kSmallSlab);
-    PlanLots(slabs() == 1 ? kSmallLot : kLargeLot);
-    if (slabs() == 1 || lots() == 1) return;
-    PlanSlabs(kernels, kernels <= kOnlySlab ? kernels : kLargeSlab);
-    PlanLots(slabs() == 1 ? kSmallLot : kLargeLot);
+// How a lot's work is split: over all threads, or not at all.
+struct Together {
+  template <class Work>
+  void operator()(int64_t count, const Work& work) const {
+    ParallelFor(count, 1, work);
   }
-
-  int64_t lots() const { return (tiles + lot_tiles - 1) / lot_tiles; }
-  int64_t slabs() const { return (out.blocks * kBlock + slab_channels - 1) / slab_channels; }
-  int64_t row() const { return in.blocks * kBlock + kRowPad; }
-  int64_t in_apart() const { return Apart(lot_tiles * row()); }
-  int64_t out_apart() const { return Apart(lot_tiles * (slab_channels + kRowPad)); }
-  int64_t kernel_apart() const { return Apart((in.channels + 1) * slab_channels); }
-  int64_t scratch() const { return kPoints * (in_apart() + out_apart() + kernel_apart()); }
-
-  void PlanSlabs(int64_t kernels, int64_t floats) {
-    const int64_t panels = PanelCount(out.blocks * kBlock), wanted = (kernels + floats - 1) / floats;
-    slab_channels = (panels + wanted - 1) / wanted * kPanelWidth;
+};
+struct Alone {
+  template <class Work>
+  void operator()(int64_t count, const Work& work) const {
+    work(int64_t{0}, count);
   }
-  void PlanLots(int64_t floats) {
-    const int64_t most = std::max(kLeastTiles, floats / (kPoints * (row() + slab_channels))), wanted = (tiles + most - 1) / most;
-    lot_tiles = (tiles + wanted - 1) / wanted;
-  }
+};
 
-  struct Corner {
-    const int64_t image, h, w;   // of the results
+// Calls lot(first tile, tiles, room, split) for every lot.
+template <int kTaps, class Lot>
+void ForEachLot(const Geometry<kTaps>& g, float* scratch, const Lot& lot) {
+  const auto run = [&](int64_t index, const Room& room, const auto& split) {
+    lot(index * g.lot_tiles, std::min(g.lot_tiles, g.tiles - index * g.lot_tiles), room, split);
   };
-  Corner CornerOf(int64_t tile) const {
-    const int64_t area = tile_rows * tile_columns;
-    return {tile / area, tile % area / tile_columns * kOut, tile % tile_columns * kOut};
-  }
-};
-
-// kSize × kSize pixels of a block of channels from (h, w) on, zeros beyond the image.
-template <int kSize>
-[[gnu::target("avx2,fma"), gnu::always_inline]] inline void Load(const float* block, const Plane& plane, int64_t h, int64_t w,
-                                                                  __m256 (&to)[kSize][kSize]) {
-  if (h >= 0 && w >= 0 && h + kSize <= plane.h && w + kSize <= plane.w) {
-    const float* from = block + (h * plane.w + w) * kBlock;
-#pragma GCC unroll 6
-    for (int i = 0; i < kSize; ++i) {
-#pragma GCC unroll 6
-      for (int j = 0; j < kSize; ++j) to[i][j] = _mm256_loadu_ps(from + (i * plane.w + j) * kBlock);
-    }
+  if (g.workers == 1) {
+    for (int64_t index = 0; index < g.lots(); ++index) run(index, Room(g, scratch, 0), Together());
     return;
   }
-  for (int i = 0; i < kSize; ++i) {
-    for (int j = 0; j < kSize; ++j) {
-      const bool inside = h + i >= 0 && h + i < plane.h && w + j >= 0 && w + j < plane.w;
-      to[i][j] = inside ? _mm256_loadu_ps(block + ((h + i) * plane.w + w + j) * kBlock) : _mm256_setzero_ps();
-    }
-  }
+  ParallelFor(g.lots(), 1, [&](int64_t first, int64_t last) {
+    for (int64_t index = first; index < last; ++index) run(index, Room(g, scratch, omp_get_thread_num()), Alone());
+  });
 }
 
-[[gnu::target("avx2,fma"), gnu::always_inline]] inline void Scatter(const __m256 (&from)[kSide][kSide], float* to, int64_t apart) {
-#pragma GCC unroll 6
-  for (int i = 0; i < kSide; ++i) {
-#pragma GCC unroll 6
-    for (int j = 0; j < kSide; ++j) _mm256_storeu_ps(to + (i * kSide + j) * apart, from[i][j]);
-  }
+// Calls slab(first channel, channels) for every slab.
+template <int kTaps, class Slab>
+void ForEachSlab(const Geometry<kTaps>& g, const Slab& slab) {
+  const int64_t channels = g.out.blocks * kBlock;
+  for (int64_t channel = 0; channel < channels; channel += g.slab_channels) slab(channel, std::min(g.slab_channels, channels - channel));
 }
 
-[[gnu::target("avx2,fma"), gnu::always_inline]] inline void Gather(const float* from, int64_t apart, __m256 (&to)[kSide][kSide]) {
-#pragma GCC unroll 6
-  for (int i = 0; i < kSide; ++i) {
-#pragma GCC unroll 6
-    for (int j = 0; j < kSide; ++j) to[i][j] = _mm256_loadu_ps(from + (i * kSide + j) * apart);
-  }
-}
-
-// Tiles [first, last) of the lot that begins with tile `begin`, to matrices (tile, channel).
-template <int kTaps>
-[[gnu::target("avx2,fma")]] void TransformInput(const Geometry<kTaps>& g, const float* in, int64_t begin, int64_t first, int64_t last, float* to) {
-  for (int64_t tile = first; tile < last; ++tile) {
-    const auto corner = g.CornerOf(begin + tile);
-    const float* block = in + corner.image * g.in.image;
-    for (int64_t channel = 0; channel < g.in.blocks * kBlock; channel += kBlock, block += g.in.block()) {
-      __m256 pixels[kSide][kSide], values[kSide][kSide];
-      Load<kSide>(block, g.in, corner.h - g.pad_h, corner.w - g.pad_w, pixels);
-      winograd::Square<winograd::Input>(pixels, values);
-      Scatter(values, to + tile * g.row() + channel, g.in_apart());
-    }
-  }
-}
-
-// Where transformed tiles go: matrices (tile, channel), or panels of sixteen channels (tile, 16).
-struct Target {
-  float* data;
-  int64_t tile, panel, apart;   // from one to the next
-};
-
-// The same of the output's gradient in `plane`, `channels` from `channel` on.
-template <int kTaps>
-[[gnu::target("avx2,fma")]] void TransformGradient(const Geometry<kTaps>& g, const Plane& plane, const float* dy, int64_t begin, int64_t first,
-                                                   int64_t last, int64_t channel, int64_t channels, const Target& to) {
-  constexpr int kOut = Geometry<kTaps>::kOut;
-  for (int64_t tile = first; tile < last; ++tile) {
-    const auto corner = g.CornerOf(begin + tile);
-    const float* block = dy + corner.image * plane.image + channel * plane.h * plane.w;
-    for (int64_t at = 0; at < channels; at += kBlock, block += plane.block()) {
-      __m256 pixels[kOut][kOut], values[kSide][kSide];
-      Load<kOut>(block, plane, corner.h, corner.w, pixels);
-      winograd::Square<winograd::Values<kOut>>(pixels, values);
-      Scatter(values, to.data + tile * to.tile + at / kPanelWidth * to.panel + at % kPanelWidth, to.apart);
-    }
-  }
-}
-
-// A mask of the first `count` lanes.
-[[gnu::target("avx2,fma")]] __m256i Lanes(int64_t count) {
-  alignas(32) static constexpr int32_t kOnes[2 * kBlock] = {-1, -1, -1, -1, -1, -1, -1, -1};
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kOnes + kBlock - std::min(count, kBlock)));
-}
-
-struct Finish {
-  const float* bias = nullptr;   // of the group
-  bool relu = false;
-};
-
-// From matrices (tile, channel of the slab) to pixels.
-template <int kTaps>
-[[gnu::target("avx2,fma")]] void TransformOutput(const Geometry<kTaps>& g, const float* from, int64_t begin, int64_t first, int64_t last,
-                                                 int64_t channel, int64_t channels, const Finish& finish, float* out) {
-  constexpr int kOut = Geometry<kTaps>::kOut;
-  const __m256 floor = _mm256_set1_ps(finish.relu ? 0.0f : -__builtin_inff());
-  for (int64_t tile = first; tile < last; ++tile) {
-    const auto corner = g.CornerOf(begin + tile);
-    const int64_t rows = std::min<int64_t>(kOut, g.out.h - corner.h), columns = std::min<int64_t>(kOut, g.out.w - corner.w);
-    float* to = out + corner.image * g.out.image + (corner.h * g.out.w + corner.w) * kBlock + channel / kBlock * g.out.block();
-    for (int64_t at = 0; at < channels; at += kBlock, to += g.out.block()) {
-      __m256 values[kSide][kSide], pixels[kOut][kOut];
-      Gather(from + tile * (g.slab_channels + kRowPad) + at, g.out_apart(), values);
-      winograd::Square<winograd::Results<kOut>>(values, pixels);
-      const __m256 bias = finish.bias == nullptr ? _mm256_setzero_ps() : _mm256_maskload_ps(finish.bias + channel + at, Lanes(g.out.channels - channel - at));
-      for (int64_t i = 0; i < rows; ++i) {
-        for (int64_t j = 0; j < columns; ++j) _mm256_storeu_ps(to + (i * g.out.w + j) * kBlock, _mm256_max_ps(floor, pixels[i][j] + bias));
-      }
-    }
-  }
-}
-
-// From matrices (tile, channel) of a lot of whole images back to what each tile's input gets, which overlap: one image, one block of channels.
-template <int kTaps>
-[[gnu::target("avx2,fma")]] void AddInputGradient(const Geometry<kTaps>& g, const float* from, int64_t image, int64_t slab_block, float* to) {
-  std::fill_n(to, g.out.block(), 0.0f);
-  const int64_t area = g.tile_rows * g.tile_columns;
-  for (int64_t tile = 0; tile < area; ++tile) {
-    const auto corner = g.CornerOf(tile);
-    __m256 values[kSide][kSide], pixels[kSide][kSide];
-    Gather(from + (image * area + tile) * (g.slab_channels + kRowPad) + slab_block * kBlock, g.out_apart(), values);
-    winograd::Square<winograd::InputGradient>(values, pixels);
-    const int64_t h = corner.h - g.pad_h, w = corner.w - g.pad_w;
-    for (int64_t i = std::max<int64_t>(0, -h); i < std::min<int64_t>(kSide, g.out.h - h); ++i) {
-      for (int64_t j = std::max<int64_t>(0, -w); j < std::min<int64_t>(kSide, g.out.w - w); ++j) {
-        float* pixel = to + ((h + i) * g.out.w + w + j) * kBlock;
-        _mm256_storeu_ps(pixel, _mm256_loadu_ps(pixel) + pixels[i][j]);
-      }
-    }
-  }
-}
-
-// Where the kernel from one block of input channels to one of output channels lies, and the blocks of either in a row.
-struct Weights {
-  const float* data;
-  int64_t in_blocks;   // of the convolution's own input
-  // For the gradient of the input they are transposed, and turned by 180 degrees if that is computed as a convolution.
-  bool transposed = false, turned = false;
-};
-
-// One block of channels of the plane that is read, one of the slab that is written.
-template <int kTaps>
-[[gnu::target("avx2,fma")]] void TransformKernel(const Geometry<kTaps>& g, const Weights& w, int64_t in_block, int64_t slab_block, int64_t out_block,
-                                                 float* to) {
-  const float* block = w.data + (w.transposed ? in_block * w.in_blocks + out_block : out_block * w.in_blocks + in_block) * kTaps * kTaps * kBlock * kBlock;
-  to += (slab_block * kBlock / kPanelWidth * g.in.channels + in_block * kBlock) * kPanelWidth + slab_block * kBlock % kPanelWidth;
-  __m256 taps[kBlock][kTaps][kTaps];
-  for (int tap = 0; tap < kTaps * kTaps; ++tap) {
-    __m256 rows[kBlock];
-    for (int i = 0; i < kBlock; ++i) rows[i] = _mm256_loadu_ps(block + (tap * kBlock + i) * kBlock);
-    if (w.transposed) winograd::Transpose(rows);
-    const int place = w.turned ? kTaps * kTaps - 1 - tap : tap;
-    for (int i = 0; i < kBlock; ++i) taps[i][place / kTaps][place % kTaps] = rows[i];
-  }
-  const int64_t used = std::min(kBlock, g.in.channels - in_block * kBlock);
-  for (int64_t i = 0; i < used; ++i) {
-    __m256 values[kSide][kSide];
-    winograd::Square<winograd::ScaledValues<kTaps>>(taps[i], values);
-    Scatter(values, to + i * kPanelWidth, g.kernel_apart());
-  }
-}
-
-// One block of the kernels' gradient, from matrices (input channel, output channel of the slab).
-template <int kTaps>
-[[gnu::target("avx2,fma")]] void CollectKernel(const Geometry<kTaps>& g, const float* from, int64_t in_block, int64_t slab_block, float* to) {
-  const int64_t used = std::min(kBlock, g.in.channels - in_block * kBlock);
-  if (used < kBlock) std::fill_n(to, kTaps * kTaps * kBlock * kBlock, 0.0f);
-  for (int64_t i = 0; i < used; ++i) {
-    __m256 values[kSide][kSide], taps[kTaps][kTaps];
-    Gather(from + (in_block * kBlock + i) * g.slab_channels + slab_block * kBlock, g.kernel_apart(), values);
-    winograd::Square<winograd::ScaledResults<kTaps>>(values, taps);
-    for (int tap = 0; tap < kTaps * kTaps; ++tap) _mm256_storeu_ps(to + (tap * kBlock + i) * kBlock, taps[tap / kTaps][tap % kTaps]);
-  }
-}
-
-// The 36 products, `rows` of each in pieces, split over threads. `at` has the operands of the first, the others lie `a`, `b` and `c` floats apart.
-void MultiplyPoints(const PanelProduct& at, int64_t a, int64_t b, int64_t c, int64_t rows) {
+// The 36 products, `rows` of each in pieces. `at` has the operands of the first, the others lie `a`, `b` and `c` floats apart.
+template <class Split>
+void MultiplyPoints(const PanelProduct& at, int64_t a, int64_t b, int64_t c, int64_t rows, const Split& split) {
   const int64_t pieces = (rows + kRowsAtOnce - 1) / kRowsAtOnce;
-  ParallelFor(kPoints * pieces, 1, [&](int64_t first, int64_t last) {
+  split(kPoints * pieces, [&](int64_t first, int64_t last) {
     for (int64_t item = first; item < last; ++item) {
       const int64_t point = item / pieces, row = item % pieces * kRowsAtOnce;
       PanelProduct product = at;
@@ -275,6 +75,13 @@ void MultiplyPoints(const PanelProduct& at, int64_t a, int64_t b, int64_t c, int
       Multiply(product, std::min(kRowsAtOnce, rows - row), 0, PanelCount(at.columns));
     }
   });
+}
+
+// A lot's tiles times the kernels of a slab.
+template <int kTaps, class Split>
+void MultiplyTiles(const Geometry<kTaps>& g, const Room& room, const float* kernels, int64_t tiles, int64_t channels, const Split& split) {
+  MultiplyPoints({{room.tiles, g.in_row(), 1}, kernels, g.in.channels, channels, room.products, g.out_row(), false}, g.in_apart(), g.kernel_apart(),
+                 g.out_apart(), tiles, split);
 }
 
 template <int kTaps>
@@ -288,73 +95,62 @@ void TransformKernels(const Geometry<kTaps>& g, const Weights& weights, int64_t 
 
 template <int kTaps>
 void Convolve(const Geometry<kTaps>& g, const float* in, const Weights& weights, const Finish& finish, float* out, float* scratch) {
-  float* const tiles = scratch;
-  float* const products = tiles + kPoints * g.in_apart();
-  float* const kernels = products + kPoints * g.out_apart();
-  for (int64_t begin = 0; begin < g.tiles; begin += g.lot_tiles) {
-    const int64_t count = std::min(g.lot_tiles, g.tiles - begin);
-    ParallelFor(count, 1, [&](int64_t first, int64_t last) { TransformInput(g, in, begin, first, last, tiles); });
-    for (int64_t channel = 0; channel < g.out.blocks * kBlock; channel += g.slab_channels) {
-      const int64_t channels = std::min(g.slab_channels, g.out.blocks * kBlock - channel);
-      // Those of a single slab are there since the first lot.
-      if (begin == 0 || g.slabs() > 1) TransformKernels(g, weights, channel, channels, kernels);
-      MultiplyPoints({{tiles, g.row(), 1}, kernels, g.in.channels, channels, products, g.slab_channels + kRowPad, false}, g.in_apart(),
-                     g.kernel_apart(), g.out_apart(), count);
-      ParallelFor(count, 1, [&](int64_t first, int64_t last) {
-        TransformOutput(g, products, begin, first, last, channel, channels, finish, out);
-      });
-    }
-  }
+  float* const kernels = Room(g, scratch, 0).kernels;   // of all workers
+  const bool once = g.slabs() == 1;
+  if (once) TransformKernels(g, weights, 0, g.out.blocks * kBlock, kernels);
+  ForEachLot(g, scratch, [&](int64_t begin, int64_t count, const Room& room, const auto& split) {
+    split(count, [&](int64_t first, int64_t last) { TransformInput(g, in, begin, first, last, room.tiles); });
+    ForEachSlab(g, [&](int64_t channel, int64_t channels) {
+      if (!once) TransformKernels(g, weights, channel, channels, kernels);
+      MultiplyTiles(g, room, kernels, count, channels, split);
+      split(count, [&](int64_t first, int64_t last) { TransformOutput(g, room.products, begin, first, last, channel, channels, finish, out); });
+    });
+  });
 }
 
 // The gradient of the input as the transposed map of the forward pass, which has as many tiles as that: fewer than as a convolution where
 // the image was not padded. One slab, lots of whole images.
 template <int kTaps>
 void TransposedConvolve(const Geometry<kTaps>& g, const float* dy, const Weights& weights, float* dx, float* scratch) {
-  float* const tiles = scratch;
-  float* const products = tiles + kPoints * g.in_apart();
-  float* const kernels = products + kPoints * g.out_apart();
-  const int64_t channels = g.out.blocks * kBlock;
-  TransformKernels(g, weights, 0, channels, kernels);
-  for (int64_t begin = 0; begin < g.tiles; begin += g.lot_tiles) {
-    const int64_t count = std::min(g.lot_tiles, g.tiles - begin), area = g.tile_rows * g.tile_columns;
-    ParallelFor(count, 1, [&](int64_t first, int64_t last) {
-      TransformGradient(g, g.in, dy, begin, first, last, 0, g.in.blocks * kBlock, {tiles, g.row(), kPanelWidth, g.in_apart()});
+  float* const kernels = Room(g, scratch, 0).kernels;
+  TransformKernels(g, weights, 0, g.out.blocks * kBlock, kernels);
+  ForEachLot(g, scratch, [&](int64_t begin, int64_t count, const Room& room, const auto& split) {
+    split(count, [&](int64_t first, int64_t last) {
+      TransformGradient(g, g.in, dy, begin, first, last, 0, g.in.blocks * kBlock, {room.tiles, g.in_row(), kPanelWidth, g.in_apart()});
     });
-    MultiplyPoints({{tiles, g.row(), 1}, kernels, g.in.channels, channels, products, g.slab_channels + kRowPad, false}, g.in_apart(),
-                   g.kernel_apart(), g.out_apart(), count);
-    ParallelFor(count / area * g.out.blocks, 1, [&](int64_t first, int64_t last) {
+    MultiplyTiles(g, room, kernels, count, g.out.blocks * kBlock, split);
+    split(count / g.area() * g.out.blocks, [&](int64_t first, int64_t last) {
       for (int64_t at = first; at < last; ++at) {
         const int64_t image = at / g.out.blocks, block = at % g.out.blocks;
-        AddInputGradient(g, products, image, block, dx + (begin / area + image) * g.out.image + block * g.out.block());
+        AddInputGradient(g, room.products, image, block, dx + (begin / g.area() + image) * g.out.image + block * g.out.block());
       }
     });
-  }
+  });
 }
 
 template <int kTaps>
 void Gradient(const Geometry<kTaps>& g, const float* x, const float* dy, float* dw, float* scratch) {
-  float* const tiles = scratch;
-  float* const gradients = tiles + kPoints * g.in_apart();
-  float* const sums = gradients + kPoints * g.out_apart();
-  const int64_t in_blocks = g.in.blocks;
-  for (int64_t channel = 0; channel < g.out.blocks * kBlock; channel += g.slab_channels) {
-    const int64_t channels = std::min(g.slab_channels, g.out.blocks * kBlock - channel);
-    for (int64_t begin = 0; begin < g.tiles; begin += g.lot_tiles) {
-      const int64_t count = std::min(g.lot_tiles, g.tiles - begin);
-      if (channel == 0 || g.lots() > 1) ParallelFor(count, 1, [&](int64_t first, int64_t last) { TransformInput(g, x, begin, first, last, tiles); });
-      ParallelFor(count, 1, [&](int64_t first, int64_t last) {
-        TransformGradient(g, g.out, dy, begin, first, last, channel, channels, {gradients, kPanelWidth, count * kPanelWidth, g.out_apart()});
+  // Workers have sums of their own, some perhaps no lot.
+  const bool apart = g.workers > 1;
+  for (int64_t worker = 0; apart && worker < g.workers; ++worker) std::fill_n(Room(g, scratch, worker).kernels, kPoints * g.kernel_apart(), 0.0f);
+  ForEachSlab(g, [&](int64_t channel, int64_t channels) {
+    ForEachLot(g, scratch, [&](int64_t begin, int64_t count, const Room& room, const auto& split) {
+      // Those of a single lot are there since the first slab.
+      if (channel == 0 || g.lots() > 1)
+        split(count, [&](int64_t first, int64_t last) { TransformInput(g, x, begin, first, last, room.tiles); });
+      split(count, [&](int64_t first, int64_t last) {
+        TransformGradient(g, g.out, dy, begin, first, last, channel, channels, {room.products, kPanelWidth, count * kPanelWidth, g.out_apart()});
       });
-      MultiplyPoints({{tiles, 1, g.row()}, gradients, count, channels, sums, g.slab_channels, begin > 0}, g.in_apart(), g.out_apart(),
-                     g.kernel_apart(), g.in.channels);
-    }
-    ParallelFor(channels / kBlock * in_blocks, 1, [&](int64_t first, int64_t last) {
+      MultiplyPoints({{room.tiles, 1, g.in_row()}, room.products, count, channels, room.kernels, g.slab_channels, apart || begin > 0}, g.in_apart(),
+                     g.out_apart(), g.kernel_apart(), g.in.channels, split);
+    });
+    ParallelFor(channels / kBlock * g.in.blocks, 1, [&](int64_t first, int64_t last) {
       for (int64_t at = first; at < last; ++at) {
-        CollectKernel(g, sums, at % in_blocks, at / in_blocks, dw + (channel / kBlock * in_blocks + at) * kTaps * kTaps * kBlock * kBlock);
+        CollectKernel(g, Room(g, scratch, 0).kernels, g.workers, g.worker_floats(), at % g.in.blocks, at / g.in.blocks,
+                      dw + (channel / kBlock * g.in.blocks + at) * kTaps * kTaps * kBlock * kBlock);
       }
     });
-  }
+  });
 }
 
 Plane PlaneOf(const OwnConvShape& s, int64_t channels, int64_t h, int64_t w) {
@@ -366,17 +162,16 @@ Plane OutPlane(const OwnConvShape& s) { return PlaneOf(s, s.out_channels, s.out_
 
 template <int kTaps>
 Geometry<kTaps> Onward(const OwnConvShape& s) {
-  return {InPlane(s), OutPlane(s), OutPlane(s), s.batch, s.pad_h, s.pad_w};
+  return {InPlane(s), OutPlane(s), OutPlane(s), s.batch, s.pad_h, s.pad_w, omp_get_max_threads()};
 }
 template <int kTaps>
 Geometry<kTaps> Backward(const OwnConvShape& s) {
-  return {OutPlane(s), InPlane(s), InPlane(s), s.batch, kTaps - 1 - s.pad_h, kTaps - 1 - s.pad_w};
+  return {OutPlane(s), InPlane(s), InPlane(s), s.batch, kTaps - 1 - s.pad_h, kTaps - 1 - s.pad_w, omp_get_max_threads()};
 }
 template <int kTaps>
 Geometry<kTaps> Transposed(const OwnConvShape& s) {
-  Geometry<kTaps> geometry(OutPlane(s), InPlane(s), OutPlane(s), s.batch, s.pad_h, s.pad_w);
-  const int64_t area = geometry.tile_rows * geometry.tile_columns;
-  geometry.lot_tiles = std::max<int64_t>(1, geometry.lot_tiles / area) * area;
+  Geometry<kTaps> geometry(OutPlane(s), InPlane(s), OutPlane(s), s.batch, s.pad_h, s.pad_w, omp_get_max_threads());
+  geometry.LotsOfWholeImages();
   return geometry;
 }
 // Whether that is worth it: what overlaps costs more per tile.
@@ -411,8 +206,9 @@ bool HasWinograd(const OwnConvShape& s) {
 }
 
 int64_t WinogradScratch(const OwnConvShape& shape) {
+  const auto floats = [](const auto& geometry) { return geometry.workers * geometry.worker_floats(); };
   return WithTaps(shape, [&](auto taps) {
-    return std::max(Onward<taps>(shape).scratch(), HasFewerTransposed<taps>(shape) ? Transposed<taps>(shape).scratch() : Backward<taps>(shape).scratch());
+    return std::max(floats(Onward<taps>(shape)), floats(HasFewerTransposed<taps>(shape) ? Transposed<taps>(shape) : Backward<taps>(shape)));
   });
 }
 

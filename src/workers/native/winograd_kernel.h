@@ -12,7 +12,7 @@ namespace tench::native {
 
 // Whether this CPU and this shape can have it. With several groups their channels must be whole blocks.
 bool HasWinograd(const OwnConvShape& shape);
-// Floats of working memory for any of the three.
+// Floats of working memory for any of the three, for as many threads as OpenMP has when that is asked.
 int64_t WinogradScratch(const OwnConvShape& shape);
 
 // y = x * w + bias, then max(0, ·) if `relu`; `bias` may be null.

@@ -9,9 +9,9 @@
 
 #include <cstdint>
 
-namespace tench::native::winograd {
+#include "workers/native/winograd_geometry.h"
 
-constexpr int kSide = 6;   // points in one dimension, and pixels of a tile's input
+namespace tench::native::winograd {
 
 #define TENCH_WINOGRAD [[gnu::target("avx2,fma"), gnu::always_inline]] inline
 
@@ -21,7 +21,7 @@ constexpr float kAt0 = 1 / (kA2 * kB2), kAtA = 1 / (2 * kA2 * (kA2 - kB2)), kAtB
 
 // What a tile's input is turned into.
 struct Input {
-  static constexpr int kFrom = kSide, kTo = kSide;
+  static constexpr int64_t kFrom = kSide, kTo = kSide;
   TENCH_WINOGRAD static void Apply(const __m256 (&v)[kFrom], __m256 (&to)[kTo]) {
     to[0] = kA2 * kB2 * v[0] - (kA2 + kB2) * v[2] + v[4];
     const __m256 even_a = v[4] - kB2 * v[2], odd_a = kA * (v[3] - kB2 * v[1]);
@@ -36,7 +36,7 @@ struct Input {
 
 // The transposed map: what a tile's input gets back.
 struct InputGradient {
-  static constexpr int kFrom = kSide, kTo = kSide;
+  static constexpr int64_t kFrom = kSide, kTo = kSide;
   TENCH_WINOGRAD static void Apply(const __m256 (&v)[kFrom], __m256 (&to)[kTo]) {
     const __m256 even_a = v[1] + v[2], odd_a = kA * (v[1] - v[2]), even_b = v[3] + v[4], odd_b = kB * (v[3] - v[4]);
     to[0] = kA2 * kB2 * v[0];
@@ -51,7 +51,7 @@ struct InputGradient {
 // The values at the points of a polynomial with `kCount` coefficients.
 template <int kCount>
 struct Values {
-  static constexpr int kFrom = kCount, kTo = kSide;
+  static constexpr int64_t kFrom = kCount, kTo = kSide;
   TENCH_WINOGRAD static void Apply(const __m256 (&v)[kFrom], __m256 (&to)[kTo]) {
     __m256 even_a = v[0], even_b = v[0], odd_a = kA * v[1], odd_b = kB * v[1];
     if constexpr (kCount > 2) even_a += kA2 * v[2], even_b += kB2 * v[2];
@@ -69,7 +69,7 @@ struct Values {
 // The transposed map: from the points back to `kCount` results.
 template <int kCount>
 struct Results {
-  static constexpr int kFrom = kSide, kTo = kCount;
+  static constexpr int64_t kFrom = kSide, kTo = kCount;
   TENCH_WINOGRAD static void Apply(const __m256 (&v)[kFrom], __m256 (&to)[kTo]) {
     const __m256 even_a = v[1] + v[2], odd_a = v[1] - v[2], even_b = v[3] + v[4], odd_b = v[3] - v[4];
     to[0] = v[0] + even_a + even_b;
@@ -104,35 +104,35 @@ template <class Line>
 TENCH_WINOGRAD void Square(const __m256 (&from)[Line::kFrom][Line::kFrom], __m256 (&to)[Line::kTo][Line::kTo]) {
   __m256 half[Line::kTo][Line::kFrom];
 #pragma GCC unroll 6
-  for (int column = 0; column < Line::kFrom; ++column) {
+  for (int64_t column = 0; column < Line::kFrom; ++column) {
     __m256 line[Line::kFrom], result[Line::kTo];
 #pragma GCC unroll 6
-    for (int i = 0; i < Line::kFrom; ++i) line[i] = from[i][column];
+    for (int64_t i = 0; i < Line::kFrom; ++i) line[i] = from[i][column];
     Line::Apply(line, result);
 #pragma GCC unroll 6
-    for (int i = 0; i < Line::kTo; ++i) half[i][column] = result[i];
+    for (int64_t i = 0; i < Line::kTo; ++i) half[i][column] = result[i];
   }
 #pragma GCC unroll 6
-  for (int row = 0; row < Line::kTo; ++row) Line::Apply(half[row], to[row]);
+  for (int64_t row = 0; row < Line::kTo; ++row) Line::Apply(half[row], to[row]);
 }
 
 // Eight vectors as the rows of a matrix to its columns.
 TENCH_WINOGRAD void Transpose(__m256 (&v)[8]) {
   __m256 pair[8], four[8];
 #pragma GCC unroll 4
-  for (int i = 0; i < 8; i += 2) {
+  for (int64_t i = 0; i < 8; i += 2) {
     pair[i] = _mm256_unpacklo_ps(v[i], v[i + 1]);
     pair[i + 1] = _mm256_unpackhi_ps(v[i], v[i + 1]);
   }
 #pragma GCC unroll 2
-  for (int i = 0; i < 8; i += 4) {
+  for (int64_t i = 0; i < 8; i += 4) {
     four[i] = _mm256_shuffle_ps(pair[i], pair[i + 2], 0x44);
     four[i + 1] = _mm256_shuffle_ps(pair[i], pair[i + 2], 0xEE);
     four[i + 2] = _mm256_shuffle_ps(pair[i + 1], pair[i + 3], 0x44);
     four[i + 3] = _mm256_shuffle_ps(pair[i + 1], pair[i + 3], 0xEE);
   }
 #pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
+  for (int64_t i = 0; i < 4; ++i) {
     v[i] = _mm256_permute2f128_ps(four[i], four[i + 4], 0x20);
     v[i + 4] = _mm256_permute2f128_ps(four[i], four[i + 4], 0x31);
   }
