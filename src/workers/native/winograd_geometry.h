@@ -77,9 +77,9 @@ struct Geometry {
  private:
   // Floats of transformed tiles, of a lot, and of transformed kernels, of a slab. Where all kernels are one slab they are transformed once, and lots
   // are small; where all tiles are one lot, slabs are. Otherwise both are larger, since each lot transforms kernels anew, or each slab tiles.
-  // Tiny ones fit a core's second-level cache together.
-  static constexpr int64_t kTinyLot = 64 * 1024, kSmallLot = 1'000'000, kLargeLot = 4'000'000;
-  static constexpr int64_t kTinySlab = 64 * 1024, kSmallSlab = 1'000'000, kLargeSlab = 2'000'000, kOnlySlab = 2'500'000;
+  // Tiny ones fit a core's second-level cache, or nearly.
+  static constexpr int64_t kTinyLot = 128 * 1024, kSmallLot = 1'000'000, kLargeLot = 4'000'000;
+  static constexpr int64_t kTinySlab = 160 * 1024, kSmallSlab = 1'000'000, kLargeSlab = 2'000'000, kOnlySlab = 2'500'000;
   static constexpr int64_t kLeastTiles = 96;
   static constexpr int64_t kRowPad = 16;   // rows a power of two apart would meet in few sets of a cache
 
