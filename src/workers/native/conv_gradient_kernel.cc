@@ -262,11 +262,14 @@ class Gradient {
   const int64_t rows_at_once_;
 };
 
+template <int64_t kLanes>
 [[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
-void SumPixels(const float* dy, int64_t pixels, float (&sum)[kBlock]) {
+void SumPixels(const float* dy, int64_t pixels, float* sum) {
+  float lanes[kLanes] = {};
   for (int64_t p = 0; p < pixels; ++p) {
-    for (int64_t o = 0; o < kBlock; ++o) sum[o] += dy[p * kBlock + o];
+    for (int64_t o = 0; o < kLanes; ++o) lanes[o] += dy[p * kLanes + o];
   }
+  for (int64_t o = 0; o < kLanes; ++o) sum[o] += lanes[o];
 }
 
 }  // namespace
@@ -286,16 +289,14 @@ void ConvGradient(const OwnConvShape& shape, const float* x, const float* dy, fl
 }
 
 void ConvBiasGradient(const OwnConvShape& shape, const float* dy, float* db) {
-  const int64_t blocks = OwnBlocks(shape.out_channels), plane = shape.out_h * shape.out_w;
-  ParallelFor(blocks, std::max<int64_t>(1, 16 * 1024 / (shape.batch * plane * kBlock)), [&](int64_t first, int64_t last) {
+  const int64_t blocks = (shape.out_channels + shape.block - 1) / shape.block, plane = shape.out_h * shape.out_w * shape.block;
+  const auto sum_pixels = shape.block == kBlock ? SumPixels<kBlock> : SumPixels<2 * kBlock>;
+  ParallelFor(blocks, std::max<int64_t>(1, 16 * 1024 / (shape.batch * plane)), [&](int64_t first, int64_t last) {
     for (int64_t block = first; block < last; ++block) {
-      float total[kBlock] = {};
-      for (int64_t n = 0; n < shape.batch; ++n) {
-        float sum[kBlock] = {};   // of one image, so that rounding stays small
-        SumPixels(dy + (n * blocks + block) * plane * kBlock, plane, sum);
-        for (int64_t o = 0; o < kBlock; ++o) total[o] += sum[o];
-      }
-      std::copy_n(total, std::min(kBlock, shape.out_channels - block * kBlock), db + block * kBlock);
+      float total[2 * kBlock] = {};
+      // Image by image, so that rounding stays small.
+      for (int64_t n = 0; n < shape.batch; ++n) sum_pixels(dy + (n * blocks + block) * plane, shape.out_h * shape.out_w, total);
+      std::copy_n(total, std::min(shape.block, shape.out_channels - block * shape.block), db + block * shape.block);
     }
   });
 }

@@ -17,7 +17,7 @@ bool HasConvGradient(const OwnConvShape& shape);
 int64_t ConvGradientScratch(const OwnConvShape& shape, int64_t threads);
 
 void ConvGradient(const OwnConvShape& shape, const float* x, const float* dy, float* dw, float* scratch);
-// db: (o), the sum of each channel.
+// db: (o), the sum of each channel, for blocks of 8 or 16.
 void ConvBiasGradient(const OwnConvShape& shape, const float* dy, float* db);
 
 }  // namespace tench::native

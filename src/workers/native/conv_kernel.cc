@@ -150,16 +150,22 @@ void AddBackwardWeights(const ConvShape& shape, const Family& family, const dnnl
 OwnConvShape OwnShape(const ConvShape& shape) {
   return {shape.batch, shape.op.groups, shape.in[1], shape.out[1], shape.in[2], shape.in[3], shape.out[2], shape.out[3],
           shape.op.kernel.h, shape.op.kernel.w, shape.op.stride.h, shape.op.stride.w, shape.op.pad.h, shape.op.pad.w,
-          shape.op.dilation.h, shape.op.dilation.w, IsPlain(HomeMd(shape.in))};
+          shape.op.dilation.h, shape.op.dilation.w, ChannelBlock(), IsPlain(HomeMd(shape.in))};
 }
 
+// Whether a kernel that knows only one size of blocks can be used.
 bool InOwnBlocks() { return ChannelBlock() == kOwnBlock; }
+
+Tag OwnTag(const ConvShape& shape) {
+  const bool grouped = shape.op.groups > 1;
+  if (!InOwnBlocks()) return grouped ? Tag::gOIhw16i16o : Tag::OIhw16i16o;
+  return OwnShape(shape).plain_in ? Tag::Ohwi8o : grouped ? Tag::gOIhw8i8o : Tag::OIhw8i8o;
+}
 
 // Kernels of our own: as the images lie between layers, weights in square blocks (own_conv_shape.h).
 ConvKernel OwnKernel(const std::string& id, const std::string& implementation, const ConvShape& shape, const Md& bias, int64_t scratch,
                      decltype(ConvKernel::own) run) {
-  const Tag tag = OwnShape(shape).plain_in ? Tag::Ohwi8o : shape.op.groups > 1 ? Tag::gOIhw8i8o : Tag::OIhw8i8o;
-  return {id, implementation, {}, HomeMd(shape.in), Md(shape.PlainWeights().get_dims(), dnnl::memory::data_type::f32, tag), bias, HomeMd(shape.out),
+  return {id, implementation, {}, HomeMd(shape.in), Md(shape.PlainWeights().get_dims(), dnnl::memory::data_type::f32, OwnTag(shape)), bias, HomeMd(shape.out),
           scratch > 0 ? PlainMd({scratch}) : Md(), false, std::move(run)};
 }
 
@@ -182,9 +188,10 @@ void AddOwnData(const ConvShape& shape, std::vector<ConvKernel>& kernels) {
 
 void AddWinograd(const ConvShape& shape, ConvDirection direction, std::vector<ConvKernel>& kernels) {
   const OwnConvShape own = OwnShape(shape);
-  if (!InOwnBlocks() || !HasWinograd(own)) return;
+  const bool home = HomeMd(shape.in).get_inner_nblks() == 1 && HomeMd(shape.out).get_inner_nblks() == 1;
+  if (!home || !HasWinograd(own)) return;
   const auto add = [&](const Md& bias, decltype(ConvKernel::own) run) {
-    kernels.push_back(OwnKernel("winograd/0", "winograd:avx2", shape, bias, WinogradScratch(own), std::move(run)));
+    kernels.push_back(OwnKernel("winograd/0", InOwnBlocks() ? "winograd:avx2" : "winograd:avx512", shape, bias, WinogradScratch(own), std::move(run)));
   };
   if (direction == ConvDirection::kBackwardData) {
     add(Md(), [own](float* dx, float* dy, float* w, float*, float* scratch) { WinogradData(own, dy, w, dx, scratch); });

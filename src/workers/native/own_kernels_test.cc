@@ -10,6 +10,7 @@
 
 #include "workers/native/conv_data_kernel.h"
 #include "workers/native/conv_gradient_kernel.h"
+#include "workers/native/cpu_features.h"
 #include "workers/native/dense_kernel.h"
 #include "workers/native/max_pool_kernel.h"
 #include "workers/native/panel_kernel.h"
@@ -20,15 +21,16 @@ namespace {
 
 constexpr int64_t kBlock = kOwnBlock;
 
-int64_t Padded(int64_t channels) { return (channels + kBlock - 1) / kBlock * kBlock; }
+int64_t Padded(int64_t channels, int64_t block = kBlock) { return (channels + block - 1) / block * block; }
 
-// Images in blocks of eight channels, the channels beyond the last zero.
+// Images in blocks of channels, those beyond the last zero.
 class Images {
  public:
-  Images(int64_t count, int64_t channels, int64_t h, int64_t w) : channels_(channels), h_(h), w_(w), data_(count * Padded(channels) * h * w) {}
+  Images(int64_t count, int64_t channels, int64_t h, int64_t w, int64_t block = kBlock)
+      : channels_(channels), h_(h), w_(w), block_(block), data_(count * Padded(channels, block) * h * w) {}
 
   float& at(int64_t n, int64_t c, int64_t h, int64_t w) {
-    return data_[((n * Padded(channels_) / kBlock + c / kBlock) * h_ * w_ + h * w_ + w) * kBlock + c % kBlock];
+    return data_[((n * Padded(channels_, block_) / block_ + c / block_) * h_ * w_ + h * w_ + w) * block_ + c % block_];
   }
   void Fill(int64_t count) {
     uint32_t state = 17;
@@ -41,19 +43,19 @@ class Images {
   float* data() { return data_.data(); }
 
  private:
-  int64_t channels_, h_, w_;
+  int64_t channels_, h_, w_, block_;
   std::vector<float> data_;
 };
 
-// The place of a weight in (g, o / 8, i / 8, kh, kw, 8 i, 8 o); `o` and `i` count within the group.
+// The place of a weight in (g, o / B, i / B, kh, kw, B i, B o); `o` and `i` count within the group.
 int64_t WeightAt(const OwnConvShape& s, int64_t g, int64_t o, int64_t i, int64_t tap) {
-  const int64_t out_blocks = Padded(s.out_channels / s.groups) / kBlock, in_blocks = Padded(s.in_channels / s.groups) / kBlock;
-  const int64_t block = ((g * out_blocks + o / kBlock) * in_blocks + i / kBlock) * s.kernel_h * s.kernel_w + tap;
-  return (block * kBlock + i % kBlock) * kBlock + o % kBlock;
+  const int64_t out_blocks = Padded(s.out_channels / s.groups, s.block) / s.block, in_blocks = Padded(s.in_channels / s.groups, s.block) / s.block;
+  const int64_t block = ((g * out_blocks + o / s.block) * in_blocks + i / s.block) * s.kernel_h * s.kernel_w + tap;
+  return (block * s.block + i % s.block) * s.block + o % s.block;
 }
 
 int64_t WeightCount(const OwnConvShape& s) {
-  return Padded(s.out_channels / s.groups) * Padded(s.in_channels / s.groups) * s.groups * s.kernel_h * s.kernel_w;
+  return Padded(s.out_channels / s.groups, s.block) * Padded(s.in_channels / s.groups, s.block) * s.groups * s.kernel_h * s.kernel_w;
 }
 
 // Calls visit(n, g, o, i, tap, h, w, row, column) for every product that the convolution is made of.
@@ -72,6 +74,17 @@ void ForEachProduct(const OwnConvShape& s, const Visit& visit) {
       }
     }
   }
+}
+
+// The gradient of the bias.
+std::vector<double> SumOfPixels(const OwnConvShape& shape, Images& dy) {
+  std::vector<double> sums(shape.out_channels);
+  for (int64_t n = 0; n < shape.batch; ++n) {
+    for (int64_t o = 0; o < shape.out_channels; ++o) {
+      for (int64_t p = 0; p < shape.out_h * shape.out_w; ++p) sums[o] += dy.at(n, o, p / shape.out_w, p % shape.out_w);
+    }
+  }
+  return sums;
 }
 
 std::vector<float> SomeWeights(const OwnConvShape& shape) {
@@ -95,31 +108,27 @@ struct NamedShape {
 OwnConvShape Shaped(int64_t batch, int64_t groups, int64_t in, int64_t out, int64_t h, int64_t w, int64_t kernel, int64_t stride, int64_t pad,
                          int64_t dilation) {
   const auto size = [&](int64_t length) { return (length + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1; };
-  return {batch, groups, in, out, h, w, size(h), size(w), kernel, kernel, stride, stride, pad, pad, dilation, dilation, false};
+  return {batch, groups, in, out, h, w, size(h), size(w), kernel, kernel, stride, stride, pad, pad, dilation, dilation, kBlock, false};
 }
 
 class OwnConvTest : public testing::TestWithParam<NamedShape> {
  protected:
   void SetUp() override {
-    if (!HasConvGradient(shape)) GTEST_SKIP() << "this CPU has no AVX2";
+    if (!HasAvx2()) GTEST_SKIP() << "this CPU has no AVX2";
     x.Fill(shape.batch);
     dy.Fill(shape.batch);
   }
   const OwnConvShape shape = GetParam().shape;
-  Images x{shape.batch, shape.in_channels, shape.in_h, shape.in_w}, dy{shape.batch, shape.out_channels, shape.out_h, shape.out_w};
+  Images x{shape.batch, shape.in_channels, shape.in_h, shape.in_w, shape.block};
+  Images dy{shape.batch, shape.out_channels, shape.out_h, shape.out_w, shape.block};
   const int64_t in = shape.in_channels / shape.groups, out = shape.out_channels / shape.groups;
 };
 
 TEST_P(OwnConvTest, GradientOfTheWeights) {
-  std::vector<double> expected(WeightCount(shape)), expected_bias(shape.out_channels);
+  std::vector<double> expected(WeightCount(shape)), expected_bias = SumOfPixels(shape, dy);
   ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
     expected[WeightAt(shape, g, o, i, tap)] += double{x.at(n, g * in + i, h, w)} * dy.at(n, g * out + o, row, column);
   });
-  for (int64_t n = 0; n < shape.batch; ++n) {
-    for (int64_t o = 0; o < shape.out_channels; ++o) {
-      for (int64_t p = 0; p < shape.out_h * shape.out_w; ++p) expected_bias[o] += dy.at(n, o, p / shape.out_w, p % shape.out_w);
-    }
-  }
   std::vector<float> dw(expected.size(), 99), db(shape.out_channels, 99), scratch(ConvGradientScratch(shape, omp_get_max_threads()));
   ConvGradient(shape, x.data(), dy.data(), dw.data(), scratch.data());
   ConvBiasGradient(shape, dy.data(), db.data());
@@ -180,8 +189,8 @@ TEST_P(WinogradTest, Forward) {
   const std::vector<float> weights = SomeWeights(shape);
   std::vector<float> bias(shape.out_channels);
   for (size_t i = 0; i < bias.size(); ++i) bias[i] = static_cast<float>(i % 7) - 3;
-  Images y(shape.batch, shape.out_channels, shape.out_h, shape.out_w);
-  std::vector<double> expected(shape.batch * Padded(shape.out_channels) * shape.out_h * shape.out_w);
+  Images y(shape.batch, shape.out_channels, shape.out_h, shape.out_w, shape.block);
+  std::vector<double> expected(shape.batch * Padded(shape.out_channels, shape.block) * shape.out_h * shape.out_w);
   ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
     expected[&y.at(n, g * out + o, row, column) - y.data()] += double{weights[WeightAt(shape, g, o, i, tap)]} * x.at(n, g * in + i, h, w);
   });
@@ -201,8 +210,8 @@ TEST_P(WinogradTest, Forward) {
 
 TEST_P(WinogradTest, GradientOfTheInput) {
   const std::vector<float> weights = SomeWeights(shape);
-  Images dx(shape.batch, shape.in_channels, shape.in_h, shape.in_w);
-  std::vector<double> expected(shape.batch * Padded(shape.in_channels) * shape.in_h * shape.in_w);
+  Images dx(shape.batch, shape.in_channels, shape.in_h, shape.in_w, shape.block);
+  std::vector<double> expected(shape.batch * Padded(shape.in_channels, shape.block) * shape.in_h * shape.in_w);
   ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
     expected[&dx.at(n, g * in + i, h, w) - dx.data()] += double{weights[WeightAt(shape, g, o, i, tap)]} * dy.at(n, g * out + o, row, column);
   });
@@ -218,6 +227,17 @@ TEST_P(WinogradTest, GradientOfTheWeights) {
   std::vector<float> dw(expected.size(), 99);
   WinogradGradient(shape, x.data(), dy.data(), dw.data(), scratch.data());
   EXPECT_LT(Distance(dw, expected), kWinogradRounding);
+
+  std::vector<double> expected_bias = SumOfPixels(shape, dy);
+  std::vector<float> db(expected_bias.size(), 99);
+  ConvBiasGradient(shape, dy.data(), db.data());
+  EXPECT_LT(Distance(db, expected_bias), kWinogradRounding);
+}
+
+// Every CPU has the code for both sizes of blocks, with whatever vectors it has.
+NamedShape InWideBlocks(NamedShape named) {
+  named.shape.block = 16;
+  return {named.name + "_in_wide_blocks", named.shape};
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, WinogradTest,
@@ -232,6 +252,10 @@ INSTANTIATE_TEST_SUITE_P(Shapes, WinogradTest,
                                          NamedShape{"one_channel_more", Shaped(2, 1, 17, 9, 6, 6, 3, 1, 1, 1)},
                                          NamedShape{"unpadded_in_lots", Shaped(40, 1, 24, 64, 12, 12, 5, 1, 0, 1)},
                                          NamedShape{"unpadded_groups", Shaped(2, 2, 16, 16, 7, 8, 5, 1, 0, 1)},
+                                         InWideBlocks({"three", Shaped(2, 1, 32, 48, 12, 9, 3, 1, 1, 1)}),
+                                         InWideBlocks({"five", Shaped(2, 1, 16, 40, 9, 10, 5, 1, 2, 1)}),
+                                         InWideBlocks({"channels_that_fill_no_block", Shaped(9, 1, 20, 50, 12, 12, 5, 1, 0, 1)}),
+                                         InWideBlocks({"groups", Shaped(2, 2, 96, 32, 6, 6, 3, 1, 1, 1)}),
                                          NamedShape{"several_lots", Shaped(2, 1, 64, 48, 56, 44, 3, 1, 1, 1)},
                                          NamedShape{"several_slabs", Shaped(1, 1, 400, 392, 5, 5, 3, 1, 1, 1)},
                                          NamedShape{"smaller_than_a_tile", Shaped(3, 1, 8, 8, 2, 2, 5, 1, 2, 1)}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of up to kTileRows × kPanelWidth sums stays in registers while the depth passes by. The depth is cut so that the part of a panel that
+// A tile of some rows × kPanelWidth sums stays in registers while the depth passes by. The depth is cut so that the part of a panel that
 // all rows share fits the first-level cache, and rows so that their part of A fits the second.
 #include "workers/native/panel_kernel.h"
 
@@ -8,13 +8,13 @@
 #endif
 
 #include <algorithm>
+#include <span>
 
 #include "workers/native/cpu_features.h"
 
 namespace tench::native {
 namespace {
 
-constexpr int64_t kTileRows = 6;
 constexpr int64_t kDepthAtOnce = 256;   // 16 KiB of a panel
 constexpr int64_t kRowsAtOnce = 96;
 
@@ -79,11 +79,34 @@ template <int64_t kRows>
 }
 #endif
 
+#ifdef __x86_64__
+// A panel's row is one vector, and there are registers for fourteen sums.
+template <int64_t kRows>
+[[gnu::target("avx512f")]] void WidestTile(const Matrix& a, const float* panel, int64_t depth, float* c, int64_t c_stride, int64_t columns,
+                                           bool accumulate) {
+  const auto used = static_cast<__mmask16>((1u << columns) - 1);
+  __m512 sum[kRows];
+#pragma GCC unroll 14
+  for (int64_t r = 0; r < kRows; ++r) sum[r] = accumulate ? _mm512_maskz_loadu_ps(used, c + r * c_stride) : _mm512_setzero_ps();
+  const float* factors = a.data;
+  for (int64_t k = 0; k < depth; ++k, panel += kPanelWidth, factors += a.k_stride) {
+    const __m512 row = _mm512_loadu_ps(panel);
+#pragma GCC unroll 14
+    for (int64_t r = 0; r < kRows; ++r) sum[r] = _mm512_fmadd_ps(row, _mm512_set1_ps(factors[r * a.row_stride]), sum[r]);
+  }
+#pragma GCC unroll 14
+  for (int64_t r = 0; r < kRows; ++r) _mm512_mask_storeu_ps(c + r * c_stride, used, sum[r]);
+}
+#endif
+
 // By the number of rows less one.
-const TileKernel* ChooseTileKernels() {
+std::span<const TileKernel> ChooseTileKernels() {
   static constexpr TileKernel kPortable[] = {PortableTile<1>, PortableTile<2>, PortableTile<3>, PortableTile<4>, PortableTile<5>, PortableTile<6>};
 #ifdef __x86_64__
   static constexpr TileKernel kWide[] = {WideTile<1>, WideTile<2>, WideTile<3>, WideTile<4>, WideTile<5>, WideTile<6>};
+  static constexpr TileKernel kWidest[] = {WidestTile<1>, WidestTile<2>, WidestTile<3>,  WidestTile<4>,  WidestTile<5>,  WidestTile<6>,  WidestTile<7>,
+                                           WidestTile<8>, WidestTile<9>, WidestTile<10>, WidestTile<11>, WidestTile<12>, WidestTile<13>, WidestTile<14>};
+  if (HasAvx512()) return kWidest;
   if (HasAvx2()) return kWide;
 #endif
   return kPortable;
@@ -91,8 +114,9 @@ const TileKernel* ChooseTileKernels() {
 
 // Rows [0, rows) of one panel over one part of the depth. Tiles of even height: 4 + 4 rows are faster than 6 + 2.
 void MultiplyRows(const Matrix& a, const float* panel, int64_t depth, float* c, int64_t c_stride, int64_t columns, bool accumulate, int64_t rows) {
-  static const TileKernel* const kernels = ChooseTileKernels();
-  int64_t tiles = (rows + kTileRows - 1) / kTileRows;
+  static const std::span<const TileKernel> kernels = ChooseTileKernels();
+  const auto most = static_cast<int64_t>(kernels.size());
+  int64_t tiles = (rows + most - 1) / most;
   for (int64_t row = 0; row < rows; --tiles) {
     const int64_t height = (rows - row + tiles - 1) / tiles;
     kernels[height - 1]({a.data + row * a.row_stride, a.row_stride, a.k_stride}, panel, depth, c + row * c_stride, c_stride, columns, accumulate);

@@ -9,7 +9,7 @@ namespace tench::native {
 
 constexpr int64_t kPanelWidth = 16;
 
-// Whether this CPU's widest vectors are those of the kernel here (AVX2): otherwise a library's product has the better kernel.
+// Whether this CPU's widest vectors are AVX2's: with wider ones a library's product was the better choice.
 bool PanelsFillVectors();
 
 // element (row, k) = data[row · row_stride + k · k_stride]

@@ -11,7 +11,6 @@
 
 namespace tench::native::winograd {
 
-constexpr int64_t kBlock = kOwnBlock;
 constexpr int64_t kSide = 6;   // points in one dimension, and pixels of a tile's input
 constexpr int64_t kPoints = kSide * kSide;
 
@@ -21,17 +20,16 @@ struct Plane {
   int64_t blocks;
   int64_t h, w;
   int64_t image;      // floats from one image to the next
-
-  int64_t block() const { return h * w * kBlock; }
 };
 
 // One group's convolution from one plane to another; the gradient of the input is one too, from the output's side.
 //
 // In memory the transformed tiles of a lot are 36 matrices (tile, channel), those of the other side too, or panels of sixteen channels; the kernels of a
 // slab are 36 times panels of sixteen output channels (panel_kernel.h), their gradient 36 matrices (input channel, output channel).
-template <int kTaps>
+// kTaps × kTaps kernels, channels in blocks of kBlock.
+template <int64_t kTaps, int64_t kBlock>
 struct Geometry {
-  static constexpr int kOut = kSide + 1 - kTaps;   // results of a tile in one dimension
+  static constexpr int64_t kOut = kSide + 1 - kTaps;   // results of a tile in one dimension
 
   Plane in, out;
   int64_t pad_h, pad_w;
@@ -43,7 +41,7 @@ struct Geometry {
   Geometry(const Plane& from, const Plane& to, const Plane& tiled, int64_t images, int64_t pad_down, int64_t pad_right, int64_t threads)
       : in(from), out(to), pad_h(pad_down), pad_w(pad_right), tile_rows((tiled.h + kOut - 1) / kOut),
         tile_columns((tiled.w + kOut - 1) / kOut), tiles(images * tile_rows * tile_columns) {
-    const int64_t kernels = kPoints * in.channels * PanelCount(out.blocks * kBlock) * kPanelWidth;
+    const int64_t kernels = kPoints * in.channels * PanelCount(out_channels()) * kPanelWidth;
     PlanSlabs(kernels, kSmallSlab);
     if (threads > 1 && kernels <= kTinySlab) {
       PlanLots(kTinyLot, 1);
@@ -56,13 +54,17 @@ struct Geometry {
     PlanLots(slabs() == 1 ? kSmallLot : kLargeLot, kLeastTiles);
   }
 
+  int64_t in_channels() const { return in.blocks * kBlock; }   // with those that fill up a block
+  int64_t out_channels() const { return out.blocks * kBlock; }
+  int64_t in_block() const { return in.h * in.w * kBlock; }    // floats of a block of an image
+  int64_t out_block() const { return out.h * out.w * kBlock; }
   int64_t area() const { return tile_rows * tile_columns; }
   int64_t lots() const { return (tiles + lot_tiles - 1) / lot_tiles; }
-  int64_t slabs() const { return (out.blocks * kBlock + slab_channels - 1) / slab_channels; }
+  int64_t slabs() const { return (out_channels() + slab_channels - 1) / slab_channels; }
   void LotsOfWholeImages() { lot_tiles = std::max<int64_t>(1, lot_tiles / area()) * area(); }
 
   // Floats from one row of a matrix to the next, and from one of the 36 to the next.
-  int64_t in_row() const { return in.blocks * kBlock + kRowPad; }
+  int64_t in_row() const { return in_channels() + kRowPad; }
   int64_t out_row() const { return slab_channels + kRowPad; }
   int64_t in_apart() const { return Apart(lot_tiles * in_row()); }
   int64_t out_apart() const { return Apart(lot_tiles * out_row()); }
@@ -89,7 +91,7 @@ struct Geometry {
     return (lines + 1 - lines % 2) * 16;
   }
   void PlanSlabs(int64_t kernels, int64_t floats) {
-    const int64_t panels = PanelCount(out.blocks * kBlock), wanted = (kernels + floats - 1) / floats;
+    const int64_t panels = PanelCount(out_channels()), wanted = (kernels + floats - 1) / floats;
     slab_channels = (panels + wanted - 1) / wanted * kPanelWidth;
   }
   void PlanLots(int64_t floats, int64_t least) {

@@ -9,7 +9,6 @@
 
 namespace tench::native {
 
-#ifdef __x86_64__
 namespace {
 
 using namespace winograd;
@@ -20,8 +19,8 @@ constexpr int64_t kRowsAtOnce = 96;
 struct Room {
   float *tiles, *products, *kernels;
 
-  template <int kTaps>
-  Room(const Geometry<kTaps>& g, float* scratch, int64_t worker)
+  template <int64_t kTaps, int64_t kBlock>
+  Room(const Geometry<kTaps, kBlock>& g, float* scratch, int64_t worker)
       : tiles(scratch + worker * g.worker_floats()), products(tiles + kPoints * g.in_apart()), kernels(products + kPoints * g.out_apart()) {}
 };
 
@@ -40,8 +39,8 @@ struct Alone {
 };
 
 // Calls lot(first tile, tiles, room, split) for every lot.
-template <int kTaps, class Lot>
-void ForEachLot(const Geometry<kTaps>& g, float* scratch, const Lot& lot) {
+template <int64_t kTaps, int64_t kBlock, class Lot>
+void ForEachLot(const Geometry<kTaps, kBlock>& g, float* scratch, const Lot& lot) {
   const auto run = [&](int64_t index, const Room& room, const auto& split) {
     lot(index * g.lot_tiles, std::min(g.lot_tiles, g.tiles - index * g.lot_tiles), room, split);
   };
@@ -55,9 +54,9 @@ void ForEachLot(const Geometry<kTaps>& g, float* scratch, const Lot& lot) {
 }
 
 // Calls slab(first channel, channels) for every slab.
-template <int kTaps, class Slab>
-void ForEachSlab(const Geometry<kTaps>& g, const Slab& slab) {
-  const int64_t channels = g.out.blocks * kBlock;
+template <int64_t kTaps, int64_t kBlock, class Slab>
+void ForEachSlab(const Geometry<kTaps, kBlock>& g, const Slab& slab) {
+  const int64_t channels = g.out_channels();
   for (int64_t channel = 0; channel < channels; channel += g.slab_channels) slab(channel, std::min(g.slab_channels, channels - channel));
 }
 
@@ -78,14 +77,14 @@ void MultiplyPoints(const PanelProduct& at, int64_t a, int64_t b, int64_t c, int
 }
 
 // A lot's tiles times the kernels of a slab.
-template <int kTaps, class Split>
-void MultiplyTiles(const Geometry<kTaps>& g, const Room& room, const float* kernels, int64_t tiles, int64_t channels, const Split& split) {
+template <int64_t kTaps, int64_t kBlock, class Split>
+void MultiplyTiles(const Geometry<kTaps, kBlock>& g, const Room& room, const float* kernels, int64_t tiles, int64_t channels, const Split& split) {
   MultiplyPoints({{room.tiles, g.in_row(), 1}, kernels, g.in.channels, channels, room.products, g.out_row(), false}, g.in_apart(), g.kernel_apart(),
                  g.out_apart(), tiles, split);
 }
 
-template <int kTaps>
-void TransformKernels(const Geometry<kTaps>& g, const Weights& weights, int64_t channel, int64_t channels, float* to) {
+template <int64_t kTaps, int64_t kBlock>
+void TransformKernels(const Geometry<kTaps, kBlock>& g, const Weights& weights, int64_t channel, int64_t channels, float* to) {
   ParallelFor(channels / kBlock * g.in.blocks, 1, [&](int64_t first, int64_t last) {
     for (int64_t at = first; at < last; ++at) {
       TransformKernel(g, weights, at % g.in.blocks, at / g.in.blocks, channel / kBlock + at / g.in.blocks, to);
@@ -93,11 +92,11 @@ void TransformKernels(const Geometry<kTaps>& g, const Weights& weights, int64_t 
   });
 }
 
-template <int kTaps>
-void Convolve(const Geometry<kTaps>& g, const float* in, const Weights& weights, const Finish& finish, float* out, float* scratch) {
+template <int64_t kTaps, int64_t kBlock>
+void Convolve(const Geometry<kTaps, kBlock>& g, const float* in, const Weights& weights, const Finish& finish, float* out, float* scratch) {
   float* const kernels = Room(g, scratch, 0).kernels;   // of all workers
   const bool once = g.slabs() == 1;
-  if (once) TransformKernels(g, weights, 0, g.out.blocks * kBlock, kernels);
+  if (once) TransformKernels(g, weights, 0, g.out_channels(), kernels);
   ForEachLot(g, scratch, [&](int64_t begin, int64_t count, const Room& room, const auto& split) {
     split(count, [&](int64_t first, int64_t last) { TransformInput(g, in, begin, first, last, room.tiles); });
     ForEachSlab(g, [&](int64_t channel, int64_t channels) {
@@ -110,26 +109,26 @@ void Convolve(const Geometry<kTaps>& g, const float* in, const Weights& weights,
 
 // The gradient of the input as the transposed map of the forward pass, which has as many tiles as that: fewer than as a convolution where
 // the image was not padded. One slab, lots of whole images.
-template <int kTaps>
-void TransposedConvolve(const Geometry<kTaps>& g, const float* dy, const Weights& weights, float* dx, float* scratch) {
+template <int64_t kTaps, int64_t kBlock>
+void TransposedConvolve(const Geometry<kTaps, kBlock>& g, const float* dy, const Weights& weights, float* dx, float* scratch) {
   float* const kernels = Room(g, scratch, 0).kernels;
-  TransformKernels(g, weights, 0, g.out.blocks * kBlock, kernels);
+  TransformKernels(g, weights, 0, g.out_channels(), kernels);
   ForEachLot(g, scratch, [&](int64_t begin, int64_t count, const Room& room, const auto& split) {
     split(count, [&](int64_t first, int64_t last) {
-      TransformGradient(g, g.in, dy, begin, first, last, 0, g.in.blocks * kBlock, {room.tiles, g.in_row(), kPanelWidth, g.in_apart()});
+      TransformGradient(g, g.in, dy, begin, first, last, 0, g.in_channels(), {room.tiles, g.in_row(), kPanelWidth, g.in_apart()});
     });
-    MultiplyTiles(g, room, kernels, count, g.out.blocks * kBlock, split);
+    MultiplyTiles(g, room, kernels, count, g.out_channels(), split);
     split(count / g.area() * g.out.blocks, [&](int64_t first, int64_t last) {
       for (int64_t at = first; at < last; ++at) {
         const int64_t image = at / g.out.blocks, block = at % g.out.blocks;
-        AddInputGradient(g, room.products, image, block, dx + (begin / g.area() + image) * g.out.image + block * g.out.block());
+        AddInputGradient(g, room.products, image, block, dx + (begin / g.area() + image) * g.out.image + block * g.out_block());
       }
     });
   });
 }
 
-template <int kTaps>
-void Gradient(const Geometry<kTaps>& g, const float* x, const float* dy, float* dw, float* scratch) {
+template <int64_t kTaps, int64_t kBlock>
+void Gradient(const Geometry<kTaps, kBlock>& g, const float* x, const float* dy, float* dw, float* scratch) {
   // Workers have sums of their own, some perhaps no lot.
   const bool apart = g.workers > 1;
   for (int64_t worker = 0; apart && worker < g.workers; ++worker) std::fill_n(Room(g, scratch, worker).kernels, kPoints * g.kernel_apart(), 0.0f);
@@ -154,45 +153,52 @@ void Gradient(const Geometry<kTaps>& g, const float* x, const float* dy, float* 
 }
 
 Plane PlaneOf(const OwnConvShape& s, int64_t channels, int64_t h, int64_t w) {
-  const int64_t blocks = OwnBlocks(channels / s.groups);
-  return {channels / s.groups, blocks, h, w, s.groups * blocks * h * w * kBlock};
+  const int64_t blocks = (channels / s.groups + s.block - 1) / s.block;
+  return {channels / s.groups, blocks, h, w, s.groups * blocks * h * w * s.block};
 }
 Plane InPlane(const OwnConvShape& s) { return PlaneOf(s, s.in_channels, s.in_h, s.in_w); }
 Plane OutPlane(const OwnConvShape& s) { return PlaneOf(s, s.out_channels, s.out_h, s.out_w); }
 
-template <int kTaps>
-Geometry<kTaps> Onward(const OwnConvShape& s) {
+// The three directions of a group's convolution, and the fourth way.
+template <class Geometry>
+Geometry Onward(const OwnConvShape& s) {
   return {InPlane(s), OutPlane(s), OutPlane(s), s.batch, s.pad_h, s.pad_w, omp_get_max_threads()};
 }
-template <int kTaps>
-Geometry<kTaps> Backward(const OwnConvShape& s) {
-  return {OutPlane(s), InPlane(s), InPlane(s), s.batch, kTaps - 1 - s.pad_h, kTaps - 1 - s.pad_w, omp_get_max_threads()};
+template <class Geometry>
+Geometry Backward(const OwnConvShape& s) {
+  return {OutPlane(s), InPlane(s), InPlane(s), s.batch, s.kernel_h - 1 - s.pad_h, s.kernel_w - 1 - s.pad_w, omp_get_max_threads()};
 }
-template <int kTaps>
-Geometry<kTaps> Transposed(const OwnConvShape& s) {
-  Geometry<kTaps> geometry(OutPlane(s), InPlane(s), OutPlane(s), s.batch, s.pad_h, s.pad_w, omp_get_max_threads());
+template <class Geometry>
+Geometry Transposed(const OwnConvShape& s) {
+  Geometry geometry(OutPlane(s), InPlane(s), OutPlane(s), s.batch, s.pad_h, s.pad_w, omp_get_max_threads());
   geometry.LotsOfWholeImages();
   return geometry;
 }
 // Whether that is worth it: what overlaps costs more per tile.
-template <int kTaps>
+template <class Geometry>
 bool HasFewerTransposed(const OwnConvShape& s) {
-  const Geometry<kTaps> geometry = Transposed<kTaps>(s);
-  return 3 * geometry.tiles < 2 * Backward<kTaps>(s).tiles && geometry.slabs() == 1;
+  const Geometry geometry = Transposed<Geometry>(s);
+  return 3 * geometry.tiles < 2 * Backward<Geometry>(s).tiles && geometry.slabs() == 1;
 }
 
 // Calls visit(x offset, y offset, weight offset, first output channel) for each group.
 template <class Visit>
 void ForEachGroup(const OwnConvShape& s, const Visit& visit) {
   const Plane in = InPlane(s), out = OutPlane(s);
-  const int64_t weights = in.blocks * out.blocks * s.kernel_h * s.kernel_w * kBlock * kBlock;
-  for (int64_t g = 0; g < s.groups; ++g) visit(g * in.blocks * in.block(), g * out.blocks * out.block(), g * weights, g * out.channels);
+  const int64_t weights = in.blocks * out.blocks * s.kernel_h * s.kernel_w * s.block * s.block;
+  for (int64_t g = 0; g < s.groups; ++g) visit(g * in.image / s.groups, g * out.image / s.groups, g * weights, g * out.channels);
 }
 
-// Calls run(an integral constant) with the kernel's taps in one dimension.
+template <class T>
+struct Type {
+  using type = T;
+};
+
+// Calls run(Type<Geometry>) with the geometry of the kernel's taps and the image's blocks.
 template <class Run>
-auto WithTaps(const OwnConvShape& shape, const Run& run) {
-  return shape.kernel_h == 3 ? run(std::integral_constant<int, 3>()) : run(std::integral_constant<int, 5>());
+auto WithGeometry(const OwnConvShape& s, const Run& run) {
+  if (s.block == 8) return s.kernel_h == 3 ? run(Type<Geometry<3, 8>>()) : run(Type<Geometry<5, 8>>());
+  return s.kernel_h == 3 ? run(Type<Geometry<3, 16>>()) : run(Type<Geometry<5, 16>>());
 }
 
 }  // namespace
@@ -201,20 +207,21 @@ bool HasWinograd(const OwnConvShape& s) {
   const bool taps = s.kernel_h == s.kernel_w && (s.kernel_h == 3 || s.kernel_h == 5);
   const bool steps = s.stride_h == 1 && s.stride_w == 1 && s.dilation_h == 1 && s.dilation_w == 1;
   const bool borders = s.pad_h < s.kernel_h && s.pad_w < s.kernel_w;
-  const bool blocks = s.groups == 1 || (s.in_channels / s.groups % kBlock == 0 && s.out_channels / s.groups % kBlock == 0);
-  return HasAvx2() && taps && steps && borders && !s.plain_in && blocks && std::min(s.in_channels, s.out_channels) >= kBlock;
+  const bool blocks = s.groups == 1 || (s.in_channels / s.groups % s.block == 0 && s.out_channels / s.groups % s.block == 0);
+  return HasAvx2() && taps && steps && borders && !s.plain_in && blocks && std::min(s.in_channels, s.out_channels) >= s.block;
 }
 
 int64_t WinogradScratch(const OwnConvShape& shape) {
   const auto floats = [](const auto& geometry) { return geometry.workers * geometry.worker_floats(); };
-  return WithTaps(shape, [&](auto taps) {
-    return std::max(floats(Onward<taps>(shape)), floats(HasFewerTransposed<taps>(shape) ? Transposed<taps>(shape) : Backward<taps>(shape)));
+  return WithGeometry(shape, [&](auto type) {
+    using G = typename decltype(type)::type;
+    return std::max(floats(Onward<G>(shape)), floats(HasFewerTransposed<G>(shape) ? Transposed<G>(shape) : Backward<G>(shape)));
   });
 }
 
 void WinogradForward(const OwnConvShape& shape, const float* x, const float* w, const float* bias, bool relu, float* y, float* scratch) {
-  WithTaps(shape, [&](auto taps) {
-    const Geometry<taps> geometry = Onward<taps>(shape);
+  WithGeometry(shape, [&](auto type) {
+    const auto geometry = Onward<typename decltype(type)::type>(shape);
     ForEachGroup(shape, [&](int64_t in, int64_t out, int64_t weight, int64_t channel) {
       Convolve(geometry, x + in, {w + weight, geometry.in.blocks}, {bias == nullptr ? nullptr : bias + channel, relu}, y + out, scratch);
     });
@@ -222,9 +229,10 @@ void WinogradForward(const OwnConvShape& shape, const float* x, const float* w, 
 }
 
 void WinogradData(const OwnConvShape& shape, const float* dy, const float* w, float* dx, float* scratch) {
-  WithTaps(shape, [&](auto taps) {
-    const bool transposed = HasFewerTransposed<taps>(shape);
-    const Geometry<taps> geometry = transposed ? Transposed<taps>(shape) : Backward<taps>(shape);
+  WithGeometry(shape, [&](auto type) {
+    using G = typename decltype(type)::type;
+    const bool transposed = HasFewerTransposed<G>(shape);
+    const G geometry = transposed ? Transposed<G>(shape) : Backward<G>(shape);
     ForEachGroup(shape, [&](int64_t in, int64_t out, int64_t weight, int64_t) {
       if (transposed)
         TransposedConvolve(geometry, dy + out, {w + weight, geometry.out.blocks, true, false}, dx + in, scratch);
@@ -235,17 +243,10 @@ void WinogradData(const OwnConvShape& shape, const float* dy, const float* w, fl
 }
 
 void WinogradGradient(const OwnConvShape& shape, const float* x, const float* dy, float* dw, float* scratch) {
-  WithTaps(shape, [&](auto taps) {
-    const Geometry<taps> geometry = Onward<taps>(shape);
+  WithGeometry(shape, [&](auto type) {
+    const auto geometry = Onward<typename decltype(type)::type>(shape);
     ForEachGroup(shape, [&](int64_t in, int64_t out, int64_t weight, int64_t) { Gradient(geometry, x + in, dy + out, dw + weight, scratch); });
   });
 }
-#else
-bool HasWinograd(const OwnConvShape&) { return false; }
-int64_t WinogradScratch(const OwnConvShape&) { return 0; }
-void WinogradForward(const OwnConvShape&, const float*, const float*, const float*, bool, float*, float*) {}
-void WinogradData(const OwnConvShape&, const float*, const float*, float*, float*) {}
-void WinogradGradient(const OwnConvShape&, const float*, const float*, float*, float*) {}
-#endif
 
 }  // namespace tench::native

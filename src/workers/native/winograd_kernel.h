@@ -2,7 +2,7 @@
 #pragma once
 // A convolution of 3×3 or 5×5 taps and stride 1 by way of the values of polynomials (winograd_transform.h): an image is cut into tiles, tiles and
 // kernels are turned into 36 numbers per channel, and what is left are 36 matrix products: a quarter (3×3) or 36 % (5×5) of the
-// multiplications, but for tiles that reach beyond the edge. For CPUs with AVX2. Knows nothing of oneDNN.
+// multiplications, but for tiles that reach beyond the edge. For CPUs with AVX2 or AVX-512, in blocks of 8 or 16 channels. Knows nothing of oneDNN.
 
 #include <cstdint>
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Products of polynomials by way of their values (Toom and Cook; for convolutions Winograd): the three transforms of a convolution with six
-// points, in one dimension and in two, on vectors of eight channels. The points are 0, ±a, ±2a and infinity; a = 3/4 keeps rounding
+// points, in one dimension and in two, on vectors of a block of channels. The points are 0, ±a, ±2a and infinity; a = 3/4 keeps rounding
 // smaller than the usual a = 1 does (1.1e-6 instead of 2.1e-6 of the result's norm for 3×3 kernels and 256 channels), and sixteenths are exact in binary.
-
-#ifdef __x86_64__
-#include <immintrin.h>
 
 #include <cstdint>
 
@@ -13,7 +10,25 @@
 
 namespace tench::native::winograd {
 
-#define TENCH_WINOGRAD [[gnu::target("avx2,fma"), gnu::always_inline]] inline
+// Vectors of the compiler's own kind: one instruction or two, by what the function that all this is inlined into was compiled for.
+#define TENCH_WINOGRAD [[gnu::always_inline]] inline
+
+template <int64_t kLanes>
+struct VectorOf {
+  typedef float Type [[gnu::vector_size(kLanes * sizeof(float))]];
+  typedef int32_t Index [[gnu::vector_size(kLanes * sizeof(float))]];
+};
+template <class Vec>
+constexpr int64_t kLanesOf = sizeof(Vec) / sizeof(float);
+
+template <class Vec>
+TENCH_WINOGRAD void Load(const float* from, Vec& to) {
+  __builtin_memcpy(&to, from, sizeof to);
+}
+template <class Vec>
+TENCH_WINOGRAD void Store(const Vec& from, float* to) {
+  __builtin_memcpy(to, &from, sizeof from);
+}
 
 constexpr float kA = 0.75f, kB = 1.5f, kA2 = kA * kA, kB2 = kB * kB, kA3 = kA2 * kA, kB3 = kB2 * kB, kA4 = kA2 * kA2, kB4 = kB2 * kB2;
 // 1 / the product of a point's distances to the other finite ones.
@@ -22,12 +37,13 @@ constexpr float kAt0 = 1 / (kA2 * kB2), kAtA = 1 / (2 * kA2 * (kA2 - kB2)), kAtB
 // What a tile's input is turned into.
 struct Input {
   static constexpr int64_t kFrom = kSide, kTo = kSide;
-  TENCH_WINOGRAD static void Apply(const __m256 (&v)[kFrom], __m256 (&to)[kTo]) {
+  template <class Vec>
+  TENCH_WINOGRAD static void Apply(const Vec (&v)[kFrom], Vec (&to)[kTo]) {
     to[0] = kA2 * kB2 * v[0] - (kA2 + kB2) * v[2] + v[4];
-    const __m256 even_a = v[4] - kB2 * v[2], odd_a = kA * (v[3] - kB2 * v[1]);
+    const Vec even_a = v[4] - kB2 * v[2], odd_a = kA * (v[3] - kB2 * v[1]);
     to[1] = even_a + odd_a;
     to[2] = even_a - odd_a;
-    const __m256 even_b = v[4] - kA2 * v[2], odd_b = kB * (v[3] - kA2 * v[1]);
+    const Vec even_b = v[4] - kA2 * v[2], odd_b = kB * (v[3] - kA2 * v[1]);
     to[3] = even_b + odd_b;
     to[4] = even_b - odd_b;
     to[5] = kA2 * kB2 * v[1] - (kA2 + kB2) * v[3] + v[5];
@@ -37,8 +53,9 @@ struct Input {
 // The transposed map: what a tile's input gets back.
 struct InputGradient {
   static constexpr int64_t kFrom = kSide, kTo = kSide;
-  TENCH_WINOGRAD static void Apply(const __m256 (&v)[kFrom], __m256 (&to)[kTo]) {
-    const __m256 even_a = v[1] + v[2], odd_a = kA * (v[1] - v[2]), even_b = v[3] + v[4], odd_b = kB * (v[3] - v[4]);
+  template <class Vec>
+  TENCH_WINOGRAD static void Apply(const Vec (&v)[kFrom], Vec (&to)[kTo]) {
+    const Vec even_a = v[1] + v[2], odd_a = kA * (v[1] - v[2]), even_b = v[3] + v[4], odd_b = kB * (v[3] - v[4]);
     to[0] = kA2 * kB2 * v[0];
     to[1] = kA2 * kB2 * v[5] - kB2 * odd_a - kA2 * odd_b;
     to[2] = -(kA2 + kB2) * v[0] - kB2 * even_a - kA2 * even_b;
@@ -52,8 +69,9 @@ struct InputGradient {
 template <int kCount>
 struct Values {
   static constexpr int64_t kFrom = kCount, kTo = kSide;
-  TENCH_WINOGRAD static void Apply(const __m256 (&v)[kFrom], __m256 (&to)[kTo]) {
-    __m256 even_a = v[0], even_b = v[0], odd_a = kA * v[1], odd_b = kB * v[1];
+  template <class Vec>
+  TENCH_WINOGRAD static void Apply(const Vec (&v)[kFrom], Vec (&to)[kTo]) {
+    Vec even_a = v[0], even_b = v[0], odd_a = kA * v[1], odd_b = kB * v[1];
     if constexpr (kCount > 2) even_a += kA2 * v[2], even_b += kB2 * v[2];
     if constexpr (kCount > 3) odd_a += kA3 * v[3], odd_b += kB3 * v[3];
     if constexpr (kCount > 4) even_a += kA4 * v[4], even_b += kB4 * v[4];
@@ -70,8 +88,9 @@ struct Values {
 template <int kCount>
 struct Results {
   static constexpr int64_t kFrom = kSide, kTo = kCount;
-  TENCH_WINOGRAD static void Apply(const __m256 (&v)[kFrom], __m256 (&to)[kTo]) {
-    const __m256 even_a = v[1] + v[2], odd_a = v[1] - v[2], even_b = v[3] + v[4], odd_b = v[3] - v[4];
+  template <class Vec>
+  TENCH_WINOGRAD static void Apply(const Vec (&v)[kFrom], Vec (&to)[kTo]) {
+    const Vec even_a = v[1] + v[2], odd_a = v[1] - v[2], even_b = v[3] + v[4], odd_b = v[3] - v[4];
     to[0] = v[0] + even_a + even_b;
     to[1] = kA * odd_a + kB * odd_b;
     if constexpr (kCount > 2) to[2] = kA2 * even_a + kB2 * even_b;
@@ -84,7 +103,8 @@ struct Results {
 // Values and results of the kernel's polynomial are divided by the distances of the points.
 template <int kCount>
 struct ScaledValues : Values<kCount> {
-  TENCH_WINOGRAD static void Apply(const __m256 (&v)[kCount], __m256 (&to)[kSide]) {
+  template <class Vec>
+  TENCH_WINOGRAD static void Apply(const Vec (&v)[kCount], Vec (&to)[kSide]) {
     Values<kCount>::Apply(v, to);
     to[0] *= kAt0;
     to[1] *= kAtA, to[2] *= kAtA;
@@ -93,19 +113,20 @@ struct ScaledValues : Values<kCount> {
 };
 template <int kCount>
 struct ScaledResults : Results<kCount> {
-  TENCH_WINOGRAD static void Apply(const __m256 (&v)[kSide], __m256 (&to)[kCount]) {
-    const __m256 scaled[kSide] = {kAt0 * v[0], kAtA * v[1], kAtA * v[2], kAtB * v[3], kAtB * v[4], v[5]};
+  template <class Vec>
+  TENCH_WINOGRAD static void Apply(const Vec (&v)[kSide], Vec (&to)[kCount]) {
+    const Vec scaled[kSide] = {kAt0 * v[0], kAtA * v[1], kAtA * v[2], kAtB * v[3], kAtB * v[4], v[5]};
     Results<kCount>::Apply(scaled, to);
   }
 };
 
 // Both dimensions: down the columns, then along the rows.
-template <class Line>
-TENCH_WINOGRAD void Square(const __m256 (&from)[Line::kFrom][Line::kFrom], __m256 (&to)[Line::kTo][Line::kTo]) {
-  __m256 half[Line::kTo][Line::kFrom];
+template <class Line, class Vec>
+TENCH_WINOGRAD void Square(const Vec (&from)[Line::kFrom][Line::kFrom], Vec (&to)[Line::kTo][Line::kTo]) {
+  Vec half[Line::kTo][Line::kFrom];
 #pragma GCC unroll 6
   for (int64_t column = 0; column < Line::kFrom; ++column) {
-    __m256 line[Line::kFrom], result[Line::kTo];
+    Vec line[Line::kFrom], result[Line::kTo];
 #pragma GCC unroll 6
     for (int64_t i = 0; i < Line::kFrom; ++i) line[i] = from[i][column];
     Line::Apply(line, result);
@@ -116,29 +137,26 @@ TENCH_WINOGRAD void Square(const __m256 (&from)[Line::kFrom][Line::kFrom], __m25
   for (int64_t row = 0; row < Line::kTo; ++row) Line::Apply(half[row], to[row]);
 }
 
-// Eight vectors as the rows of a matrix to its columns.
-TENCH_WINOGRAD void Transpose(__m256 (&v)[8]) {
-  __m256 pair[8], four[8];
-#pragma GCC unroll 4
-  for (int64_t i = 0; i < 8; i += 2) {
-    pair[i] = _mm256_unpacklo_ps(v[i], v[i + 1]);
-    pair[i + 1] = _mm256_unpackhi_ps(v[i], v[i + 1]);
+// As many vectors as each has lanes, as the rows of a matrix, to its columns: exchanges squares of half the size, then of a quarter, and so on.
+template <class Vec, int64_t kHalf = kLanesOf<Vec> / 2>
+TENCH_WINOGRAD void Transpose(Vec (&v)[kLanesOf<Vec>]) {
+  constexpr int64_t kLanes = kLanesOf<Vec>;
+  typename VectorOf<kLanes>::Index upper, lower;
+#pragma GCC unroll 16
+  for (int32_t lane = 0; lane < kLanes; ++lane) {
+    upper[lane] = lane & kHalf ? kLanes + lane - kHalf : lane;
+    lower[lane] = lane & kHalf ? kLanes + lane : lane + kHalf;
   }
-#pragma GCC unroll 2
-  for (int64_t i = 0; i < 8; i += 4) {
-    four[i] = _mm256_shuffle_ps(pair[i], pair[i + 2], 0x44);
-    four[i + 1] = _mm256_shuffle_ps(pair[i], pair[i + 2], 0xEE);
-    four[i + 2] = _mm256_shuffle_ps(pair[i + 1], pair[i + 3], 0x44);
-    four[i + 3] = _mm256_shuffle_ps(pair[i + 1], pair[i + 3], 0xEE);
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < kLanes; ++i) {
+    if (i & kHalf) continue;
+    const Vec a = v[i], b = v[i + kHalf];
+    v[i] = __builtin_shuffle(a, b, upper);
+    v[i + kHalf] = __builtin_shuffle(a, b, lower);
   }
-#pragma GCC unroll 4
-  for (int64_t i = 0; i < 4; ++i) {
-    v[i] = _mm256_permute2f128_ps(four[i], four[i + 4], 0x20);
-    v[i + 4] = _mm256_permute2f128_ps(four[i], four[i + 4], 0x31);
-  }
+  if constexpr (kHalf > 1) Transpose<Vec, kHalf / 2>(v);
 }
 
 #undef TENCH_WINOGRAD
 
 }  // namespace tench::native::winograd
-#endif
