@@ -235,7 +235,8 @@ std::vector<ConvKernel> EnumerateConv(const ConvShape& shape, ConvDirection dire
     }
   };
   // First where they lead almost always: what is never measured takes the first.
-  attempt("winograd", [&] { AddWinograd(shape, direction, kernels); });
+  const bool favoured = FavoursWinograd(OwnShape(shape));
+  if (favoured) attempt("winograd", [&] { AddWinograd(shape, direction, kernels); });
   if (direction == ConvDirection::kBackwardWeights) attempt("own", [&] { AddOwnGradient(shape, kernels); });
   for (const Family& family : Families(shape)) {
     attempt(family.name, [&] {
@@ -245,6 +246,7 @@ std::vector<ConvKernel> EnumerateConv(const ConvShape& shape, ConvDirection dire
     });
   }
   if (direction == ConvDirection::kBackwardData) attempt("own", [&] { AddOwnData(shape, kernels); });
+  if (!favoured) attempt("winograd", [&] { AddWinograd(shape, direction, kernels); });
   if (direction == ConvDirection::kForward && !home_weights.is_zero() && HasMirror(shape)) {
     attempt("flipped", [&] { AddFlipped(shape, home_weights, engine, kernels); });
   }

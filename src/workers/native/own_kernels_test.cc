@@ -261,6 +261,13 @@ INSTANTIATE_TEST_SUITE_P(Shapes, WinogradTest,
                                          NamedShape{"smaller_than_a_tile", Shaped(3, 1, 8, 8, 2, 2, 5, 1, 2, 1)}),
                          [](const auto& param) { return param.param.name; });
 
+TEST(WinogradShapeTest, IsFavouredWhereTilesAreMany) {
+  if (!HasAvx2()) GTEST_SKIP() << "this CPU has no AVX2";
+  EXPECT_FALSE(FavoursWinograd(Shaped(1, 1, 64, 64, 14, 14, 3, 1, 1, 1)));   // 16 tiles
+  EXPECT_TRUE(FavoursWinograd(Shaped(2, 1, 64, 64, 14, 14, 3, 1, 1, 1)));
+  EXPECT_FALSE(FavoursWinograd(Shaped(64, 1, 64, 64, 14, 14, 3, 2, 1, 1)));
+}
+
 TEST(WinogradShapeTest, LeavesOtherConvolutionsToOthers) {
   EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 8, 9, 9, 3, 2, 1, 1)));
   EXPECT_FALSE(HasWinograd(Shaped(1, 1, 8, 8, 9, 9, 3, 1, 2, 2)));

@@ -14,6 +14,7 @@ namespace {
 using namespace winograd;
 
 constexpr int64_t kRowsAtOnce = 96;
+constexpr int64_t kManyTiles = 24;   // at 16 it is as fast as the sum itself, at 32 twice as fast
 
 // Where a lot's matrices are.
 struct Room {
@@ -209,6 +210,10 @@ bool HasWinograd(const OwnConvShape& s) {
   const bool borders = s.pad_h < s.kernel_h && s.pad_w < s.kernel_w;
   const bool blocks = s.groups == 1 || (s.in_channels / s.groups % s.block == 0 && s.out_channels / s.groups % s.block == 0);
   return HasAvx2() && taps && steps && borders && !s.plain_in && blocks && std::min(s.in_channels, s.out_channels) >= s.block;
+}
+
+bool FavoursWinograd(const OwnConvShape& shape) {
+  return HasWinograd(shape) && WithGeometry(shape, [&](auto type) { return Onward<typename decltype(type)::type>(shape).tiles >= kManyTiles; });
 }
 
 int64_t WinogradScratch(const OwnConvShape& shape) {

@@ -12,6 +12,8 @@ namespace tench::native {
 
 // Whether this CPU and this shape can have it. With several groups their channels must be whole blocks.
 bool HasWinograd(const OwnConvShape& shape);
+// Whether it can be expected to lead: enough tiles that transforming the kernels does not weigh much.
+bool FavoursWinograd(const OwnConvShape& shape);
 // Floats of working memory for any of the three, for as many threads as OpenMP has when that is asked.
 int64_t WinogradScratch(const OwnConvShape& shape);
 
