@@ -234,6 +234,30 @@ TEST_P(WinogradTest, GradientOfTheWeights) {
   EXPECT_LT(Distance(db, expected_bias), kWinogradRounding);
 }
 
+// Small convolutions give each thread tiles and sums of its own, if there are several.
+TEST_P(WinogradTest, AnyNumberOfThreadsGivesTheSame) {
+  const std::vector<float> weights = SomeWeights(shape);
+  Images y(shape.batch, shape.out_channels, shape.out_h, shape.out_w, shape.block), dx(shape.batch, shape.in_channels, shape.in_h, shape.in_w, shape.block);
+  const int64_t outputs = shape.batch * Padded(shape.out_channels, shape.block) * shape.out_h * shape.out_w;
+  const int64_t inputs = shape.batch * Padded(shape.in_channels, shape.block) * shape.in_h * shape.in_w;
+  std::vector<float> dw(WeightCount(shape));
+  std::vector<double> expected;
+  const int usual = omp_get_max_threads();
+  for (const int threads : {1, 2, 3}) {
+    omp_set_num_threads(threads);
+    scratch.assign(WinogradScratch(shape), 77.0f);
+    WinogradForward(shape, x.data(), weights.data(), nullptr, true, y.data(), scratch.data());
+    WinogradData(shape, dy.data(), weights.data(), dx.data(), scratch.data());
+    WinogradGradient(shape, x.data(), dy.data(), dw.data(), scratch.data());
+    std::vector<float> found(y.data(), y.data() + outputs);
+    found.insert(found.end(), dx.data(), dx.data() + inputs);
+    found.insert(found.end(), dw.begin(), dw.end());
+    if (threads == 1) expected.assign(found.begin(), found.end());
+    EXPECT_LT(Distance(found, expected), kWinogradRounding) << threads << " threads";
+  }
+  omp_set_num_threads(usual);
+}
+
 // Every CPU has the code for both sizes of blocks, with whatever vectors it has.
 NamedShape InWideBlocks(NamedShape named) {
   named.shape.block = 16;

@@ -9,7 +9,7 @@ namespace tench::native {
 
 constexpr int64_t kPanelWidth = 16;
 
-// Whether this CPU's widest vectors are AVX2's: with wider ones a library's product was the better choice.
+// Whether this CPU's widest vectors are AVX2's, on which those who take this instead of a library's product were measured.
 bool PanelsFillVectors();
 
 // element (row, k) = data[row · row_stride + k · k_stride]

@@ -79,7 +79,7 @@ struct Target {
 // The same of the output's gradient in `plane`, `channels` from `channel` on.
 template <int64_t kTaps, int64_t kBlock>
 TENCH_WINOGRAD_SHARE void TransformGradient(const Geometry<kTaps, kBlock>& g, const Plane& plane, const float* dy, int64_t begin, int64_t first,
-                                     int64_t last, int64_t channel, int64_t channels, const Target& to) {
+                                            int64_t last, int64_t channel, int64_t channels, const Target& to) {
   constexpr int64_t kOut = Geometry<kTaps, kBlock>::kOut;
   for (int64_t tile = first; tile < last; ++tile) {
     const auto corner = g.CornerOf(begin + tile);
@@ -101,7 +101,7 @@ struct Finish {
 // From matrices (tile, channel of the slab) to pixels.
 template <int64_t kTaps, int64_t kBlock>
 TENCH_WINOGRAD_SHARE void TransformOutput(const Geometry<kTaps, kBlock>& g, const float* from, int64_t begin, int64_t first, int64_t last,
-                                                 int64_t channel, int64_t channels, const Finish& finish, float* out) {
+                                          int64_t channel, int64_t channels, const Finish& finish, float* out) {
   constexpr int64_t kOut = Geometry<kTaps, kBlock>::kOut;
   for (int64_t tile = first; tile < last; ++tile) {
     const auto corner = g.CornerOf(begin + tile);
@@ -157,7 +157,7 @@ struct Weights {
 // One block of channels of the plane that is read, one of the slab that is written.
 template <int64_t kTaps, int64_t kBlock>
 TENCH_WINOGRAD_SHARE void TransformKernel(const Geometry<kTaps, kBlock>& g, const Weights& w, int64_t in_block, int64_t slab_block, int64_t out_block,
-                                                 float* to) {
+                                          float* to) {
   const float* block = w.data + (w.transposed ? in_block * w.in_blocks + out_block : out_block * w.in_blocks + in_block) * kTaps * kTaps * kBlock * kBlock;
   to += (slab_block * kBlock / kPanelWidth * g.in.channels + in_block * kBlock) * kPanelWidth + slab_block * kBlock % kPanelWidth;
   Vector<kBlock> taps[kBlock][kTaps][kTaps];
@@ -179,7 +179,7 @@ TENCH_WINOGRAD_SHARE void TransformKernel(const Geometry<kTaps, kBlock>& g, cons
 // One block of the kernels' gradient, from the sum of `count` times 36 matrices (input channel, output channel of the slab).
 template <int64_t kTaps, int64_t kBlock>
 TENCH_WINOGRAD_SHARE void CollectKernel(const Geometry<kTaps, kBlock>& g, const float* from, int64_t count, int64_t apart, int64_t in_block,
-                                               int64_t slab_block, float* to) {
+                                        int64_t slab_block, float* to) {
   const int64_t used = std::min(kBlock, g.in.channels - in_block * kBlock);
   if (used < kBlock) std::fill_n(to, kTaps * kTaps * kBlock * kBlock, 0.0f);
   for (int64_t i = 0; i < used; ++i) {
