@@ -4,11 +4,9 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "workers/native/conv_data_kernel.h"
-#include "workers/native/conv_gradient_kernel.h"
 #include "workers/native/lowering.h"
+#include "workers/native/own_conv.h"
 #include "workers/native/parallel.h"
-#include "workers/native/winograd_kernel.h"
 
 namespace tench::native {
 namespace {
@@ -29,13 +27,11 @@ Geometry GeometryOf(const Convolution& op) {
   return {{op.stride.h, op.stride.w}, {op.dilation.h - 1, op.dilation.w - 1}, {op.pad.h, op.pad.w}, {op.pad.h, op.pad.w}};
 }
 
-Md BiasMd(const ConvShape& shape) { return shape.op.bias ? PlainMd({shape.op.out_channels}) : Md(); }
-
 dnnl::convolution_forward::primitive_desc ForwardPd(const ConvShape& shape, const Md& in, const Md& weights, const Md& out,
                                                     const dnnl::primitive_attr& attributes, const dnnl::engine& engine) {
   const Geometry g = GeometryOf(shape.op);
   const auto prop = shape.training ? prop_kind::forward_training : prop_kind::forward_inference;
-  return {engine, prop, algorithm::convolution_direct, in, weights, BiasMd(shape), out, g.strides, g.dilates, g.pad_left, g.pad_right,
+  return {engine, prop, algorithm::convolution_direct, in, weights, shape.BiasMd(), out, g.strides, g.dilates, g.pad_left, g.pad_right,
           attributes};
 }
 
@@ -80,7 +76,7 @@ void AddForward(const ConvShape& shape, const Family& family, const dnnl::engine
   };
   ForEachImplementation<dnnl::convolution_forward>(describe, [&](const auto& found, int i, const auto& make) {
     kernels.push_back({fmt::format("{}/{}", family.name, i), found.impl_info_str(), make, found.src_desc(), found.weights_desc(),
-                       BiasMd(shape), found.dst_desc(), found.scratchpad_desc(), false, {}});
+                       shape.BiasMd(), found.dst_desc(), found.scratchpad_desc(), false, {}});
   });
 }
 
@@ -137,74 +133,14 @@ void AddBackwardWeights(const ConvShape& shape, const Family& family, const dnnl
   const Md weights = AnyLike(shape.PlainWeights());
   const auto hint = ForwardPd(shape, family.in, weights, family.out, PlainAttributes(), engine);   // next_impl looks at it again
   const auto describe = [=, &engine] {
-    return dnnl::convolution_backward_weights::primitive_desc(engine, algorithm::convolution_direct, family.in, weights, BiasMd(shape),
+    return dnnl::convolution_backward_weights::primitive_desc(engine, algorithm::convolution_direct, family.in, weights, shape.BiasMd(),
                                                               family.out, g.strides, g.dilates, g.pad_left, g.pad_right, hint,
                                                               PlainAttributes());
   };
   ForEachImplementation<dnnl::convolution_backward_weights>(describe, [&](const auto& found, int i, const auto& make) {
     kernels.push_back({fmt::format("{}/{}", family.name, i), found.impl_info_str(), make, found.src_desc(), found.diff_weights_desc(),
-                       BiasMd(shape), found.diff_dst_desc(), found.scratchpad_desc(), false, {}});
+                       shape.BiasMd(), found.diff_dst_desc(), found.scratchpad_desc(), false, {}});
   });
-}
-
-OwnConvShape OwnShape(const ConvShape& shape) {
-  return {shape.batch, shape.op.groups, shape.in[1], shape.out[1], shape.in[2], shape.in[3], shape.out[2], shape.out[3],
-          shape.op.kernel.h, shape.op.kernel.w, shape.op.stride.h, shape.op.stride.w, shape.op.pad.h, shape.op.pad.w,
-          shape.op.dilation.h, shape.op.dilation.w, ChannelBlock(), IsPlain(HomeMd(shape.in))};
-}
-
-// Whether a kernel that knows only one size of blocks can be used.
-bool InOwnBlocks() { return ChannelBlock() == kOwnBlock; }
-
-Tag OwnTag(const ConvShape& shape) {
-  const bool grouped = shape.op.groups > 1;
-  if (!InOwnBlocks()) return grouped ? Tag::gOIhw16i16o : Tag::OIhw16i16o;
-  return OwnShape(shape).plain_in ? Tag::Ohwi8o : grouped ? Tag::gOIhw8i8o : Tag::OIhw8i8o;
-}
-
-// Kernels of our own: as the images lie between layers, weights in square blocks (own_conv_shape.h).
-ConvKernel OwnKernel(const std::string& id, const std::string& implementation, const ConvShape& shape, const Md& bias, int64_t scratch,
-                     decltype(ConvKernel::own) run) {
-  return {id, implementation, {}, HomeMd(shape.in), Md(shape.PlainWeights().get_dims(), dnnl::memory::data_type::f32, OwnTag(shape)), bias, HomeMd(shape.out),
-          scratch > 0 ? PlainMd({scratch}) : Md(), false, std::move(run)};
-}
-
-void AddOwnGradient(const ConvShape& shape, std::vector<ConvKernel>& kernels) {
-  const OwnConvShape own = OwnShape(shape);
-  if (!InOwnBlocks() || !HasConvGradient(own)) return;
-  kernels.push_back(OwnKernel("own/0", "own:avx2", shape, BiasMd(shape), ConvGradientScratch(own, omp_get_max_threads()),
-                              [own](float* x, float* dy, float* dw, float* db, float* scratch) {
-                                ConvGradient(own, x, dy, dw, scratch);
-                                if (db != nullptr) ConvBiasGradient(own, dy, db);
-                              }));
-}
-
-void AddOwnData(const ConvShape& shape, std::vector<ConvKernel>& kernels) {
-  const OwnConvShape own = OwnShape(shape);
-  if (!InOwnBlocks() || !HasConvData(own)) return;
-  kernels.push_back(OwnKernel("own/0", "own:avx2", shape, Md(), ConvDataScratch(own, omp_get_max_threads()),
-                              [own](float* dx, float* dy, float* w, float*, float* scratch) { ConvData(own, dy, w, dx, scratch); }));
-}
-
-void AddWinograd(const ConvShape& shape, ConvDirection direction, std::vector<ConvKernel>& kernels) {
-  const OwnConvShape own = OwnShape(shape);
-  const bool home = HomeMd(shape.in).get_inner_nblks() == 1 && HomeMd(shape.out).get_inner_nblks() == 1;
-  if (!home || !HasWinograd(own)) return;
-  const auto add = [&](const Md& bias, decltype(ConvKernel::own) run) {
-    kernels.push_back(OwnKernel("winograd/0", InOwnBlocks() ? "winograd:avx2" : "winograd:avx512", shape, bias, WinogradScratch(own), std::move(run)));
-  };
-  if (direction == ConvDirection::kBackwardData) {
-    add(Md(), [own](float* dx, float* dy, float* w, float*, float* scratch) { WinogradData(own, dy, w, dx, scratch); });
-  } else if (direction == ConvDirection::kBackwardWeights) {
-    add(BiasMd(shape), [own](float* x, float* dy, float* dw, float* db, float* scratch) {
-      WinogradGradient(own, x, dy, dw, scratch);
-      if (db != nullptr) ConvBiasGradient(own, dy, db);
-    });
-  } else if (shape.activation == Activation::kNone || shape.activation == Activation::kRelu) {
-    add(BiasMd(shape), [own, relu = shape.activation == Activation::kRelu](float* x, float* y, float* w, float* bias, float* scratch) {
-      WinogradForward(own, x, w, bias, relu, y, scratch);
-    });
-  }
 }
 
 }  // namespace
@@ -216,6 +152,8 @@ std::string ConvShape::Key() const {
 }
 
 int64_t ConvShape::Flops() const { return 2 * ElementCount(out) * (in[1] / op.groups) * op.kernel.h * op.kernel.w; }
+
+Md ConvShape::BiasMd() const { return op.bias ? PlainMd({op.out_channels}) : Md(); }
 
 Md ConvShape::PlainWeights() const {
   const int64_t groups = op.groups;
@@ -235,7 +173,7 @@ std::vector<ConvKernel> EnumerateConv(const ConvShape& shape, ConvDirection dire
     }
   };
   // First where they lead almost always: what is never measured takes the first.
-  const bool favoured = FavoursWinograd(OwnShape(shape));
+  const bool favoured = FavoursWinograd(shape);
   if (favoured) attempt("winograd", [&] { AddWinograd(shape, direction, kernels); });
   if (direction == ConvDirection::kBackwardWeights) attempt("own", [&] { AddOwnGradient(shape, kernels); });
   for (const Family& family : Families(shape)) {

@@ -3,7 +3,7 @@
 // One way to compute one direction of one convolution: a oneDNN primitive with the layouts that it wants. EnumerateConv lists the ways that
 // are legal here, what is best without a trial first and portable loops last: oneDNN's implementations for blocked and channels-last images, and for a forward convolution of
 // stride 1 its backward-data kernel on weights that are transposed and turned by 180 degrees ("flipped"), which is the same sum; and
-// kernels of our own (winograd_kernel.h, conv_gradient_kernel.h, conv_data_kernel.h).
+// kernels of our own (own_conv.h).
 
 #include <cstdint>
 #include <functional>
@@ -25,6 +25,7 @@ struct ConvShape {
   std::string Key() const;     // everything that matters for speed, as one word
   int64_t Flops() const;       // of one direction
   Md PlainWeights() const;     // (o, i, h, w), with groups in front if there are several
+  Md BiasMd() const;           // nothing if there is none
 };
 
 enum class ConvDirection { kForward, kBackwardData, kBackwardWeights };
