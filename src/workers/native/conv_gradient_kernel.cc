@@ -289,7 +289,7 @@ void ConvGradient(const OwnConvShape& shape, const float* x, const float* dy, fl
 }
 
 void ConvBiasGradient(const OwnConvShape& shape, const float* dy, float* db) {
-  const int64_t blocks = (shape.out_channels + shape.block - 1) / shape.block, plane = shape.out_h * shape.out_w * shape.block;
+  const int64_t blocks = OwnBlocks(shape.out_channels, shape.block), plane = shape.out_h * shape.out_w * shape.block;
   const auto sum_pixels = shape.block == kBlock ? SumPixels<kBlock> : SumPixels<2 * kBlock>;
   ParallelFor(blocks, std::max<int64_t>(1, 16 * 1024 / (shape.batch * plane)), [&](int64_t first, int64_t last) {
     for (int64_t block = first; block < last; ++block) {

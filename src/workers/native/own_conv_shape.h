@@ -18,6 +18,6 @@ struct OwnConvShape {
 
 constexpr int64_t kOwnBlock = 8;   // of most
 // Blocks that so many channels fill, the last of them perhaps in part.
-inline int64_t OwnBlocks(int64_t channels) { return (channels + kOwnBlock - 1) / kOwnBlock; }
+inline int64_t OwnBlocks(int64_t channels, int64_t block = kOwnBlock) { return (channels + block - 1) / block; }
 
 }  // namespace tench::native

@@ -122,13 +122,26 @@ class OwnConvTest : public testing::TestWithParam<NamedShape> {
   Images x{shape.batch, shape.in_channels, shape.in_h, shape.in_w, shape.block};
   Images dy{shape.batch, shape.out_channels, shape.out_h, shape.out_w, shape.block};
   const int64_t in = shape.in_channels / shape.groups, out = shape.out_channels / shape.groups;
+
+  std::vector<double> WeightGradient() {
+    std::vector<double> gradient(WeightCount(shape));
+    ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
+      gradient[WeightAt(shape, g, o, i, tap)] += double{x.at(n, g * in + i, h, w)} * dy.at(n, g * out + o, row, column);
+    });
+    return gradient;
+  }
+  // As `dx` lies in memory.
+  std::vector<double> InputGradient(const std::vector<float>& weights, Images& dx) {
+    std::vector<double> gradient(shape.batch * Padded(shape.in_channels, shape.block) * shape.in_h * shape.in_w);
+    ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
+      gradient[&dx.at(n, g * in + i, h, w) - dx.data()] += double{weights[WeightAt(shape, g, o, i, tap)]} * dy.at(n, g * out + o, row, column);
+    });
+    return gradient;
+  }
 };
 
 TEST_P(OwnConvTest, GradientOfTheWeights) {
-  std::vector<double> expected(WeightCount(shape)), expected_bias = SumOfPixels(shape, dy);
-  ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
-    expected[WeightAt(shape, g, o, i, tap)] += double{x.at(n, g * in + i, h, w)} * dy.at(n, g * out + o, row, column);
-  });
+  const std::vector<double> expected = WeightGradient(), expected_bias = SumOfPixels(shape, dy);
   std::vector<float> dw(expected.size(), 99), db(shape.out_channels, 99), scratch(ConvGradientScratch(shape, omp_get_max_threads()));
   ConvGradient(shape, x.data(), dy.data(), dw.data(), scratch.data());
   ConvBiasGradient(shape, dy.data(), db.data());
@@ -139,10 +152,7 @@ TEST_P(OwnConvTest, GradientOfTheWeights) {
 TEST_P(OwnConvTest, GradientOfTheInput) {
   const std::vector<float> weights = SomeWeights(shape);
   Images dx(shape.batch, shape.in_channels, shape.in_h, shape.in_w);
-  std::vector<double> expected(shape.batch * Padded(shape.in_channels) * shape.in_h * shape.in_w);
-  ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
-    expected[&dx.at(n, g * in + i, h, w) - dx.data()] += double{weights[WeightAt(shape, g, o, i, tap)]} * dy.at(n, g * out + o, row, column);
-  });
+  const std::vector<double> expected = InputGradient(weights, dx);
   ASSERT_TRUE(HasConvData(shape));
   std::fill_n(dx.data(), expected.size(), 99.0f);
   std::vector<float> scratch(ConvDataScratch(shape, omp_get_max_threads()));
@@ -211,24 +221,18 @@ TEST_P(WinogradTest, Forward) {
 TEST_P(WinogradTest, GradientOfTheInput) {
   const std::vector<float> weights = SomeWeights(shape);
   Images dx(shape.batch, shape.in_channels, shape.in_h, shape.in_w, shape.block);
-  std::vector<double> expected(shape.batch * Padded(shape.in_channels, shape.block) * shape.in_h * shape.in_w);
-  ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
-    expected[&dx.at(n, g * in + i, h, w) - dx.data()] += double{weights[WeightAt(shape, g, o, i, tap)]} * dy.at(n, g * out + o, row, column);
-  });
+  const std::vector<double> expected = InputGradient(weights, dx);
   WinogradData(shape, dy.data(), weights.data(), dx.data(), scratch.data());
   EXPECT_LT(Distance({dx.data(), expected.size()}, expected), kWinogradRounding);
 }
 
 TEST_P(WinogradTest, GradientOfTheWeights) {
-  std::vector<double> expected(WeightCount(shape));
-  ForEachProduct(shape, [&](int64_t n, int64_t g, int64_t o, int64_t i, int64_t tap, int64_t h, int64_t w, int64_t row, int64_t column) {
-    expected[WeightAt(shape, g, o, i, tap)] += double{x.at(n, g * in + i, h, w)} * dy.at(n, g * out + o, row, column);
-  });
+  const std::vector<double> expected = WeightGradient();
   std::vector<float> dw(expected.size(), 99);
   WinogradGradient(shape, x.data(), dy.data(), dw.data(), scratch.data());
   EXPECT_LT(Distance(dw, expected), kWinogradRounding);
 
-  std::vector<double> expected_bias = SumOfPixels(shape, dy);
+  const std::vector<double> expected_bias = SumOfPixels(shape, dy);
   std::vector<float> db(expected_bias.size(), 99);
   ConvBiasGradient(shape, dy.data(), db.data());
   EXPECT_LT(Distance(db, expected_bias), kWinogradRounding);

@@ -77,9 +77,7 @@ template <int64_t kRows>
     _mm256_storeu_ps(c + r * c_stride + 8, sum[r][1]);
   }
 }
-#endif
 
-#ifdef __x86_64__
 // A panel's row is one vector, and there are registers for fourteen sums.
 template <int64_t kRows>
 [[gnu::target("avx512f")]] void WidestTile(const Matrix& a, const float* panel, int64_t depth, float* c, int64_t c_stride, int64_t columns,

@@ -8,7 +8,6 @@
 #include "workers/native/winograd_tile.h"
 
 namespace tench::native {
-
 namespace {
 
 using namespace winograd;
@@ -154,7 +153,7 @@ void Gradient(const Geometry<kTaps, kBlock>& g, const float* x, const float* dy,
 }
 
 Plane PlaneOf(const OwnConvShape& s, int64_t channels, int64_t h, int64_t w) {
-  const int64_t blocks = (channels / s.groups + s.block - 1) / s.block;
+  const int64_t blocks = OwnBlocks(channels / s.groups, s.block);
   return {channels / s.groups, blocks, h, w, s.groups * blocks * h * w * s.block};
 }
 Plane InPlane(const OwnConvShape& s) { return PlaneOf(s, s.in_channels, s.in_h, s.in_w); }
@@ -190,16 +189,11 @@ void ForEachGroup(const OwnConvShape& s, const Visit& visit) {
   for (int64_t g = 0; g < s.groups; ++g) visit(g * in.image / s.groups, g * out.image / s.groups, g * weights, g * out.channels);
 }
 
-template <class T>
-struct Type {
-  using type = T;
-};
-
-// Calls run(Type<Geometry>) with the geometry of the kernel's taps and the image's blocks.
+// Calls run(std::type_identity<Geometry>) with the geometry of the kernel's taps and the image's blocks.
 template <class Run>
 auto WithGeometry(const OwnConvShape& s, const Run& run) {
-  if (s.block == 8) return s.kernel_h == 3 ? run(Type<Geometry<3, 8>>()) : run(Type<Geometry<5, 8>>());
-  return s.kernel_h == 3 ? run(Type<Geometry<3, 16>>()) : run(Type<Geometry<5, 16>>());
+  if (s.block == 8) return s.kernel_h == 3 ? run(std::type_identity<Geometry<3, 8>>()) : run(std::type_identity<Geometry<5, 8>>());
+  return s.kernel_h == 3 ? run(std::type_identity<Geometry<3, 16>>()) : run(std::type_identity<Geometry<5, 16>>());
 }
 
 }  // namespace
