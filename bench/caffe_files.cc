@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Caffe's files cost: reading a prototxt and planning its network (at most 50 ms are promised), and loading the weights of about 200 MB
-// (at most 0.5 s, without doubling memory: the growth of what is not the mapped file itself is told).
+// What Caffe's files cost: reading a prototxt and planning its network (at most 50 ms are
+// promised), and loading the weights of about 200 MB (at most 0.5 s, without doubling memory: the
+// growth of what is not the mapped file itself is told).
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,7 +35,8 @@ int64_t AnonymousBytes() {
 }
 
 void Prototxt(const std::string& name) {
-  const std::string text = *WriteTrainPrototxt(*LoadNetwork(name, "imagenet", 0), {CaffeData::Kind::kDummy, "", 16});
+  const std::string text =
+      *WriteTrainPrototxt(*LoadNetwork(name, "imagenet", 0), {CaffeData::Kind::kDummy, "", 16});
   std::vector<int64_t> times;
   for (int i = 0; i < 21; ++i) {
     const int64_t start_ns = NowNs();
@@ -43,7 +45,8 @@ void Prototxt(const std::string& name) {
     Check(TotalCost(typed).parameters > 0, "a network without parameters");
     times.push_back(NowNs() - start_ns);
   }
-  fmt::print("{}: {} read and planned in {:.1f} ms (median of {})\n", name, HumanBytes(static_cast<int64_t>(text.size())), MedianMs(times), times.size());
+  fmt::print("{}: {} read and planned in {:.1f} ms (median of {})\n", name,
+             HumanBytes(static_cast<int64_t>(text.size())), MedianMs(times), times.size());
 }
 
 void Weights(const std::string& name) {
@@ -52,14 +55,16 @@ void Weights(const std::string& name) {
   const CaffeNames names = DefaultCaffeNames(graph);
   const TemporaryFolder folder = *TemporaryFolder::Make("tench-bench-");
   const std::filesystem::path path = folder.path() / "x.caffemodel";
-  const auto fill = [](const Parameter&, std::span<float> out) -> Status { return std::fill(out.begin(), out.end(), 0.5F), Ok(); };
+  const auto fill = [](const Parameter&, std::span<float> out) -> Status {
+    return std::fill(out.begin(), out.end(), 0.5F), Ok();
+  };
   Check(WriteCaffemodel(path, typed, names, fill).ok(), "the weights cannot be written");
   std::vector<int64_t> times;
   int64_t growth_bytes = 0;
   for (int i = 0; i < 5; ++i) {
     const int64_t before = AnonymousBytes(), start_ns = NowNs();
     const Caffemodel model = *Caffemodel::Open(path);
-    std::map<std::string, std::vector<float>> to;   // where the numbers are to be
+    std::map<std::string, std::vector<float>> to;  // where the numbers are to be
     const auto sink = [&](const Parameter& parameter, std::span<const float> values) -> Status {
       return to[parameter.name].assign(values.begin(), values.end()), Ok();
     };
@@ -67,8 +72,9 @@ void Weights(const std::string& name) {
     times.push_back(NowNs() - start_ns);
     growth_bytes = AnonymousBytes() - before;
   }
-  fmt::print("{}: a .caffemodel of {} loaded in {:.0f} ms (median of {}), {} of memory taken\n", name,
-             HumanBytes(static_cast<int64_t>(std::filesystem::file_size(path))), MedianMs(times), times.size(), HumanBytes(growth_bytes));
+  fmt::print("{}: a .caffemodel of {} loaded in {:.0f} ms (median of {}), {} of memory taken\n",
+             name, HumanBytes(static_cast<int64_t>(std::filesystem::file_size(path))),
+             MedianMs(times), times.size(), HumanBytes(growth_bytes));
 }
 
 }  // namespace

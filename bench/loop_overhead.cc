@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the timed loop adds to every step, with an adapter whose steps do nothing: the whole loop's time over its
-// steps, lines included. The project promises less than 2 microseconds.
+// Prints what the timed loop adds to every step, with an adapter whose steps do nothing: the whole
+// loop's time over its steps, lines included. The project promises less than 2 microseconds.
 #include <cstdio>
 #include <string>
 
@@ -37,9 +37,11 @@ void Measure(const char* name, const Budget& budget) {
     return Ok();
   });
   const double steps = static_cast<double>(result->steps);
-  std::printf("%-12s %9.0f steps: %6.1f ns per step on the clock, %7.1f ns in all (with %.1f bytes of answer)\n", name,
-              steps, static_cast<double>(inside_ns) / steps, static_cast<double>(NowNs() - start_ns) / steps,
-              static_cast<double>(bytes) / steps);
+  std::printf(
+      "%-12s %9.0f steps: %6.1f ns per step on the clock, %7.1f ns in all (with %.1f bytes of "
+      "answer)\n",
+      name, steps, static_cast<double>(inside_ns) / steps,
+      static_cast<double>(NowNs() - start_ns) / steps, static_cast<double>(bytes) / steps);
 }
 
 }  // namespace

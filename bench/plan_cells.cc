@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints how long a suite of 50,000 cells takes from text to cells with ids. The project promises one second at most.
+// Prints how long a suite of 50,000 cells takes from text to cells with ids. The project promises
+// one second at most.
 
 #include <fmt/format.h>
 
@@ -29,7 +30,9 @@ int main() {
   tench::Catalog catalog;
   catalog.workers = {"w0", "w1", "w2", "w3", "w4"};
   catalog.networks = {"n0", "n1", "n2", "n3", "n4"};
-  catalog.resolve_data = [](const std::string&, const std::string&) { return std::string("imagenet"); };
+  catalog.resolve_data = [](const std::string&, const std::string&) {
+    return std::string("imagenet");
+  };
   std::vector<int64_t> times_ns;
   size_t cells = 0;
   for (int i = 0; i < kRepeats; ++i) {
@@ -42,7 +45,7 @@ int main() {
     cells = planned->size();
   }
   std::sort(times_ns.begin(), times_ns.end());
-  fmt::print("{} cells planned in {:.0f} ms (median of {}; at most {:.0f} ms)\n", cells, times_ns[kRepeats / 2] / 1e6,
-             kRepeats, times_ns.back() / 1e6);
+  fmt::print("{} cells planned in {:.0f} ms (median of {}; at most {:.0f} ms)\n", cells,
+             times_ns[kRepeats / 2] / 1e6, kRepeats, times_ns.back() / 1e6);
   return 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what a run of a study costs outside the worker's own work: the noise sentinel before and after it, and from the
-// call of Execute to the stored result, less what the worker reports (build, warm-up and timed steps). The reference
-// worker on the smallest network; its start, its weights and its exit count as overhead.
+// Prints what a run of a study costs outside the worker's own work: the noise sentinel before and
+// after it, and from the call of Execute to the stored result, less what the worker reports (build,
+// warm-up and timed steps). The reference worker on the smallest network; its start, its weights
+// and its exit count as overhead.
 //   bench_run_overhead [RUNS]       the worker is looked for beside the program and as tench does
 #include <algorithm>
 #include <cstdlib>
@@ -30,7 +31,9 @@ Result<PlannedCell> SmallestCell() {
   return planned;
 }
 
-int64_t Sum(const std::vector<int64_t>& values) { return std::accumulate(values.begin(), values.end(), int64_t{0}); }
+int64_t Sum(const std::vector<int64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), int64_t{0});
+}
 
 Status Measure(int64_t runs) {
   const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make("tench-bench-"));
@@ -58,11 +61,13 @@ Status Measure(int64_t runs) {
     overhead_ms.push_back(static_cast<double>(stored_ns - start_ns - worked_ns) / 1e6);
     own_ms.push_back(static_cast<double>(result.record.summary.overhead_ns) / 1e6);
     store_ms.push_back(static_cast<double>(stored_ns - read_again_ns) / 1e6);
-    sentinel_ms.push_back(static_cast<double>(read_ns - start_ns + read_again_ns - executed_ns) / 1e6);
+    sentinel_ms.push_back(static_cast<double>(read_ns - start_ns + read_again_ns - executed_ns) /
+                          1e6);
   }
   const auto print = [](const char* name, std::vector<double> values) {
     std::sort(values.begin(), values.end());
-    fmt::print("{:<44} median {:7.2f} ms   max {:7.2f} ms\n", name, values[values.size() / 2], values.back());
+    fmt::print("{:<44} median {:7.2f} ms   max {:7.2f} ms\n", name, values[values.size() / 2],
+               values.back());
   };
   print("sentinel to stored result, less reported work", overhead_ms);
   print("  of it the sentinel, twice", sentinel_ms);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a large store takes to read: makes one with RUNS runs of 100 steps in a temporary folder, CELLS cells in
-// RUNS / CELLS rounds, then times a bare walk over all runs, the ranking, each rendering and the report, and prints the
-// peak resident set after them.
+// How long a large store takes to read: makes one with RUNS runs of 100 steps in a temporary
+// folder, CELLS cells in RUNS / CELLS rounds, then times a bare walk over all runs, the ranking,
+// each rendering and the report, and prints the peak resident set after them.
 //   bench_store_scan [RUNS [CELLS]]        default 100000 runs of 20000 cells
 
 #include <fmt/format.h>
@@ -51,16 +51,19 @@ RunRecord RunNumber(int64_t study, int64_t round, const Cell& cell) {
   run.environment_json = std::string(1000, 'e');
   run.fingerprint = "0123456789abcdef";
   run.parameters = run.forward_flops_per_image = run.step_flops = 61'000'000;
-  const double step_ns =
-      1e6 * static_cast<double>(cell.Integer(kAxisBatch)) * (1 + 0.01 * static_cast<double>(round % 7));
+  const double step_ns = 1e6 * static_cast<double>(cell.Integer(kAxisBatch)) *
+                         (1 + 0.01 * static_cast<double>(round % 7));
   RunSummary& s = run.summary;
   s.steps = kSteps;
   s.warmup_steps = 3;
-  s.step_ns_median = s.step_ns_mean = s.step_ns_min = s.step_ns_max = s.step_ns_p5 = s.step_ns_p95 = step_ns;
-  s.step_ns_low = step_ns * 0.99, s.step_ns_high = step_ns * 1.01, s.step_ns_stddev = 0.01 * step_ns;
+  s.step_ns_median = s.step_ns_mean = s.step_ns_min = s.step_ns_max = s.step_ns_p5 = s.step_ns_p95 =
+      step_ns;
+  s.step_ns_low = step_ns * 0.99, s.step_ns_high = step_ns * 1.01,
+  s.step_ns_stddev = 0.01 * step_ns;
   s.first_loss = 6.9, s.last_loss = 0.5, s.converged = true;
   s.hello_ns = s.build_ns = 20'000'000;
-  s.rss_before_build_bytes = s.build_peak_rss_bytes = s.steps_peak_rss_bytes = s.sampled_peak_rss_bytes = 500 << 20;
+  s.rss_before_build_bytes = s.build_peak_rss_bytes = s.steps_peak_rss_bytes =
+      s.sampled_peak_rss_bytes = 500 << 20;
   s.cpu_per_wall = 1.9;
   s.wall_ns = 2'000'000'000, s.overhead_ns = 20'000'000;
   return run;
@@ -77,7 +80,8 @@ Status MakeStore(const std::filesystem::path& path, int64_t runs, int64_t cells)
   series.warmup_ns.assign(3, 2'000'000);
   series.samples.assign(800, 's');
   return store.InOneTransaction([&]() -> Status {
-    for (int64_t i = 0; i < runs; ++i) TENCH_TRY(store.AddRun(RunNumber(id, i / cells, CellNumber(i % cells)), series));
+    for (int64_t i = 0; i < runs; ++i)
+      TENCH_TRY(store.AddRun(RunNumber(id, i / cells, CellNumber(i % cells)), series));
     return Ok();
   });
 }
@@ -88,7 +92,8 @@ auto Timed(std::string_view what, Work work) {
   auto result = work();
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
-  fmt::print("{:<24} {:8.3f} s   peak RSS {:6.1f} MiB\n", what, static_cast<double>(NowNs() - begin) / 1e9,
+  fmt::print("{:<24} {:8.3f} s   peak RSS {:6.1f} MiB\n", what,
+             static_cast<double>(NowNs() - begin) / 1e9,
              static_cast<double>(usage.ru_maxrss) / 1024);
   fflush(stdout);
   return result;
@@ -97,17 +102,21 @@ auto Timed(std::string_view what, Work work) {
 Status Measure(const std::filesystem::path& path) {
   Store store = TENCH_TRY(Timed("open", [&] { return Store::Open(path, Store::Mode::kReadOnly); }));
   int64_t count = 0;
-  TENCH_TRY(Timed("walk over all runs",
-                  [&] { return store.ForEachRun({}, [&](const RunRecord&) { return ++count, true; }); }));
+  TENCH_TRY(Timed("walk over all runs", [&] {
+    return store.ForEachRun({}, [&](const RunRecord&) { return ++count, true; });
+  }));
   const Ranking ranking = TENCH_TRY(Timed("walk and rank", [&] { return Rank(store, {}); }));
   const std::string text = Timed("render as text", [&] { return RenderText(ranking, {}); });
   const std::string csv = Timed("render as CSV", [&] { return RenderCsv(ranking); });
   const std::string json = Timed("render as JSON", [&] { return RenderJson(ranking); });
-  const ReportData data = TENCH_TRY(Timed("walk for the report", [&] { return ReadReport(store, {}); }));
+  const ReportData data =
+      TENCH_TRY(Timed("walk for the report", [&] { return ReadReport(store, {}); }));
   const ChartSet charts = Timed("make its charts", [&] { return MakeCharts(data); });
   const std::string page = Timed("render as HTML", [&] { return RenderPage(data, charts, {}); });
-  fmt::print("{} runs, {} groups; {} bytes of text, {} of CSV, {} of JSON, {} of HTML without the charts' script\n",
-             count, ranking.groups.size(), text.size(), csv.size(), json.size(), page.size());
+  fmt::print(
+      "{} runs, {} groups; {} bytes of text, {} of CSV, {} of JSON, {} of HTML without the charts' "
+      "script\n",
+      count, ranking.groups.size(), text.size(), csv.size(), json.size(), page.size());
   return Ok();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PyTorch user would write in C++ by hand: LeNet or AlexNet of torch::nn modules, trained on one resident batch, each step timed.
-// It uses nothing of tench, so that `tench run --worker torch` can be held against it: the harness may cost 2 %.
+// What a PyTorch user would write in C++ by hand: LeNet or AlexNet of torch::nn modules, trained on
+// one resident batch, each step timed. It uses nothing of tench, so that `tench run --worker torch`
+// can be held against it: the harness may cost 2 %.
 //   bench_torch_plain lenet|alexnet BATCH THREADS default|channels_last WARMUP STEPS
 // prints the median step, the shortest and every step's time in milliseconds.
 #include <ATen/ops/_fused_sgd.h>
@@ -28,24 +29,29 @@ using torch::nn::ReLUOptions;
 using torch::nn::Sequential;
 
 ReLU Rectifier() { return ReLU(ReLUOptions(true)); }
-LocalResponseNorm Norm() { return LocalResponseNorm(LocalResponseNormOptions(5).alpha(1e-4).beta(0.75).k(1)); }
+LocalResponseNorm Norm() {
+  return LocalResponseNorm(LocalResponseNormOptions(5).alpha(1e-4).beta(0.75).k(1));
+}
 MaxPool2d CaffePool() { return MaxPool2d(MaxPool2dOptions(3).stride(2).ceil_mode(true)); }
 
 Sequential Lenet() {
-  return Sequential(Conv2d(Conv2dOptions(1, 20, 5)), MaxPool2d(MaxPool2dOptions(2).stride(2)), Conv2d(Conv2dOptions(20, 50, 5)),
-                    MaxPool2d(MaxPool2dOptions(2).stride(2)), Flatten(), Linear(800, 500), Rectifier(), Linear(500, 10));
+  return Sequential(Conv2d(Conv2dOptions(1, 20, 5)), MaxPool2d(MaxPool2dOptions(2).stride(2)),
+                    Conv2d(Conv2dOptions(20, 50, 5)), MaxPool2d(MaxPool2dOptions(2).stride(2)),
+                    Flatten(), Linear(800, 500), Rectifier(), Linear(500, 10));
 }
 
 Sequential Alexnet() {
   return Sequential(Conv2d(Conv2dOptions(3, 96, 11).stride(4)), Rectifier(), Norm(), CaffePool(),
-                    Conv2d(Conv2dOptions(96, 256, 5).padding(2).groups(2)), Rectifier(), Norm(), CaffePool(),
-                    Conv2d(Conv2dOptions(256, 384, 3).padding(1)), Rectifier(),
+                    Conv2d(Conv2dOptions(96, 256, 5).padding(2).groups(2)), Rectifier(), Norm(),
+                    CaffePool(), Conv2d(Conv2dOptions(256, 384, 3).padding(1)), Rectifier(),
                     Conv2d(Conv2dOptions(384, 384, 3).padding(1).groups(2)), Rectifier(),
-                    Conv2d(Conv2dOptions(384, 256, 3).padding(1).groups(2)), Rectifier(), CaffePool(), Flatten(), Linear(9216, 4096),
-                    Rectifier(), Dropout(0.5), Linear(4096, 4096), Rectifier(), Dropout(0.5), Linear(4096, 1000));
+                    Conv2d(Conv2dOptions(384, 256, 3).padding(1).groups(2)), Rectifier(),
+                    CaffePool(), Flatten(), Linear(9216, 4096), Rectifier(), Dropout(0.5),
+                    Linear(4096, 4096), Rectifier(), Dropout(0.5), Linear(4096, 1000));
 }
 
-// Weights and biases apart, since biases learn twice as fast in these networks; momentum buffers beside.
+// Weights and biases apart, since biases learn twice as fast in these networks; momentum buffers
+// beside.
 struct Group {
   double rate = 0.01, decay = 0.0005;
   std::vector<torch::Tensor> parameters, momenta;
@@ -63,7 +69,8 @@ struct Group {
   }
 };
 
-double OneStep(Sequential& network, const torch::Tensor& data, const torch::Tensor& labels, const std::vector<Group>& groups) {
+double OneStep(Sequential& network, const torch::Tensor& data, const torch::Tensor& labels,
+               const std::vector<Group>& groups) {
   network->zero_grad(/*set_to_none=*/true);
   const torch::Tensor loss = torch::nn::functional::cross_entropy(network->forward(data), labels);
   loss.backward();
@@ -75,7 +82,9 @@ double OneStep(Sequential& network, const torch::Tensor& data, const torch::Tens
 
 int main(int argc, char** argv) {
   if (argc != 7) {
-    std::fprintf(stderr, "usage: %s lenet|alexnet BATCH THREADS default|channels_last WARMUP STEPS\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s lenet|alexnet BATCH THREADS default|channels_last WARMUP STEPS\n",
+                 argv[0]);
     return 2;
   }
   const bool lenet = std::string(argv[1]) == "lenet";
@@ -84,15 +93,20 @@ int main(int argc, char** argv) {
   torch::set_num_interop_threads(1);
   torch::manual_seed(1);
   const bool channels_last = std::string(argv[4]) == "channels_last";
-  const auto format = channels_last ? torch::MemoryFormat::ChannelsLast : torch::MemoryFormat::Contiguous;
+  const auto format =
+      channels_last ? torch::MemoryFormat::ChannelsLast : torch::MemoryFormat::Contiguous;
 
   Sequential network = lenet ? Lenet() : Alexnet();
-  torch::Tensor data = lenet ? torch::randn({batch, 1, 28, 28}) : torch::randn({batch, 3, 227, 227});
+  torch::Tensor data =
+      lenet ? torch::randn({batch, 1, 28, 28}) : torch::randn({batch, 3, 227, 227});
   data = torch::empty(data.sizes(), data.options(), format).copy_(data);
   const torch::Tensor labels = torch::randint(lenet ? 10 : 1000, {batch}, torch::kLong);
   std::vector<Group> groups = {{0.01, 0.0005, {}, {}}, {0.02, lenet ? 0.0005 : 0.0, {}, {}}};
   for (torch::Tensor& parameter : network->parameters()) {
-    if (parameter.dim() == 4) parameter.set_data(torch::empty(parameter.sizes(), parameter.options().requires_grad(false), format).copy_(parameter.detach()));
+    if (parameter.dim() == 4)
+      parameter.set_data(
+          torch::empty(parameter.sizes(), parameter.options().requires_grad(false), format)
+              .copy_(parameter.detach()));
     groups[parameter.dim() == 1 ? 1 : 0].Add(parameter);
   }
 

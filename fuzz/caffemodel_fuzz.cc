@@ -8,7 +8,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tench;
-  const Result<std::vector<CaffeLayer>> layers = ParseCaffemodel({reinterpret_cast<const char*>(data), size});
+  const Result<std::vector<CaffeLayer>> layers =
+      ParseCaffemodel({reinterpret_cast<const char*>(data), size});
   if (!layers.ok()) return 0;
   for (const CaffeLayer& layer : *layers) {
     for (const CaffeBlob& blob : layer.blobs) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for libFuzzer where there is no clang: runs every file of a corpus folder, and mutations of each, through
-// LLVMFuzzerTestOneInput. The mutations depend on the corpus and on nothing else, so that a failure happens again. When
-// the fuzzed code dies or hangs, the input is printed as hex with the file that it came from.
+// Stands in for libFuzzer where there is no clang: runs every file of a corpus folder, and
+// mutations of each, through LLVMFuzzerTestOneInput. The mutations depend on the corpus and on
+// nothing else, so that a failure happens again. When the fuzzed code dies or hangs, the input is
+// printed as hex with the file that it came from.
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -19,7 +20,8 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-// Present when the program is built with a sanitizer, whose findings end the process without a signal.
+// Present when the program is built with a sanitizer, whose findings end the process without a
+// signal.
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
 namespace {
@@ -74,7 +76,8 @@ void PrintOffender() {
 }
 
 void OnSignal(int number) {
-  PrintRaw(number == SIGALRM ? "\nan input takes too long" : "\nan input ends the program, signal ");
+  PrintRaw(number == SIGALRM ? "\nan input takes too long"
+                             : "\nan input ends the program, signal ");
   if (number != SIGALRM) PrintNumber(number);
   PrintOffender();
   signal(number, SIG_DFL);
@@ -91,7 +94,8 @@ void WatchForDeath() {
   struct sigaction action {};
   action.sa_handler = OnSignal;
   action.sa_flags = SA_ONSTACK;
-  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM})
+    sigaction(number, &action, nullptr);
   if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(PrintOffender);
 }
 
@@ -118,12 +122,37 @@ uint64_t SeedOf(std::string_view content) {
 }
 
 // Numbers, words and punctuation that readers of JSON and YAML tend to get wrong.
-constexpr std::string_view kInteresting[] = {
-    "0", "-1", "1e999", "-1e999", "1e-999", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "0.1",
-    "18446744073709551616", "1e308", "1000000000000", "null", "true", "\"nan\"", "\"-inf\"", "[]", "{}", "\"\"", ",",
-    ":", "[[[[[[[[", "{\"a\":", "\\ud800", "\\u0000", "\xff\xfe", "\xc3", "\n"};
+constexpr std::string_view kInteresting[] = {"0",
+                                             "-1",
+                                             "1e999",
+                                             "-1e999",
+                                             "1e-999",
+                                             "9223372036854775807",
+                                             "9223372036854775808",
+                                             "-9223372036854775809",
+                                             "0.1",
+                                             "18446744073709551616",
+                                             "1e308",
+                                             "1000000000000",
+                                             "null",
+                                             "true",
+                                             "\"nan\"",
+                                             "\"-inf\"",
+                                             "[]",
+                                             "{}",
+                                             "\"\"",
+                                             ",",
+                                             ":",
+                                             "[[[[[[[[",
+                                             "{\"a\":",
+                                             "\\ud800",
+                                             "\\u0000",
+                                             "\xff\xfe",
+                                             "\xc3",
+                                             "\n"};
 
-// The run of digits that starts at or after a random place is replaced whole: the surest way past a reader's syntax.
+// The run of digits that starts at or after a random place is replaced whole: the surest way past a
+// reader's syntax.
 void ReplaceNumber(std::string& text, Random& random) {
   const size_t begin = text.find_first_of("0123456789", random.Below(text.size()));
   if (begin == std::string::npos) return;
@@ -182,7 +211,8 @@ std::vector<Seed> ReadCorpus(const std::filesystem::path& folder) {
     std::ifstream file(entry.path(), std::ios::binary);
     seeds.push_back({entry.path().string(), std::string(std::istreambuf_iterator<char>(file), {})});
   }
-  std::sort(seeds.begin(), seeds.end(), [](const Seed& a, const Seed& b) { return a.path < b.path; });
+  std::sort(seeds.begin(), seeds.end(),
+            [](const Seed& a, const Seed& b) { return a.path < b.path; });
   return seeds;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs from anybody: both readers give a series whose lengths agree and whose times are times, or one line that names the file.
+// Logs from anybody: both readers give a series whose lengths agree and whose times are times, or
+// one line that names the file.
 
 #include <cstdint>
 #include <string_view>
@@ -15,10 +16,14 @@ void CheckLog(const tench::Result<tench::TrainingLog>& log) {
     return;
   }
   tench::Check(log->step_ns.size() == log->loss.size(), "a step has no time or no loss");
-  tench::Check(!log->loss.empty() || log->failure != tench::TrainingLog::Failure::kNone, "a log without steps did not fail");
-  tench::Check(log->iterations_per_entry > 0 && log->first_step >= 0 && log->wall_ns >= 0, "a number of the log makes no sense");
-  tench::Check(log->failure_text.find('\n') == std::string::npos, "the reason of a failure has several lines");
-  for (const int64_t step_ns : log->step_ns) tench::Check(step_ns >= 0, "a step took negative time");
+  tench::Check(!log->loss.empty() || log->failure != tench::TrainingLog::Failure::kNone,
+               "a log without steps did not fail");
+  tench::Check(log->iterations_per_entry > 0 && log->first_step >= 0 && log->wall_ns >= 0,
+               "a number of the log makes no sense");
+  tench::Check(log->failure_text.find('\n') == std::string::npos,
+               "the reason of a failure has several lines");
+  for (const int64_t step_ns : log->step_ns)
+    tench::Check(step_ns >= 0, "a step took negative time");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network's file may be anything. What parses must survive being written and read again with its fingerprint, and
-// what passes Infer must have costs and an inference form that passes, too.
+// A network's file may be anything. What parses must survive being written and read again with its
+// fingerprint, and what passes Infer must have costs and an inference form that passes, too.
 
 #include <string_view>
 
@@ -16,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Result<Graph> again = GraphFromJson(GraphToJson(*graph));
   Check(again.ok(), "a written network does not parse");
   Check(*again == *graph, "a network changes when it is written and read");
-  Check(Fingerprint(*again) == Fingerprint(*graph), "a fingerprint changes when a network is written and read");
+  Check(Fingerprint(*again) == Fingerprint(*graph),
+        "a fingerprint changes when a network is written and read");
 
   const Result<TypedGraph> typed = Infer(*graph, 2);
   if (!typed.ok()) return 0;

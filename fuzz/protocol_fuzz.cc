@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes may come from a worker. Whatever the readers accept must print, and read again, as the same line.
+// Any bytes may come from a worker. Whatever the readers accept must print, and read again, as the
+// same line.
 
 #include <cstdint>
 #include <string>
@@ -40,7 +41,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const auto print = [](const auto& value) { return tench::PrintJson(tench::ToJson(value)); };
   const auto parse_job = [](std::string_view text) { return tench::ParseJob(text, "job"); };
-  const auto parse_description = [](std::string_view text) { return tench::ParseDescription(text, "worker"); };
+  const auto parse_description = [](std::string_view text) {
+    return tench::ParseDescription(text, "worker");
+  };
   Try(input, tench::ParseMessage, tench::ToLine);
   Try(input, parse_job, print);
   Try(input, parse_description, print);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A prototxt may be anything. What is read is a network that passes Infer, has Caffe names for its weights where they can have any, and can
-// be written and read again or is refused in words.
+// A prototxt may be anything. What is read is a network that passes Infer, has Caffe names for its
+// weights where they can have any, and can be written and read again or is refused in words.
 
 #include <string>
 #include <string_view>
@@ -10,19 +10,24 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tench;
-  const Result<CaffeNetwork> network = ReadPrototxt({reinterpret_cast<const char*>(data), size}, "fuzz.prototxt");
+  const Result<CaffeNetwork> network =
+      ReadPrototxt({reinterpret_cast<const char*>(data), size}, "fuzz.prototxt");
   if (!network.ok()) {
-    Check(network.error().message.find('\n') == std::string::npos, "an error has more than one line");
+    Check(network.error().message.find('\n') == std::string::npos,
+          "an error has more than one line");
     return 0;
   }
   const int64_t batch = network->batch > 0 ? network->batch : 1;
   const Result<TypedGraph> typed = Infer(network->graph, batch);
   Check(typed.ok(), "a network that was read does not pass Infer");
   const auto places = BlobPlaces(*typed, network->names);
-  Check(places.ok() && places->size() == typed->parameters.size(), "a parameter of a network from Caffe has no place there");
-  const Result<std::string> text = WriteTrainPrototxt(network->graph, {CaffeData::Kind::kDummy, "", batch});
+  Check(places.ok() && places->size() == typed->parameters.size(),
+        "a parameter of a network from Caffe has no place there");
+  const Result<std::string> text =
+      WriteTrainPrototxt(network->graph, {CaffeData::Kind::kDummy, "", batch});
   if (!text.ok()) return 0;
   const Result<CaffeNetwork> again = ReadPrototxt(*text, "again.prototxt");
-  if (again.ok()) Check(again->batch == batch, "the batch changes when a network is written and read");
+  if (again.ok())
+    Check(again->batch == batch, "the batch changes when a network is written and read");
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A side of a comparison is typed by hand. Whatever it is, parsing ends in a selection that can be matched and compared
-// with another, or in an error of one line.
+// A side of a comparison is typed by hand. Whatever it is, parsing ends in a selection that can be
+// matched and compared with another, or in an error of one line.
 
 #include <string_view>
 
@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Result<Selection> selection = ParseSelection(text);
   if (!selection.ok()) {
-    Check(selection.error().message.find('\n') == std::string::npos, "an error has more than one line");
+    Check(selection.error().message.find('\n') == std::string::npos,
+          "an error has more than one line");
     return 0;
   }
   (void)selection->runs.Matches(RunRecord{});

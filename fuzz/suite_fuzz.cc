@@ -14,7 +14,8 @@ constexpr size_t kMostCells = 2'000;
 
 size_t CellsOf(const std::vector<tench::AxisList>& axes) {
   size_t cells = 1;
-  for (const tench::AxisList& axis : axes) cells = std::min(cells * axis.values.size(), kMostCells + 1);
+  for (const tench::AxisList& axis : axes)
+    cells = std::min(cells * axis.values.size(), kMostCells + 1);
   return cells;
 }
 
@@ -47,7 +48,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   catalog.workers = {"reference", "native", "torch", "caffe"};
   catalog.networks = {"lenet", "alexnet", "lstm"};
   catalog.data_sets = {"mnist", "imagenet", "imdb"};
-  catalog.resolve_data = [](const std::string& network, const std::string& asked) -> tench::Result<std::string> {
+  catalog.resolve_data = [](const std::string& network,
+                            const std::string& asked) -> tench::Result<std::string> {
     if (network == "lstm" && asked == "mnist") return tench::Failed("lstm has no form for mnist");
     return asked.empty() ? std::string("mnist") : asked;
   };
@@ -57,6 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   tench::Check(!cells->empty(), "a suite expanded into nothing");
-  for (const tench::PlannedCell& cell : *cells) tench::Check(cell.id == cell.cell.Id(), "a cell has another cell's id");
+  for (const tench::PlannedCell& cell : *cells)
+    tench::Check(cell.id == cell.cell.Id(), "a cell has another cell's id");
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the folders of src/ to the table of who may include whom. A folder that is new, or a need that is new, changes
-// the table here on purpose or not at all.
+// Holds the folders of src/ to the table of who may include whom. A folder that is new, or a need
+// that is new, changes the table here on purpose or not at all.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,8 @@ const std::map<std::string, Units>& Table() {
       {"report", {"store", "measure", "plan"}},
       {"report/html", {"report", "store", "measure", "plan"}},
       {"cli",
-       {"net", "net/zoo", "net/caffe", "data", "protocol", "measure", "parity", "plan", "store", "run", "report", "report/html"}},
+       {"net", "net/zoo", "net/caffe", "data", "protocol", "measure", "parity", "plan", "store",
+        "run", "report", "report/html"}},
   };
   return table;
 }
@@ -78,12 +79,14 @@ std::string Complaint(const fs::path& file, const fs::path& included) {
   const std::string from = UnitOf(file), to = UnitOf(included);
   const Units* row = RowOf(from);
   if (row == nullptr)
-    return file.string() + ": the folder '" + from + "' has no row in the table of tests/include_test.cc";
+    return file.string() + ": the folder '" + from +
+           "' has no row in the table of tests/include_test.cc";
   if (to == from || to == "base" || (to == "axis" && from != "base")) return "";
   if (row->contains(to) || (IsTest(file) && Closure(*row).contains(to))) return "";
   // A worker's tests may hold it against the arbiter.
   if (IsTest(file) && from.starts_with("workers/") && to == "workers/reference") return "";
-  return file.string() + " includes " + included.string() + ", but '" + from + "' may not include '" + to + "'";
+  return file.string() + " includes " + included.string() + ", but '" + from +
+         "' may not include '" + to + "'";
 }
 
 std::vector<std::string> QuotedIncludes(std::istream& source) {
@@ -121,7 +124,8 @@ TEST(IncludeTest, EveryIncludeIsAllowedByTheTable) {
         complaints.push_back(std::move(complaint));
     }
   }
-  EXPECT_GT(seen, 100u) << "the walk over " << SourceFolder() << " found too little to mean anything";
+  EXPECT_GT(seen, 100u) << "the walk over " << SourceFolder()
+                        << " found too little to mean anything";
   EXPECT_THAT(complaints, testing::IsEmpty());
 }
 
@@ -140,7 +144,8 @@ TEST(IncludeTest, IncludesAreWrittenFromTheSourceFolder) {
 TEST(IncludeTest, LibrariesLinkOnlyWhatTheyMayInclude) {
   static const std::regex kLibrary(R"(tench_library\(\s*\w+\s+LINKS([^)]*)\))");
   static const std::regex kOurs(R"(\btench_(\w+))");
-  const std::map<std::string, std::string> folder_of = {{"zoo", "net/zoo"}, {"net_caffe", "net/caffe"}, {"schema", "net/caffe"}};
+  const std::map<std::string, std::string> folder_of = {
+      {"zoo", "net/zoo"}, {"net_caffe", "net/caffe"}, {"schema", "net/caffe"}};
   size_t seen = 0;
   for (const fs::path& file : FilesNamed(std::regex("CMakeLists\\.txt"))) {
     std::stringstream text;
@@ -150,7 +155,8 @@ TEST(IncludeTest, LibrariesLinkOnlyWhatTheyMayInclude) {
     if (!std::regex_search(content, library, kLibrary)) continue;
     std::string links = library[1];
     links.resize(std::min(links.find("TEST_LINKS"), links.size()));
-    for (std::sregex_iterator link(links.begin(), links.end(), kOurs), end; link != end; ++link, ++seen) {
+    for (std::sregex_iterator link(links.begin(), links.end(), kOurs), end; link != end;
+         ++link, ++seen) {
       const std::string name = (*link)[1];
       const std::string folder = folder_of.contains(name) ? folder_of.at(name) : name;
       EXPECT_EQ(Complaint(file, fs::path(folder) / "any.h"), "");

@@ -14,8 +14,9 @@ constexpr size_t kMaxTextBytes = 4096;
 constexpr double kMaxSeed = 9007199254740992;
 
 bool IsPlainText(std::string_view text) {
-  return text.size() <= kMaxTextBytes &&
-         std::none_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
+  return text.size() <= kMaxTextBytes && std::none_of(text.begin(), text.end(), [](char c) {
+           return (c >= 0 && c < 0x20) || c == 0x7f;
+         });
 }
 
 bool IsDevice(std::string_view text) {
@@ -30,7 +31,8 @@ bool IsDevice(std::string_view text) {
 }
 
 Axis TextAxis(std::string name, std::string help, std::string fallback,
-              std::string form = "a text without control characters", bool (*accepts)(std::string_view) = IsPlainText) {
+              std::string form = "a text without control characters",
+              bool (*accepts)(std::string_view) = IsPlainText) {
   Axis axis;
   axis.name = std::move(name);
   axis.help = std::move(help);
@@ -40,7 +42,8 @@ Axis TextAxis(std::string name, std::string help, std::string fallback,
   return axis;
 }
 
-Axis ChoiceAxis(std::string name, std::string help, std::string fallback, std::vector<std::string> choices) {
+Axis ChoiceAxis(std::string name, std::string help, std::string fallback,
+                std::vector<std::string> choices) {
   Axis axis;
   axis.name = std::move(name);
   axis.help = std::move(help);
@@ -67,29 +70,38 @@ std::vector<Axis> MakeAxes() {
       TextAxis("worker", "framework to measure: NAME or NAME@VERSION", ""),
       TextAxis("network", "network of the zoo, or a file that holds one", ""),
       TextAxis("data", "data set; empty for the network's own", ""),
-      TextAxis("device", "cpu, gpu, gpu:N, cuda or cuda:N", "cpu", "cpu, gpu, gpu:N, cuda or cuda:N", IsDevice),
-      NumberAxis("threads", "CPU threads; 0 for every CPU that the process may use", int64_t{0}, 0, 65536),
+      TextAxis("device", "cpu, gpu, gpu:N, cuda or cuda:N", "cpu",
+               "cpu, gpu, gpu:N, cuda or cuda:N", IsDevice),
+      NumberAxis("threads", "CPU threads; 0 for every CPU that the process may use", int64_t{0}, 0,
+                 65536),
       NumberAxis("batch", "samples per step", int64_t{16}, 1, 1048576),
       ChoiceAxis("precision", "number format of the computation", "f32", {"f32", "bf16", "f16"}),
-      ChoiceAxis("phase", "what one step does: forward, gradient (forward and backward) or train (gradient and update)",
+      ChoiceAxis("phase",
+                 "what one step does: forward, gradient (forward and backward) or train (gradient "
+                 "and update)",
                  "train", {phases.begin(), phases.end()}),
-      ChoiceAxis("input", "fixed: one resident batch; cycled: a new batch every step", "fixed", {"fixed", "cycled"}),
-      NumberAxis("images", "samples in the synthetic data set; 0 for the data set's own number", int64_t{0}, 0, 1e12),
-      NumberAxis("labels", "distinct classes in the synthetic labels; 0 for all that the network knows", int64_t{0}, 0,
-                 1e9),
-      NumberAxis("length", "sequence length of recurrent networks; 0 for the network's own", int64_t{0}, 0, 1048576),
+      ChoiceAxis("input", "fixed: one resident batch; cycled: a new batch every step", "fixed",
+                 {"fixed", "cycled"}),
+      NumberAxis("images", "samples in the synthetic data set; 0 for the data set's own number",
+                 int64_t{0}, 0, 1e12),
+      NumberAxis("labels",
+                 "distinct classes in the synthetic labels; 0 for all that the network knows",
+                 int64_t{0}, 0, 1e9),
+      NumberAxis("length", "sequence length of recurrent networks; 0 for the network's own",
+                 int64_t{0}, 0, 1048576),
       NumberAxis("lr", "learning rate", 0.01, 0, 1000),
       NumberAxis("momentum", "momentum of the update", 0.9, 0, 1),
       NumberAxis("weight_decay", "L2 weight decay of the update", 0.0005, 0, 1),
       NumberAxis("seed", "seed of the weights and of synthetic data", int64_t{1}, 0, kMaxSeed),
-      ChoiceAxis("tuned", "yes: the worker picks its own fastest options by a short trial", "no", {"no", "yes"}),
+      ChoiceAxis("tuned", "yes: the worker picks its own fastest options by a short trial", "no",
+                 {"no", "yes"}),
   };
 }
 
 std::string Bounds(const Axis& axis) {
-  return axis.kind == AxisKind::kInteger
-             ? fmt::format("{} to {}", static_cast<int64_t>(axis.low), static_cast<int64_t>(axis.high))
-             : fmt::format("{} to {}", axis.low, axis.high);
+  return axis.kind == AxisKind::kInteger ? fmt::format("{} to {}", static_cast<int64_t>(axis.low),
+                                                       static_cast<int64_t>(axis.high))
+                                         : fmt::format("{} to {}", axis.low, axis.high);
 }
 
 }  // namespace
@@ -98,15 +110,18 @@ Result<AxisValue> Axis::Parse(std::string_view text) const {
   const std::string shown = Printable(text, 60);
   switch (kind) {
     case AxisKind::kText:
-      if (accepts != nullptr && !accepts(text)) return Failed("{}: '{}' is not {}", name, shown, form);
+      if (accepts != nullptr && !accepts(text))
+        return Failed("{}: '{}' is not {}", name, shown, form);
       return AxisValue(std::string(text));
     case AxisKind::kChoice:
       if (std::find(choices.begin(), choices.end(), text) == choices.end())
-        return Failed("{}: '{}' is not one of {}{}", name, shown, Join(choices, ", "), Hint(text, choices));
+        return Failed("{}: '{}' is not one of {}{}", name, shown, Join(choices, ", "),
+                      Hint(text, choices));
       return AxisValue(std::string(text));
     case AxisKind::kInteger: {
       const Result<int64_t> value = ParseInteger(text);
-      // Every bound is a whole number that a double holds exactly, so that the comparison is exact in integers.
+      // Every bound is a whole number that a double holds exactly, so that the comparison is exact
+      // in integers.
       if (!value.ok() || *value < static_cast<int64_t>(low) || *value > static_cast<int64_t>(high))
         return Failed("{}: '{}' is not an integer from {}", name, shown, Bounds(*this));
       return AxisValue(*value);
@@ -125,7 +140,8 @@ Result<AxisValue> Axis::Parse(std::string_view text) const {
 std::string Axis::Print(const AxisValue& value) const {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* integer = std::get_if<int64_t>(&value)) return fmt::format("{}", *integer);
-  return fmt::format("{}", std::get<double>(value));  // the shortest form that reads back as the same number
+  return fmt::format(
+      "{}", std::get<double>(value));  // the shortest form that reads back as the same number
 }
 
 std::span<const Axis> Axes() {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The axis table: one row per dimension of the matrix. A row drives the command-line flag, the suite's key, the cell's id, the store's
-// column and the report's heading, so that adding an axis is adding a row in axis.cc. Knobs of one framework only are not axes; they are
-// a cell's `options`.
-// Not aware of which networks, data sets or workers exist: those names are checked where they are known.
+// The axis table: one row per dimension of the matrix. A row drives the command-line flag, the
+// suite's key, the cell's id, the store's column and the report's heading, so that adding an axis
+// is adding a row in axis.cc. Knobs of one framework only are not axes; they are a cell's
+// `options`. Not aware of which networks, data sets or workers exist: those names are checked where
+// they are known.
 
 #include <cstdint>
 #include <span>
@@ -22,17 +23,19 @@ enum class AxisKind { kText, kChoice, kInteger, kReal };
 using AxisValue = std::variant<std::string, int64_t, double>;
 
 struct Axis {
-  std::string name;            // "batch": the YAML key and the store's column; the flag is "--batch" ('_' becomes '-')
-  std::string help;            // one line for --help and `tench list axes`
+  std::string name;  // "batch": the YAML key and the store's column; the flag is "--batch" ('_'
+                     // becomes '-')
+  std::string help;  // one line for --help and `tench list axes`
   AxisKind kind = AxisKind::kText;
-  AxisValue fallback;          // the default; a cell at its default does not show this axis in its id
-  std::vector<std::string> choices;       // kChoice only
-  double low = 0, high = 0;    // kInteger and kReal: inclusive bounds
-  std::string form;            // kText only: "cpu, gpu, …", what `accepts` accepts, in words
+  AxisValue fallback;  // the default; a cell at its default does not show this axis in its id
+  std::vector<std::string> choices;  // kChoice only
+  double low = 0, high = 0;          // kInteger and kReal: inclusive bounds
+  std::string form;  // kText only: "cpu, gpu, …", what `accepts` accepts, in words
   bool (*accepts)(std::string_view) = nullptr;
 
-  Result<AxisValue> Parse(std::string_view text) const;   // error: "batch: '0' is not an integer from 1 to 1048576"
-  std::string Print(const AxisValue& value) const;        // Parse(Print(v)) == v
+  Result<AxisValue> Parse(
+      std::string_view text) const;  // error: "batch: '0' is not an integer from 1 to 1048576"
+  std::string Print(const AxisValue& value) const;  // Parse(Print(v)) == v
 };
 
 // Every axis, in the order in which cells are printed and sorted.
@@ -40,23 +43,24 @@ std::span<const Axis> Axes();
 
 // Positions in Axes(), for code that needs one of them. A test checks that each names its row.
 enum AxisIndex : size_t {
-  kAxisWorker,      // text, required; "name" or "name@version"
-  kAxisNetwork,     // text, required
-  kAxisData,        // text; "" = the network's own
-  kAxisDevice,      // text: "cpu", "gpu", "cuda:0", …; default cpu
-  kAxisThreads,     // integer; 0 = every CPU that the process may use
-  kAxisBatch,       // integer, 1 … 1048576; default 16
-  kAxisPrecision,   // choice f32, bf16, f16; default f32
-  kAxisPhase,       // choice forward, gradient, train; default train
-  kAxisInput,       // choice fixed, cycled; default fixed
-  kAxisImages,      // integer: images in the synthetic data set; 0 = the data set's own size
-  kAxisLabels,      // integer: how many distinct classes occur in the labels; 0 = all that the network knows
-  kAxisLength,      // integer: sequence length of recurrent networks; 0 = the network's own
-  kAxisLr,          // real
-  kAxisMomentum,    // real
-  kAxisWeightDecay, // real
-  kAxisSeed,        // integer
-  kAxisTuned,       // choice no, yes: the worker picks its own fastest options by a short trial
+  kAxisWorker,     // text, required; "name" or "name@version"
+  kAxisNetwork,    // text, required
+  kAxisData,       // text; "" = the network's own
+  kAxisDevice,     // text: "cpu", "gpu", "cuda:0", …; default cpu
+  kAxisThreads,    // integer; 0 = every CPU that the process may use
+  kAxisBatch,      // integer, 1 … 1048576; default 16
+  kAxisPrecision,  // choice f32, bf16, f16; default f32
+  kAxisPhase,      // choice forward, gradient, train; default train
+  kAxisInput,      // choice fixed, cycled; default fixed
+  kAxisImages,     // integer: images in the synthetic data set; 0 = the data set's own size
+  kAxisLabels,  // integer: how many distinct classes occur in the labels; 0 = all that the network
+                // knows
+  kAxisLength,  // integer: sequence length of recurrent networks; 0 = the network's own
+  kAxisLr,      // real
+  kAxisMomentum,     // real
+  kAxisWeightDecay,  // real
+  kAxisSeed,         // integer
+  kAxisTuned,        // choice no, yes: the worker picks its own fastest options by a short trial
   kAxisCount,
 };
 

@@ -17,9 +17,10 @@ const Axis& Row(AxisIndex index) { return Axes()[index]; }
 TEST(AxisTest, EveryIndexNamesItsRow) {
   std::vector<std::string> names;
   for (const Axis& axis : Axes()) names.push_back(axis.name);
-  const std::vector<std::string> expected = {"worker",    "network",  "data",         "device", "threads", "batch",
-                                             "precision", "phase",    "input",        "images", "labels",  "length",
-                                             "lr",        "momentum", "weight_decay", "seed",   "tuned"};
+  const std::vector<std::string> expected = {
+      "worker",    "network",  "data",         "device", "threads", "batch",
+      "precision", "phase",    "input",        "images", "labels",  "length",
+      "lr",        "momentum", "weight_decay", "seed",   "tuned"};
   ASSERT_EQ(Axes().size(), static_cast<size_t>(kAxisCount));
   EXPECT_THAT(names, ElementsAreArray(expected));
   EXPECT_EQ(Row(kAxisWorker).name, "worker");
@@ -33,7 +34,9 @@ TEST(AxisTest, EveryIndexNamesItsRow) {
 TEST(AxisTest, EveryDefaultIsOfItsKindAndReadsBack) {
   for (const Axis& axis : Axes()) {
     EXPECT_FALSE(axis.help.empty()) << axis.name;
-    const size_t alternative = axis.kind == AxisKind::kInteger ? 1 : axis.kind == AxisKind::kReal ? 2 : 0;
+    const size_t alternative = axis.kind == AxisKind::kInteger ? 1
+                               : axis.kind == AxisKind::kReal  ? 2
+                                                               : 0;
     EXPECT_EQ(axis.fallback.index(), alternative) << axis.name;
     const auto back = axis.Parse(axis.Print(axis.fallback));
     ASSERT_TRUE(back.ok()) << back.error().message;
@@ -42,7 +45,8 @@ TEST(AxisTest, EveryDefaultIsOfItsKindAndReadsBack) {
 }
 
 TEST(AxisTest, BatchesOfZeroAndOfATrillionAreRefused) {
-  EXPECT_EQ(Row(kAxisBatch).Parse("0").error().message, "batch: '0' is not an integer from 1 to 1048576");
+  EXPECT_EQ(Row(kAxisBatch).Parse("0").error().message,
+            "batch: '0' is not an integer from 1 to 1048576");
   EXPECT_EQ(Row(kAxisBatch).Parse("1000000000000").error().message,
             "batch: '1000000000000' is not an integer from 1 to 1048576");
   for (const std::string bad : {"-1", "", "64.0", "1e3", "99999999999999999999", "six\n"})
@@ -56,7 +60,8 @@ TEST(AxisTest, DevicesHaveOneSpellingEach) {
   for (const std::string bad :
        {"", "CPU", "cpu:0", "gpu:", "gpu:00", "gpu:-1", "gpu:x", "gpu:99999", "tpu", "cuda:0:1"})
     EXPECT_FALSE(Row(kAxisDevice).Parse(bad).ok()) << bad;
-  EXPECT_EQ(Row(kAxisDevice).Parse("tpu").error().message, "device: 'tpu' is not cpu, gpu, gpu:N, cuda or cuda:N");
+  EXPECT_EQ(Row(kAxisDevice).Parse("tpu").error().message,
+            "device: 'tpu' is not cpu, gpu, gpu:N, cuda or cuda:N");
 }
 
 TEST(AxisTest, ChoicesHintAtTheNearest) {
@@ -72,7 +77,8 @@ TEST(AxisTest, RealsPrintShortAndReadBackAsTheSameBits) {
   EXPECT_EQ(lr.Print(*lr.Parse("-0")), "0");
   for (const double value : {1.0 / 3, 0.1 + 0.2, 5e-324, 999.9999999999999})
     EXPECT_EQ(std::get<double>(*lr.Parse(lr.Print(value))), value);
-  for (const std::string bad : {"nan", "inf", "-1", "1001", "", "fast"}) EXPECT_FALSE(lr.Parse(bad).ok()) << bad;
+  for (const std::string bad : {"nan", "inf", "-1", "1001", "", "fast"})
+    EXPECT_FALSE(lr.Parse(bad).ok()) << bad;
 }
 
 TEST(AxisTest, TextRefusesControlCharactersAndEndlessNames) {
@@ -84,7 +90,8 @@ TEST(AxisTest, TextRefusesControlCharactersAndEndlessNames) {
 TEST(AxisTest, UnknownNamesGetTheNearest) {
   EXPECT_EQ(*FindAxis("batch"), static_cast<size_t>(kAxisBatch));
   EXPECT_EQ(FindAxis("bach").error().message, "unknown axis 'bach'; did you mean 'batch'?");
-  EXPECT_EQ(FindAxis("weight-decay").error().message, "unknown axis 'weight-decay'; did you mean 'weight_decay'?");
+  EXPECT_EQ(FindAxis("weight-decay").error().message,
+            "unknown axis 'weight-decay'; did you mean 'weight_decay'?");
   EXPECT_EQ(FindAxis("zzzzzz").error().message, "unknown axis 'zzzzzz'");
 }
 

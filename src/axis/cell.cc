@@ -9,15 +9,19 @@ namespace tench {
 namespace {
 
 bool IsOptionName(std::string_view name) {
-  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-  return !name.empty() && name.size() <= 100 && name.find_first_not_of(kAllowed) == std::string_view::npos;
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+  return !name.empty() && name.size() <= 100 &&
+         name.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
 bool IsOptionValue(std::string_view text) {
-  return text.size() <= 4096 && std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < 0x20; });
+  return text.size() <= 4096 &&
+         std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < 0x20; });
 }
 
-// Names and values in words of their own, so that no value can pass for another axis and make two cells share an id.
+// Names and values in words of their own, so that no value can pass for another axis and make two
+// cells share an id.
 std::string Pair(std::string_view name, std::string_view value) {
   return fmt::format("{}={}", name, ShellQuote(value));
 }
@@ -43,8 +47,10 @@ Phase Cell::phase() const {
 Status Cell::Set(std::string_view name, std::string_view text) {
   if (name.starts_with(kOptionPrefix)) {
     const std::string_view option = name.substr(kOptionPrefix.size());
-    if (!IsOptionName(option)) return Failed("'{}' is not the name of an option", Printable(name, 60));
-    if (!IsOptionValue(text)) return Failed("{}: the value has control characters or is too long", name);
+    if (!IsOptionName(option))
+      return Failed("'{}' is not the name of an option", Printable(name, 60));
+    if (!IsOptionValue(text))
+      return Failed("{}: the value has control characters or is too long", name);
     options[std::string(option)] = text;
     return Ok();
   }
@@ -59,7 +65,8 @@ std::string Cell::Label() const {
     const Axis& axis = Axes()[i];
     if (values[i] != axis.fallback) parts.push_back(Pair(axis.name, axis.Print(values[i])));
   }
-  for (const auto& [name, value] : options) parts.push_back(Pair(fmt::format("{}{}", kOptionPrefix, name), value));
+  for (const auto& [name, value] : options)
+    parts.push_back(Pair(fmt::format("{}{}", kOptionPrefix, name), value));
   return Join(parts, " ");
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A cell: one point of the matrix. A value per axis, and the options of its worker.
-// Its id is stable: a hash over "axis=value" of every axis that is not at its default and every "option.NAME=VALUE", so that an axis
-// added later never orphans old results. A plain value; copy it freely.
+// Its id is stable: a hash over "axis=value" of every axis that is not at its default and every
+// "option.NAME=VALUE", so that an axis added later never orphans old results. A plain value; copy
+// it freely.
 
 #include <map>
 #include <string>
@@ -19,8 +20,8 @@ namespace tench {
 inline constexpr std::string_view kOptionPrefix = "option.";
 
 struct Cell {
-  std::vector<AxisValue> values;                // one per row of Axes(), starts at the defaults
-  std::map<std::string, std::string> options;   // of the worker, without the "option." prefix
+  std::vector<AxisValue> values;               // one per row of Axes(), starts at the defaults
+  std::map<std::string, std::string> options;  // of the worker, without the "option." prefix
 
   Cell();
 
@@ -36,7 +37,8 @@ struct Cell {
   std::string Label() const;
   // 16 hex digits of the hash of Label().
   std::string Id() const;
-  // "--worker reference --network lenet --batch 64 --option layout=nchw": the same as flags of `tench run`.
+  // "--worker reference --network lenet --batch 64 --option layout=nchw": the same as flags of
+  // `tench run`.
   std::string Flags() const;
 
   bool operator==(const Cell&) const = default;

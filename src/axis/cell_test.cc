@@ -35,35 +35,42 @@ TEST(CellTest, LabelShowsWhatIsNotAtItsDefaultThenTheOptions) {
                             {"lr", "0.10"},
                             {"phase", "train"}});
   EXPECT_EQ(cell.Label(), "worker=reference network=lenet batch=64 lr=0.1 option.layout=nchw");
-  EXPECT_EQ(cell.Flags(), "--worker reference --network lenet --batch 64 --lr 0.1 --option layout=nchw");
+  EXPECT_EQ(cell.Flags(),
+            "--worker reference --network lenet --batch 64 --lr 0.1 --option layout=nchw");
 }
 
 TEST(CellTest, FlagsUseDashesAndSurviveTheShell) {
-  const Cell cell = CellOf({{"weight_decay", "0.0002"}, {"network", "my net.json"}, {"option.flags", "a b"}});
+  const Cell cell =
+      CellOf({{"weight_decay", "0.0002"}, {"network", "my net.json"}, {"option.flags", "a b"}});
   EXPECT_EQ(cell.Flags(), "--network 'my net.json' --weight-decay 0.0002 --option 'flags=a b'");
 }
 
 // Results are filed under this id: a change orphans every store there is.
 TEST(CellTest, IdIsStable) {
-  EXPECT_EQ(CellOf({{"worker", "reference"}, {"network", "lenet"}, {"batch", "64"}}).Id(), "4aff24dda3284547");
+  EXPECT_EQ(CellOf({{"worker", "reference"}, {"network", "lenet"}, {"batch", "64"}}).Id(),
+            "4aff24dda3284547");
 }
 
 TEST(CellTest, AxesAtTheirDefaultDoNotEnterTheId) {
   const Cell plain = CellOf({{"network", "lenet"}});
-  const Cell explicit_default = CellOf({{"network", "lenet"}, {"batch", "16"}, {"precision", "f32"}, {"lr", "0.010"}});
+  const Cell explicit_default =
+      CellOf({{"network", "lenet"}, {"batch", "16"}, {"precision", "f32"}, {"lr", "0.010"}});
   EXPECT_EQ(plain.Id(), explicit_default.Id());
   EXPECT_EQ(plain, explicit_default);
   EXPECT_NE(plain.Id(), CellOf({{"network", "lenet"}, {"batch", "17"}}).Id());
 }
 
 TEST(CellTest, NoValueCanPassForAnotherAxis) {
-  EXPECT_NE(CellOf({{"network", "lenet batch=2"}}).Id(), CellOf({{"network", "lenet"}, {"batch", "2"}}).Id());
-  EXPECT_NE(CellOf({{"option.a", "1 option.b=2"}}).Id(), CellOf({{"option.a", "1"}, {"option.b", "2"}}).Id());
+  EXPECT_NE(CellOf({{"network", "lenet batch=2"}}).Id(),
+            CellOf({{"network", "lenet"}, {"batch", "2"}}).Id());
+  EXPECT_NE(CellOf({{"option.a", "1 option.b=2"}}).Id(),
+            CellOf({{"option.a", "1"}, {"option.b", "2"}}).Id());
 }
 
 TEST(CellTest, SetRefusesWhatTheAxisRefusesAndKeepsTheOldValue) {
   Cell cell = CellOf({{"batch", "8"}});
-  EXPECT_EQ(cell.Set("batch", "0").error().message, "batch: '0' is not an integer from 1 to 1048576");
+  EXPECT_EQ(cell.Set("batch", "0").error().message,
+            "batch: '0' is not an integer from 1 to 1048576");
   EXPECT_EQ(cell.Set("batch", "1000000000000").error().message,
             "batch: '1000000000000' is not an integer from 1 to 1048576");
   EXPECT_EQ(cell.Set("bacth", "8").error().message, "unknown axis 'bacth'; did you mean 'batch'?");

@@ -9,10 +9,12 @@
 namespace tench {
 namespace {
 
-Result<size_t> Position(std::string_view what, std::string_view text, std::span<const std::string> names) {
+Result<size_t> Position(std::string_view what, std::string_view text,
+                        std::span<const std::string> names) {
   const auto found = std::find(names.begin(), names.end(), text);
   if (found != names.end()) return static_cast<size_t>(found - names.begin());
-  return Failed("unknown {} '{}' (one of {}){}", what, Printable(text, 60), Join(names, ", "), Hint(text, names));
+  return Failed("unknown {} '{}' (one of {}){}", what, Printable(text, 60), Join(names, ", "),
+                Hint(text, names));
 }
 
 }  // namespace
@@ -23,8 +25,9 @@ std::span<const std::string> PhaseNames() {
 }
 
 std::span<const std::string> OutcomeNames() {
-  static const std::vector<std::string> names = {
-      "ok", "unsupported", "wrong", "diverged", "out_of_memory", "timeout", "crashed", "protocol_error", "interrupted"};
+  static const std::vector<std::string> names = {"ok",       "unsupported",    "wrong",
+                                                 "diverged", "out_of_memory",  "timeout",
+                                                 "crashed",  "protocol_error", "interrupted"};
   return names;
 }
 

@@ -28,7 +28,8 @@ enum class Outcome {
   kInterrupted,
 };
 
-// In the order of the enum; the spelling used in the CLI, in suites, in the protocol and in the store.
+// In the order of the enum; the spelling used in the CLI, in suites, in the protocol and in the
+// store.
 std::span<const std::string> PhaseNames();
 std::span<const std::string> OutcomeNames();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What one kernel of one layer cost over all steps of a profiled run. A passive struct: a worker fills it, the result line carries it, a
-// report prints it.
+// What one kernel of one layer cost over all steps of a profiled run. A passive struct: a worker
+// fills it, the result line carries it, a report prints it.
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,8 @@
 namespace tench {
 
 struct ProfileRow {
-  std::string layer, direction, kernel;   // "conv2", "forward" | "backward" | "backward_data" | "backward_weights" | "update", implementation
+  std::string layer, direction, kernel;  // "conv2", "forward" | "backward" | "backward_data" |
+                                         // "backward_weights" | "update", implementation
   int64_t calls = 0, time_ns = 0, flops = 0, bytes = 0;
   bool operator==(const ProfileRow&) const = default;
 };

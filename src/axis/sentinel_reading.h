@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How long the noise sentinel's fixed work took, once and around one run. Passive; measure/sentinel.h takes readings,
-// measure/noise.h judges them.
+// How long the noise sentinel's fixed work took, once and around one run. Passive;
+// measure/sentinel.h takes readings, measure/noise.h judges them.
 
 #include <cstdint>
 

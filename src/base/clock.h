@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Time. NowNs is the monotonic clock that every measurement uses; UtcNow is for people and file names only.
-// Clock is the same behind an interface, so that code with deadlines can be tested without waiting.
+// Time. NowNs is the monotonic clock that every measurement uses; UtcNow is for people and file
+// names only. Clock is the same behind an interface, so that code with deadlines can be tested
+// without waiting.
 
 #include <time.h>
 
@@ -22,7 +23,7 @@ std::string UtcNow();
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual int64_t Now() = 0;                 // ns, monotonic
+  virtual int64_t Now() = 0;  // ns, monotonic
   virtual void SleepUntil(int64_t ns) = 0;
 };
 

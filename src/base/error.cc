@@ -9,7 +9,8 @@ namespace tench {
 void Check(bool condition, std::string_view message, SourcePlace where) {
   if (condition) [[likely]]
     return;
-  fmt::print(stderr, "tench: bug at {}:{} ({}): {}\n", where.file, where.line, where.function, message);
+  fmt::print(stderr, "tench: bug at {}:{} ({}): {}\n", where.file, where.line, where.function,
+             message);
   std::abort();
 }
 

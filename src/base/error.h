@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How tench speaks of failure. Three kinds exist, and only the first two are here:
-//  - an expected failure (bad suite, missing file, malformed line) is a Result<T> that holds an Error;
+//  - an expected failure (bad suite, missing file, malformed line) is a Result<T> that holds an
+//  Error;
 //  - a bug is a Check() that fails: it prints where and aborts, in every build;
 //  - a failed run is data (an Outcome in src/axis), not an error.
 // Error carries one line for the user. Each layer may put its own context in front of it.
@@ -17,7 +18,8 @@
 
 namespace tench {
 
-// What the caller can do about it. A worker's kUnsupported and kOutOfMemory become outcomes of those names.
+// What the caller can do about it. A worker's kUnsupported and kOutOfMemory become outcomes of
+// those names.
 enum class ErrorKind { kFailed, kUnsupported, kOutOfMemory };
 
 struct Error {
@@ -41,13 +43,15 @@ Error Unsupported(fmt::format_string<Args...> format, Args&&... args) {
   return Error{fmt::format(format, std::forward<Args>(args)...), ErrorKind::kUnsupported};
 }
 
-// Where in the source a call stands. std::source_location would do, but clang 14, which builds the fuzzers, does not have it.
+// Where in the source a call stands. std::source_location would do, but clang 14, which builds the
+// fuzzers, does not have it.
 struct SourcePlace {
   const char* file;
   const char* function;
   int line;
-  static constexpr SourcePlace Here(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
-                              int line = __builtin_LINE()) {
+  static constexpr SourcePlace Here(const char* file = __builtin_FILE(),
+                                    const char* function = __builtin_FUNCTION(),
+                                    int line = __builtin_LINE()) {
     return {file, function, line};
   }
 };
@@ -125,10 +129,11 @@ inline Status Ok() { return {}; }
 
 }  // namespace tench
 
-// `auto x = TENCH_TRY(Parse(text));` gives the value, or returns the error from the enclosing function.
-#define TENCH_TRY(expression)                                             \
-  ({                                                                      \
-    auto tench_try_result = (expression);                                 \
+// `auto x = TENCH_TRY(Parse(text));` gives the value, or returns the error from the enclosing
+// function.
+#define TENCH_TRY(expression)                                               \
+  ({                                                                        \
+    auto tench_try_result = (expression);                                   \
     if (!tench_try_result.ok()) return std::move(tench_try_result).error(); \
-    *std::move(tench_try_result);                                         \
+    *std::move(tench_try_result);                                           \
   })

@@ -22,7 +22,7 @@ static_assert(std::endian::native == std::endian::little,
 
 enum class Durability { kSynced, kScratch };
 
-constexpr size_t kRandomCharacters = 6;   // as mkdtemp wants them
+constexpr size_t kRandomCharacters = 6;  // as mkdtemp wants them
 
 Error SystemError(const std::filesystem::path& path, std::string_view action) {
   const int code = errno;
@@ -63,18 +63,22 @@ Status WriteFully(int fd, std::string_view content, const std::filesystem::path&
 // A name in the same folder, so that the rename stays within one file system.
 std::filesystem::path TemporaryName(const std::filesystem::path& path) {
   static std::atomic<unsigned> counter = 0;
-  return path.parent_path() / fmt::format(".{}.{}.{}.tmp", path.filename().string(), getpid(), counter++);
+  return path.parent_path() /
+         fmt::format(".{}.{}.{}.tmp", path.filename().string(), getpid(), counter++);
 }
 
-Status WriteAndClose(Fd file, std::string_view content, Durability durability, const std::filesystem::path& path) {
+Status WriteAndClose(Fd file, std::string_view content, Durability durability,
+                     const std::filesystem::path& path) {
   TENCH_TRY(WriteFully(file.get(), content, path));
-  if (durability == Durability::kSynced && fsync(file.get()) != 0) return SystemError(path, "cannot write");
+  if (durability == Durability::kSynced && fsync(file.get()) != 0)
+    return SystemError(path, "cannot write");
   // A quota or a network file system may tell of a failed write only here.
   if (close(file.Release()) != 0) return SystemError(path, "cannot write");
   return Ok();
 }
 
-Status WriteThenRename(const std::filesystem::path& path, std::string_view content, Durability durability) {
+Status WriteThenRename(const std::filesystem::path& path, std::string_view content,
+                       Durability durability) {
   struct stat existing;
   if (stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode)) {
     // A pipe or /dev/stdout is written to, not replaced; a folder is refused by open.
@@ -84,7 +88,8 @@ Status WriteThenRename(const std::filesystem::path& path, std::string_view conte
   const std::filesystem::path temporary = TemporaryName(path);
   Fd file = TENCH_TRY(Open(temporary, O_WRONLY | O_CREAT | O_EXCL, "cannot write"));
   Status written = WriteAndClose(std::move(file), content, durability, path);
-  if (written.ok() && rename(temporary.c_str(), path.c_str()) != 0) written = SystemError(path, "cannot write");
+  if (written.ok() && rename(temporary.c_str(), path.c_str()) != 0)
+    written = SystemError(path, "cannot write");
   if (!written.ok()) {
     unlink(temporary.c_str());
     return written;
@@ -92,7 +97,8 @@ Status WriteThenRename(const std::filesystem::path& path, std::string_view conte
   if (durability == Durability::kSynced) {
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
     // Not every file system can sync a folder; the content itself is already safe.
-    if (Result<Fd> opened = Open(folder, O_RDONLY | O_DIRECTORY, "cannot open"); opened.ok()) fsync(opened->get());
+    if (Result<Fd> opened = Open(folder, O_RDONLY | O_DIRECTORY, "cannot open"); opened.ok())
+      fsync(opened->get());
   }
   return Ok();
 }
@@ -104,7 +110,8 @@ Status ReadRawBytes(const std::filesystem::path& path, void* out, size_t size) {
   if (S_ISREG(facts.st_mode) && static_cast<size_t>(facts.st_size) != size)
     return Failed("{}: holds {} bytes where {} are expected", path.string(), facts.st_size, size);
   const size_t got = TENCH_TRY(ReadFully(file.get(), out, size, path));
-  if (got != size) return Failed("{}: holds {} bytes where {} are expected", path.string(), got, size);
+  if (got != size)
+    return Failed("{}: holds {} bytes where {} are expected", path.string(), got, size);
   return Ok();
 }
 
@@ -149,7 +156,8 @@ Result<std::string> ReadFile(const std::filesystem::path& path, size_t limit) {
     content.resize(before + chunk);
     const size_t got = TENCH_TRY(ReadFully(file.get(), content.data() + before, chunk, path));
     content.resize(before + got);
-    if (content.size() > limit) return Failed("{}: is larger than the {} bytes allowed", path.string(), limit);
+    if (content.size() > limit)
+      return Failed("{}: is larger than the {} bytes allowed", path.string(), limit);
     if (got < chunk) return content;
   }
 }
@@ -178,7 +186,8 @@ Result<TemporaryFolder> TemporaryFolder::Make(std::string_view prefix) {
   std::error_code code;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(code);
   if (code) return Failed("no temporary folder: {}", code.message());
-  std::string name = (parent / (std::string(prefix) + std::string(kRandomCharacters, 'X'))).string();
+  std::string name =
+      (parent / (std::string(prefix) + std::string(kRandomCharacters, 'X'))).string();
   if (mkdtemp(name.data()) == nullptr) return SystemError(parent, "cannot make a temporary folder");
   // A file system without locks only loses the clean-up.
   Fd lock(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -199,7 +208,8 @@ int TemporaryFolder::RemoveAbandoned(std::string_view prefix, int64_t min_age_ns
     if (!folder.valid() || fstat(folder.get(), &facts) != 0 || facts.st_uid != geteuid()) continue;
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
-    const int64_t age_ns = (now.tv_sec - facts.st_mtim.tv_sec) * 1'000'000'000 + now.tv_nsec - facts.st_mtim.tv_nsec;
+    const int64_t age_ns =
+        (now.tv_sec - facts.st_mtim.tv_sec) * 1'000'000'000 + now.tv_nsec - facts.st_mtim.tv_nsec;
     // Between making a folder and locking it passes a moment, which its age leaves out.
     if (age_ns < min_age_ns || flock(folder.get(), LOCK_EX | LOCK_NB) != 0) continue;
     std::error_code ignored;

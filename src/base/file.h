@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Files and descriptors. Whole files are read and written in one call; a write is atomic (temporary file, fsync, rename), so that a
-// full disk or a kill leaves either the old content or the new. Errors name the path and the system's reason.
+// Files and descriptors. Whole files are read and written in one call; a write is atomic (temporary
+// file, fsync, rename), so that a full disk or a kill leaves either the old content or the new.
+// Errors name the path and the system's reason.
 
 #include <cstdint>
 #include <filesystem>
@@ -37,29 +38,31 @@ Result<std::string> ReadFile(const std::filesystem::path& path);
 Result<std::string> ReadFile(const std::filesystem::path& path, size_t limit);
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content);
 
-// Little-endian float32 or int32, nothing else in the file; the size must be exactly that of `values`.
-// Written by rename but not synced: tensors are scratch between two processes, and large.
+// Little-endian float32 or int32, nothing else in the file; the size must be exactly that of
+// `values`. Written by rename but not synced: tensors are scratch between two processes, and large.
 Status ReadRaw(const std::filesystem::path& path, std::span<float> values);
 Status ReadRaw(const std::filesystem::path& path, std::span<int32_t> values);
 Status WriteRaw(const std::filesystem::path& path, std::span<const float> values);
 Status WriteRaw(const std::filesystem::path& path, std::span<const int32_t> values);
 
-// A new empty folder under the system's temporary folder, removed with all it holds. Its owner keeps it locked (flock), so that a folder
-// whose owner was killed can be told from one in use.
+// A new empty folder under the system's temporary folder, removed with all it holds. Its owner
+// keeps it locked (flock), so that a folder whose owner was killed can be told from one in use.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> Make(std::string_view prefix);
-  // Removes what killed processes left behind: this user's folders of that prefix which nobody locks and which are older than a minute.
-  // Returns how many.
+  // Removes what killed processes left behind: this user's folders of that prefix which nobody
+  // locks and which are older than a minute. Returns how many.
   static int RemoveAbandoned(std::string_view prefix, int64_t min_age_ns = 60'000'000'000);
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
+  TemporaryFolder(TemporaryFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   TemporaryFolder& operator=(TemporaryFolder&& other) noexcept;
   ~TemporaryFolder();
 
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  TemporaryFolder(std::filesystem::path path, Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  TemporaryFolder(std::filesystem::path path, Fd lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
   std::filesystem::path path_;
   Fd lock_;
 };

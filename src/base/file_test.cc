@@ -24,7 +24,8 @@ class FileTest : public testing::Test {
   TemporaryFolder folder_ = *TemporaryFolder::Make("tench-file-test-");
   std::filesystem::path Path(const char* name) const { return folder_.path() / name; }
   size_t Entries() const {
-    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder_.path()), {}));
+    return static_cast<size_t>(
+        std::distance(std::filesystem::directory_iterator(folder_.path()), {}));
   }
 };
 
@@ -38,20 +39,26 @@ TEST_F(FileTest, WritesAndReadsBackEveryByte) {
 }
 
 TEST_F(FileTest, ErrorsNameThePathAndTheReason) {
-  EXPECT_EQ(ReadFile(Path("none")).error().message, Path("none").string() + ": cannot open: No such file or directory");
+  EXPECT_EQ(ReadFile(Path("none")).error().message,
+            Path("none").string() + ": cannot open: No such file or directory");
   EXPECT_THAT(ReadFile(folder_.path()).error().message, HasSubstr("Is a directory"));
-  EXPECT_THAT(WriteFileAtomically(Path("no/such/folder"), "x").error().message, HasSubstr("No such file or directory"));
-  EXPECT_THAT(WriteFileAtomically(folder_.path(), "x").error().message, HasSubstr("Is a directory"));
+  EXPECT_THAT(WriteFileAtomically(Path("no/such/folder"), "x").error().message,
+              HasSubstr("No such file or directory"));
+  EXPECT_THAT(WriteFileAtomically(folder_.path(), "x").error().message,
+              HasSubstr("Is a directory"));
 }
 
 TEST_F(FileTest, ALimitRefusesLargerFilesAndPipes) {
   ASSERT_TRUE(WriteFileAtomically(Path("f"), "12345").ok());
   EXPECT_EQ(*ReadFile(Path("f"), 5), "12345");
-  EXPECT_THAT(ReadFile(Path("f"), 4).error().message, HasSubstr("is larger than the 4 bytes allowed"));
+  EXPECT_THAT(ReadFile(Path("f"), 4).error().message,
+              HasSubstr("is larger than the 4 bytes allowed"));
   EXPECT_FALSE(ReadFile("/dev/zero", 100'000).ok());
 }
 
-TEST_F(FileTest, ReadsFilesThatClaimToBeEmpty) { EXPECT_THAT(*ReadFile("/proc/self/status"), HasSubstr("VmRSS")); }
+TEST_F(FileTest, ReadsFilesThatClaimToBeEmpty) {
+  EXPECT_THAT(*ReadFile("/proc/self/status"), HasSubstr("VmRSS"));
+}
 
 // A file size limit stands in for a full disk: write fails after some bytes.
 TEST_F(FileTest, AFailedWriteLeavesTheOldContentAlone) {
@@ -82,7 +89,8 @@ TEST_F(FileTest, WritesThroughWhatIsNoRegularFile) {
 TEST_F(FileTest, RawTensorsKeepTheirBitsAndTheirSize) {
   const std::array<float, 3> values = {1.5f, -0.0f, 3e38f};
   ASSERT_TRUE(WriteRaw(Path("t"), std::span<const float>(values)).ok());
-  EXPECT_EQ(ReadFile(Path("t"))->substr(0, 4), std::string("\0\0\xc0\x3f", 4)) << "not little-endian";
+  EXPECT_EQ(ReadFile(Path("t"))->substr(0, 4), std::string("\0\0\xc0\x3f", 4))
+      << "not little-endian";
   std::array<float, 3> read{};
   ASSERT_TRUE(ReadRaw(Path("t"), std::span<float>(read)).ok());
   EXPECT_EQ(read, values);
@@ -119,7 +127,9 @@ TEST(TemporaryFolderTest, OnlyWhatAKilledProcessLeftIsRemoved) {
     const auto folder = TemporaryFolder::Make(prefix);
     std::ofstream(folder->path() / "job.json") << "{}";
     const std::string path = folder->path().string();
-    _exit(write(report[1], path.data(), path.size()) > 0 ? 0 : 1);   // without a destructor, as a killed process
+    _exit(write(report[1], path.data(), path.size()) > 0
+              ? 0
+              : 1);  // without a destructor, as a killed process
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

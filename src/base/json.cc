@@ -14,17 +14,20 @@ namespace {
 
 // Printing and destroying recurse; no file of ours is nearly as deep.
 constexpr int kMaxDepth = 64;
-// An ordered object looks its keys up one by one, so that a hostile line could otherwise cost hours.
+// An ordered object looks its keys up one by one, so that a hostile line could otherwise cost
+// hours.
 constexpr size_t kMaxKeys = 10'000;
 
 std::string Place(std::string_view text, size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const size_t last_break = before.rfind('\n');
-  return fmt::format("{}:{}", line, last_break == std::string_view::npos ? offset + 1 : offset - last_break);
+  return fmt::format("{}:{}", line,
+                     last_break == std::string_view::npos ? offset + 1 : offset - last_break);
 }
 
-// The offset of the bracket that opens level kMaxDepth + 1. Exact as far as the text is JSON; the parser finds the rest.
+// The offset of the bracket that opens level kMaxDepth + 1. Exact as far as the text is JSON; the
+// parser finds the rest.
 std::optional<size_t> TooDeep(std::string_view text) {
   int depth = 0;
   bool quoted = false;
@@ -57,7 +60,8 @@ class KeyWatch {
     if (event != Json::parse_event_t::key) return true;
     // A key lies one level deeper than the brace that opened its object.
     std::set<std::string>& keys = keys_[level - 1];
-    if (keys.size() >= kMaxKeys) return Complain(fmt::format("an object has more than {} keys", kMaxKeys));
+    if (keys.size() >= kMaxKeys)
+      return Complain(fmt::format("an object has more than {} keys", kMaxKeys));
     const auto& key = parsed.get_ref<const std::string&>();
     if (!keys.insert(key).second)
       return Complain(fmt::format("the key '{}' occurs twice in one object", Printable(key, 60)));
@@ -90,10 +94,12 @@ std::string Describe(const Json& value) {
 }
 
 Result<int64_t> IntegerFromJson(const Json& value, int64_t low, int64_t high) {
-  const bool fits = value.is_number_unsigned()
-                        ? value.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
-                        : value.is_number_integer();
-  if (fits && value.get<int64_t>() >= low && value.get<int64_t>() <= high) return value.get<int64_t>();
+  const bool fits =
+      value.is_number_unsigned()
+          ? value.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
+          : value.is_number_integer();
+  if (fits && value.get<int64_t>() >= low && value.get<int64_t>() <= high)
+    return value.get<int64_t>();
   return Failed("must be an integer from {} to {}, not {}", low, high, Describe(value));
 }
 
@@ -146,7 +152,8 @@ Result<double> RealFromJson(const Json& value) {
 
 Fields::Fields(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
   if (!object_.is_object())
-    error_ = Failed("{}must be an object, not {}", path_.empty() ? "" : path_ + ": ", Describe(object_));
+    error_ =
+        Failed("{}must be an object, not {}", path_.empty() ? "" : path_ + ": ", Describe(object_));
 }
 
 const Json* Fields::Find(std::string_view key, bool required) {
@@ -158,7 +165,9 @@ const Json* Fields::Find(std::string_view key, bool required) {
   return nullptr;
 }
 
-bool Fields::Has(std::string_view key) const { return object_.is_object() && object_.contains(std::string(key)); }
+bool Fields::Has(std::string_view key) const {
+  return object_.is_object() && object_.contains(std::string(key));
+}
 
 std::string Fields::String(std::string_view key) {
   const Json* value = Find(key, true);
@@ -223,7 +232,8 @@ std::vector<std::string> Fields::Strings(std::string_view key) {
   std::vector<std::string> strings;
   for (const Json& item : Array(key)) {
     if (!item.is_string()) {
-      Fail(fmt::format("{}[{}]", key, strings.size()), fmt::format("must be a string, not {}", Describe(item)));
+      Fail(fmt::format("{}[{}]", key, strings.size()),
+           fmt::format("must be a string, not {}", Describe(item)));
       break;
     }
     strings.push_back(item.get<std::string>());
@@ -282,7 +292,9 @@ double Fields::Real(std::string_view key, double fallback) {
   return Find(key, false) == nullptr ? fallback : Real(key);
 }
 
-bool Fields::Bool(std::string_view key, bool fallback) { return Find(key, false) == nullptr ? fallback : Bool(key); }
+bool Fields::Bool(std::string_view key, bool fallback) {
+  return Find(key, false) == nullptr ? fallback : Bool(key);
+}
 
 std::vector<std::string> Fields::Strings(std::string_view key, std::vector<std::string> fallback) {
   return Find(key, false) == nullptr ? std::move(fallback) : Strings(key);
@@ -303,8 +315,8 @@ Status Fields::Finish() {
   if (allow_unknown_) return Ok();
   for (const auto& item : object_.items()) {
     if (std::find(asked_.begin(), asked_.end(), item.key()) != asked_.end()) continue;
-    return Failed("{}unknown key '{}'{}", path_.empty() ? "" : path_ + ": ", Printable(item.key(), 60),
-                  Hint(item.key(), asked_));
+    return Failed("{}unknown key '{}'{}", path_.empty() ? "" : path_ + ": ",
+                  Printable(item.key(), 60), Hint(item.key(), asked_));
   }
   return Ok();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// JSON as tench reads it: strict, typed, with errors that name the place. Fields walks one object: every key must be asked for,
-// so that a misspelt key is an error with a hint and not a silent default. NaN and the infinities travel as strings.
+// JSON as tench reads it: strict, typed, with errors that name the place. Fields walks one object:
+// every key must be asked for, so that a misspelt key is an error with a hint and not a silent
+// default. NaN and the infinities travel as strings.
 
 #include <cstdint>
 #include <map>
@@ -19,7 +20,8 @@ namespace tench {
 using Json = nlohmann::ordered_json;
 
 // `origin` (a file name, "job", …) is put in front of errors, with line and column.
-// Refused beyond JSON's own rules: a key that occurs twice in its object, more than 64 levels, more than 10,000 keys in one object.
+// Refused beyond JSON's own rules: a key that occurs twice in its object, more than 64 levels, more
+// than 10,000 keys in one object.
 Result<Json> ParseJson(std::string_view text, std::string_view origin);
 
 // One line without a newline, or indented for people. Bytes that are no UTF-8 become U+FFFD.
@@ -36,8 +38,9 @@ Json OptionalToJson(const std::optional<T>& value) {
 }
 Result<double> RealFromJson(const Json& value);
 
-// Reads one JSON object. The getters record the first failure and return a harmless value after it; Finish() tells it, or names an
-// unknown key. So a reader is a plain list of fields followed by one check. Keeps a reference to `object`.
+// Reads one JSON object. The getters record the first failure and return a harmless value after it;
+// Finish() tells it, or names an unknown key. So a reader is a plain list of fields followed by one
+// check. Keeps a reference to `object`.
 class Fields {
  public:
   Fields(const Json& object, std::string path);
@@ -60,7 +63,8 @@ class Fields {
   double Real(std::string_view key, double fallback);
   bool Bool(std::string_view key, bool fallback);
   std::vector<std::string> Strings(std::string_view key, std::vector<std::string> fallback);
-  std::map<std::string, std::string> StringMap(std::string_view key, std::map<std::string, std::string> fallback);
+  std::map<std::string, std::string> StringMap(std::string_view key,
+                                               std::map<std::string, std::string> fallback);
 
   // Records a failure of the caller's own about `key`.
   void Fail(std::string_view key, std::string_view what);

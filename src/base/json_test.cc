@@ -17,16 +17,19 @@ using testing::StartsWith;
 Json Parse(std::string_view text) { return *ParseJson(text, "test"); }
 
 TEST(JsonTest, SyntaxErrorsNameOriginLineAndColumn) {
-  EXPECT_THAT(ParseJson("{\n  \"a\": 1,\n  oops\n}", "suite.json").error().message, StartsWith("suite.json:3:3: "));
+  EXPECT_THAT(ParseJson("{\n  \"a\": 1,\n  oops\n}", "suite.json").error().message,
+              StartsWith("suite.json:3:3: "));
   EXPECT_THAT(ParseJson("", "job").error().message, StartsWith("job:1:1: "));
   EXPECT_THAT(ParseJson("{} {}", "job").error().message, StartsWith("job:1:4: "));
 }
 
 TEST(JsonTest, ErrorsAreOnePrintableLine) {
-  for (const std::string bad : {"\"\xff\xfe\"", "[1,\n\x01]", "\"a\nb\"", "{\"\\ud800\": 1}", "nul"}) {
+  for (const std::string bad :
+       {"\"\xff\xfe\"", "[1,\n\x01]", "\"a\nb\"", "{\"\\ud800\": 1}", "nul"}) {
     const auto parsed = ParseJson(bad, "x");
     ASSERT_FALSE(parsed.ok());
-    EXPECT_EQ(parsed.error().message.find_first_of("\n\x01\xff"), std::string::npos) << parsed.error().message;
+    EXPECT_EQ(parsed.error().message.find_first_of("\n\x01\xff"), std::string::npos)
+        << parsed.error().message;
   }
 }
 
@@ -37,11 +40,13 @@ TEST(JsonTest, DeepNestingIsRefusedBeforeItIsParsed) {
   EXPECT_THAT(ParseJson(std::string(65, '[') + std::string(65, ']'), "x").error().message,
               HasSubstr("x:1:65: nested deeper"));
   EXPECT_FALSE(ParseJson(std::string(10'000'000, '{'), "x").ok());
-  EXPECT_TRUE(ParseJson("\"" + std::string(100, '[') + "\\\"" + std::string(100, '{') + "\"", "x").ok());
+  EXPECT_TRUE(
+      ParseJson("\"" + std::string(100, '[') + "\\\"" + std::string(100, '{') + "\"", "x").ok());
 }
 
 TEST(JsonTest, RepeatedKeysAreRefusedWithinOneObjectOnly) {
-  EXPECT_THAT(ParseJson(R"({"a":1,"b":{"a":1},"a":2})", "x").error().message, HasSubstr("'a' occurs twice"));
+  EXPECT_THAT(ParseJson(R"({"a":1,"b":{"a":1},"a":2})", "x").error().message,
+              HasSubstr("'a' occurs twice"));
   EXPECT_TRUE(ParseJson(R"([{"a":{"a":1}},{"a":2}])", "x").ok());
   EXPECT_FALSE(ParseJson(R"({"a":{"b":1,"b":2}})", "x").ok());
 }
@@ -63,10 +68,13 @@ TEST(JsonTest, RealsThatJsonLacksTravelAsStrings) {
   EXPECT_FALSE(RealFromJson(Parse("null")).ok());
 }
 
-TEST(JsonTest, PrintingReplacesBytesThatAreNoUtf8) { EXPECT_EQ(PrintJson(Json("a\xff")), "\"a\xef\xbf\xbd\""); }
+TEST(JsonTest, PrintingReplacesBytesThatAreNoUtf8) {
+  EXPECT_EQ(PrintJson(Json("a\xff")), "\"a\xef\xbf\xbd\"");
+}
 
 TEST(FieldsTest, ReadsEveryTypeAndFinishesClean) {
-  const Json json = Parse(R"({"s":"x","i":-3,"u":18446744073709551615,"r":1,"b":true,"a":[1],"o":{"k":"v"},
+  const Json json =
+      Parse(R"({"s":"x","i":-3,"u":18446744073709551615,"r":1,"b":true,"a":[1],"o":{"k":"v"},
                               "strings":["p","q"],"integers":[1,2],"reals":[0.5,"nan"]})");
   Fields fields(json, "job");
   EXPECT_EQ(fields.String("s"), "x");
@@ -91,7 +99,8 @@ TEST(FieldsTest, FallbacksServeAbsentKeysOnly) {
   EXPECT_THAT(fields.Strings("l", {"z"}), ElementsAre("z"));
   EXPECT_TRUE(fields.Finish().ok() == false) << "'i' was not asked for";
   fields.Integer("i", 0, 9, 3);
-  EXPECT_THAT(fields.Finish().error().message, HasSubstr("i: must be an integer from 0 to 9, not \"7\""));
+  EXPECT_THAT(fields.Finish().error().message,
+              HasSubstr("i: must be an integer from 0 to 9, not \"7\""));
 }
 
 struct BadField {
@@ -121,17 +130,23 @@ INSTANTIATE_TEST_SUITE_P(
                  [](Fields& f) { f.Integer("batch", 1, 9); }},
         BadField{R"({"seed":-1})", "job.seed: must be an unsigned 64-bit integer, not -1",
                  [](Fields& f) { f.Unsigned("seed"); }},
-        BadField{R"({"lr":[]})", "job.lr: must be a number, \"nan\", \"inf\" or \"-inf\", not an array",
+        BadField{R"({"lr":[]})",
+                 "job.lr: must be a number, \"nan\", \"inf\" or \"-inf\", not an array",
                  [](Fields& f) { f.Real("lr"); }},
-        BadField{R"({"on":1})", "job.on: must be true or false, not 1", [](Fields& f) { f.Bool("on"); }},
-        BadField{R"({"s":null})", "job.s: must be a string, not null", [](Fields& f) { f.String("s"); }},
-        BadField{R"({"l":["a",2]})", "job.l[1]: must be a string, not 2", [](Fields& f) { f.Strings("l"); }},
+        BadField{R"({"on":1})", "job.on: must be true or false, not 1",
+                 [](Fields& f) { f.Bool("on"); }},
+        BadField{R"({"s":null})", "job.s: must be a string, not null",
+                 [](Fields& f) { f.String("s"); }},
+        BadField{R"({"l":["a",2]})", "job.l[1]: must be a string, not 2",
+                 [](Fields& f) { f.Strings("l"); }},
         BadField{R"({"l":[1,-2]})", "job.l[1]: must be an integer from 0 to 9, not -2",
                  [](Fields& f) { f.Integers("l", 0, 9); }},
-        BadField{R"({"m":{"k":1}})", "job.m.k: must be a string, not 1", [](Fields& f) { f.StringMap("m"); }},
+        BadField{R"({"m":{"k":1}})", "job.m.k: must be a string, not 1",
+                 [](Fields& f) { f.StringMap("m"); }},
         BadField{R"({"bach":1})", "job: unknown key 'bach'; did you mean 'batch'?",
                  [](Fields& f) { f.Integer("batch", 1, 9, 1); }},
-        BadField{"[1]", "job: must be an object, not an array", [](Fields& f) { f.Integer("batch", 1, 9); }}));
+        BadField{"[1]", "job: must be an object, not an array",
+                 [](Fields& f) { f.Integer("batch", 1, 9); }}));
 
 TEST(FieldsTest, TheFirstFailureIsTheOneTold) {
   const Json json = Parse(R"({"a":1,"b":2})");

@@ -21,7 +21,7 @@
 namespace tench {
 namespace {
 
-constexpr int kFirstFreeFd = 10;                            // above every descriptor that a child is given
+constexpr int kFirstFreeFd = 10;  // above every descriptor that a child is given
 constexpr int kPipeBytes = 1 << 20;
 constexpr int64_t kStrayDeadlineNs =
     5'000'000'000;  // a process in an uninterruptible wait cannot be waited for for ever
@@ -32,7 +32,8 @@ struct LaunchFailure {
   int error;
 };
 
-// Everything that the child needs, made before fork: after it only async-signal-safe calls are allowed.
+// Everything that the child needs, made before fork: after it only async-signal-safe calls are
+// allowed.
 struct Launch {
   std::vector<std::string> texts;
   std::vector<char*> argv, envp;
@@ -81,14 +82,19 @@ void PlaceDescriptors(const Launch& launch, int report_fd) {
   const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null_fd < 0) Report(report_fd, "open /dev/null");
   const int input = fcntl(null_fd, F_DUPFD_CLOEXEC, kFirstFreeFd);
-  const int output = fcntl(launch.output_fd >= 0 ? launch.output_fd : null_fd, F_DUPFD_CLOEXEC, kFirstFreeFd);
-  const int error = launch.error_fd >= 0 ? fcntl(launch.error_fd, F_DUPFD_CLOEXEC, kFirstFreeFd) : output;
-  const int extra = launch.extra_fd >= 0 ? fcntl(launch.extra_fd, F_DUPFD_CLOEXEC, kFirstFreeFd) : -1;
+  const int output =
+      fcntl(launch.output_fd >= 0 ? launch.output_fd : null_fd, F_DUPFD_CLOEXEC, kFirstFreeFd);
+  const int error =
+      launch.error_fd >= 0 ? fcntl(launch.error_fd, F_DUPFD_CLOEXEC, kFirstFreeFd) : output;
+  const int extra =
+      launch.extra_fd >= 0 ? fcntl(launch.extra_fd, F_DUPFD_CLOEXEC, kFirstFreeFd) : -1;
   if (input < 0 || output < 0 || error < 0 || (launch.extra_fd >= 0 && extra < 0))
     Report(report_fd, "duplicate descriptors");
-  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0) Report(report_fd, "place descriptors");
+  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0)
+    Report(report_fd, "place descriptors");
   if (extra >= 0 && dup2(extra, 3) < 0) Report(report_fd, "place descriptor 3");
-  // Ours are close-on-exec already; this is for what a library opened. Kernels before 5.11 do without.
+  // Ours are close-on-exec already; this is for what a library opened. Kernels before 5.11 do
+  // without.
   close_range(extra >= 0 ? 4 : 3, ~0U, CLOSE_RANGE_CLOEXEC);
 }
 
@@ -114,13 +120,15 @@ void ResetSignals() {
   if (!launch.oom_score_adj.empty()) {
     const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd >= 0) {
-      [[maybe_unused]] const ssize_t written = write(fd, launch.oom_score_adj.data(), launch.oom_score_adj.size());
+      [[maybe_unused]] const ssize_t written =
+          write(fd, launch.oom_score_adj.data(), launch.oom_score_adj.size());
       close(fd);
     }
   }
   if (launch.pinned && sched_setaffinity(0, sizeof launch.cpus, &launch.cpus) != 0)
     Report(report_fd, "set CPU affinity");
-  if (!launch.folder.empty() && chdir(launch.folder.c_str()) != 0) Report(report_fd, "enter its folder");
+  if (!launch.folder.empty() && chdir(launch.folder.c_str()) != 0)
+    Report(report_fd, "enter its folder");
   ResetSignals();
   execve(launch.executable.c_str(), launch.argv.data(), launch.envp.data());
   Report(report_fd, "execute");
@@ -175,7 +183,9 @@ bool HasNoChild() {
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
 }
 
-int64_t Ns(const timeval& time) { return int64_t{time.tv_sec} * 1'000'000'000 + int64_t{time.tv_usec} * 1000; }
+int64_t Ns(const timeval& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + int64_t{time.tv_usec} * 1000;
+}
 
 ExitStatus Decode(const siginfo_t& info, const rusage& usage) {
   ExitStatus result;
@@ -210,7 +220,8 @@ std::string SignalName(int signal) {
 }
 
 std::string ExitStatus::ToString() const {
-  return signal != 0 ? fmt::format("signal {}", SignalName(signal)) : fmt::format("exit code {}", code);
+  return signal != 0 ? fmt::format("signal {}", SignalName(signal))
+                     : fmt::format("exit code {}", code);
 }
 
 Result<Subprocess> Subprocess::Spawn(const SpawnOptions& options) {
@@ -243,7 +254,8 @@ Result<Subprocess> Subprocess::Spawn(const SpawnOptions& options) {
   Fd pidfd = OpenPidfd(pid);
   error = errno;
   Subprocess child(pid, std::move(pidfd), std::move(bystanders), was_subreaper != 0);
-  if (!child.pidfd_.valid()) return Failed("cannot watch {}: {}", launch.executable, strerror(error));
+  if (!child.pidfd_.valid())
+    return Failed("cannot watch {}: {}", launch.executable, strerror(error));
 
   report_out.Close();
   LaunchFailure failure{};
@@ -251,14 +263,16 @@ Result<Subprocess> Subprocess::Spawn(const SpawnOptions& options) {
   do got = read(report_in.get(), &failure, sizeof failure);
   while (got < 0 && errno == EINTR);
   if (got == sizeof failure) {
-    return Failed("cannot start {}: {}: {}", launch.executable, failure.what, strerror(failure.error));
+    return Failed("cannot start {}: {}: {}", launch.executable, failure.what,
+                  strerror(failure.error));
   }
   child.StartGuard();
   return child;
 }
 
-// A child of ours like any other, so that End() ends it before the group's number can be someone else's. Without one (no process, no
-// descriptor to be had) only the kernel's promise for the child itself is left.
+// A child of ours like any other, so that End() ends it before the group's number can be someone
+// else's. Without one (no process, no descriptor to be had) only the kernel's promise for the child
+// itself is left.
 void Subprocess::StartGuard() {
   int life[2];
   if (pipe2(life, O_CLOEXEC) != 0) return;
@@ -271,11 +285,19 @@ void Subprocess::StartGuard() {
 }
 
 Subprocess::Subprocess(pid_t pid, Fd pidfd, std::set<pid_t> bystanders, bool was_subreaper)
-    : pid_(pid), pidfd_(std::move(pidfd)), bystanders_(std::move(bystanders)), was_subreaper_(was_subreaper) {}
+    : pid_(pid),
+      pidfd_(std::move(pidfd)),
+      bystanders_(std::move(bystanders)),
+      was_subreaper_(was_subreaper) {}
 
 Subprocess::Subprocess(Subprocess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)), guard_(std::move(other.guard_)), status_(std::move(other.status_)),
-      bystanders_(std::move(other.bystanders_)), was_subreaper_(other.was_subreaper_), ended_(other.ended_) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      pidfd_(std::move(other.pidfd_)),
+      guard_(std::move(other.guard_)),
+      status_(std::move(other.status_)),
+      bystanders_(std::move(other.bystanders_)),
+      was_subreaper_(other.was_subreaper_),
+      ended_(other.ended_) {}
 
 Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
   if (this == &other) return *this;
@@ -298,9 +320,10 @@ std::optional<ExitStatus> Subprocess::Wait(int64_t deadline_ns) {
   while (!status_) {
     siginfo_t info{};
     rusage usage{};
-    // The system call itself, because the library's wrapper leaves out the usage. The child stays a zombie until End,
-    // so that its number still names its group.
-    const long failed = syscall(SYS_waitid, P_PID, pid_, &info, WEXITED | WNOHANG | WNOWAIT, &usage);
+    // The system call itself, because the library's wrapper leaves out the usage. The child stays a
+    // zombie until End, so that its number still names its group.
+    const long failed =
+        syscall(SYS_waitid, P_PID, pid_, &info, WEXITED | WNOHANG | WNOWAIT, &usage);
     if (failed == 0 && info.si_pid == pid_) {
       status_ = Decode(info, usage);
       break;

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-
 #include "base/clock.h"
 #include "base/text.h"
 
@@ -33,7 +32,8 @@ struct TestPipe {
     std::string text;
     char buffer[4096];
     ssize_t got;
-    while ((got = read(in.get(), buffer, sizeof buffer)) > 0) text.append(buffer, static_cast<size_t>(got));
+    while ((got = read(in.get(), buffer, sizeof buffer)) > 0)
+      text.append(buffer, static_cast<size_t>(got));
     return text;
   }
   std::string ReadLine() {
@@ -97,9 +97,12 @@ TEST(SubprocessTest, GivesOnlyTheEnvironmentThatWasNamed) {
 }
 
 TEST(SubprocessTest, StdinIsEmptyAndForeignDescriptorsDoNotLeak) {
-  const Fd leaky(open("/dev/null", O_RDONLY));   // not close-on-exec
+  const Fd leaky(open("/dev/null", O_RDONLY));  // not close-on-exec
   // Asked number by number: a pipeline or a listing would open descriptors of its own in the shell.
-  EXPECT_EQ(OutputOf("cat; for i in 0 1 2 3 4 5 6 7 8 9; do [ -e /proc/$$/fd/$i ] && echo $i; done; true"), "0\n1\n2\n");
+  EXPECT_EQ(
+      OutputOf(
+          "cat; for i in 0 1 2 3 4 5 6 7 8 9; do [ -e /proc/$$/fd/$i ] && echo $i; done; true"),
+      "0\n1\n2\n");
 }
 
 TEST(SubprocessTest, PassesAnExtraDescriptorAsNumberThree) {
@@ -130,8 +133,9 @@ TEST(SubprocessTest, AppliesAffinityOomScoreFolderAndNoCore) {
     if (CPU_ISSET(cpu, &allowed)) last = cpu;
   }
   TestPipe output;
-  SpawnOptions options =
-      Shell("grep Cpus_allowed_list /proc/self/status; cat /proc/self/oom_score_adj; pwd; ulimit -c", output);
+  SpawnOptions options = Shell(
+      "grep Cpus_allowed_list /proc/self/status; cat /proc/self/oom_score_adj; pwd; ulimit -c",
+      output);
   options.cpus = {last};
   options.oom_score_adj = 1000;
   options.folder = "/usr";
@@ -145,7 +149,8 @@ TEST(SubprocessTest, IgnoredSignalsAreNotInherited) {
   const std::string text = OutputOf("grep SigIgn /proc/self/status");
   signal(SIGPIPE, SIG_DFL);
   ASSERT_TRUE(text.starts_with("SigIgn:\t")) << text;
-  // Only of SIGPIPE: who started this test may ignore what no program can reset (the C library's own 32 and 33).
+  // Only of SIGPIPE: who started this test may ignore what no program can reset (the C library's
+  // own 32 and 33).
   EXPECT_EQ(std::stoull(text.substr(8), nullptr, 16) & (1ull << (SIGPIPE - 1)), 0u) << text;
 }
 
@@ -162,7 +167,8 @@ TEST(SubprocessTest, WaitReturnsAtItsDeadlineAndTheDescriptorTellsTheEnd) {
 
 TEST(SubprocessTest, EndKillsAChildThatIgnoresSigterm) {
   TestPipe output;
-  auto child = Subprocess::Spawn(Shell("trap '' TERM; echo ready; while :; do sleep 0.05; done", output));
+  auto child =
+      Subprocess::Spawn(Shell("trap '' TERM; echo ready; while :; do sleep 0.05; done", output));
   ASSERT_TRUE(child);
   EXPECT_EQ(output.ReadLine(), "ready");
   EXPECT_EQ(child->End(50'000'000).signal, SIGKILL);
@@ -170,8 +176,8 @@ TEST(SubprocessTest, EndKillsAChildThatIgnoresSigterm) {
 
 TEST(SubprocessTest, EndLeavesNoDescendantEvenOneWithASessionOfItsOwn) {
   TestPipe output;
-  auto child =
-      Subprocess::Spawn(Shell("sleep 60 & echo $!; setsid sh -c 'sleep 60 & echo $! $$; wait' & wait", output));
+  auto child = Subprocess::Spawn(
+      Shell("sleep 60 & echo $!; setsid sh -c 'sleep 60 & echo $! $$; wait' & wait", output));
   ASSERT_TRUE(child);
   const auto first = ParseInteger(output.ReadLine());
   const auto others = Split(output.ReadLine(), ' ');
@@ -221,7 +227,8 @@ TEST(SubprocessTest, ChildDiesWithItsParent) {
   ASSERT_TRUE(IsAlive(*child));
   kill(parent, SIGKILL);
   waitpid(parent, nullptr, 0);
-  EXPECT_EQ(output.ReadLine(), "");   // the end of file comes when the last holder of the pipe is gone
+  EXPECT_EQ(output.ReadLine(),
+            "");  // the end of file comes when the last holder of the pipe is gone
 }
 
 TEST(SubprocessTest, GivesTheSubreaperSettingBack) {

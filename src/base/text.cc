@@ -10,7 +10,9 @@
 namespace tench {
 namespace {
 
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
+bool IsSpace(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -26,11 +28,13 @@ struct Unit {
 };
 
 // "1.5 GiB" as 1.5 times the factor of "gib", rounded to a whole number that is not negative.
-Result<int64_t> ParseQuantity(std::string_view text, std::span<const Unit> units, std::string_view what) {
+Result<int64_t> ParseQuantity(std::string_view text, std::span<const Unit> units,
+                              std::string_view what) {
   size_t end = 0;
   while (end < text.size() && (IsDigit(text[end]) || text[end] == '.')) ++end;
   const std::string unit = Lower(Trim(text.substr(end)));
-  const auto row = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == unit; });
+  const auto row =
+      std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == unit; });
   const Result<double> number = ParseReal(text.substr(0, end));
   if (!number.ok() || row == units.end() || (end < text.size() && IsSpace(text.back())))
     return Failed("'{}' is not {}", Printable(text, 60), what);
@@ -48,7 +52,8 @@ size_t EditDistance(std::string_view a, std::string_view b) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
     std::swap(before, above);
     std::swap(above, row);
@@ -129,8 +134,14 @@ Result<int64_t> ParseBytes(std::string_view text) {
 }
 
 Result<int64_t> ParseDuration(std::string_view text) {
-  static constexpr std::array<Unit, 8> kUnits = {
-      {{"", 1e9}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}}};
+  static constexpr std::array<Unit, 8> kUnits = {{{"", 1e9},
+                                                  {"ns", 1},
+                                                  {"us", 1e3},
+                                                  {"ms", 1e6},
+                                                  {"s", 1e9},
+                                                  {"m", 60e9},
+                                                  {"min", 60e9},
+                                                  {"h", 3600e9}}};
   return ParseQuantity(text, kUnits, "a duration such as 90, 250ms, 1.5m, 2h");
 }
 
@@ -150,8 +161,9 @@ std::string Nearest(std::string_view name, std::span<const std::string> candidat
     }
   }
   if (!best.empty() || wanted.size() < 3) return best;
-  const auto longer = std::find_if(candidates.begin(), candidates.end(),
-                                   [&](const std::string& candidate) { return Lower(candidate).starts_with(wanted); });
+  const auto longer = std::find_if(
+      candidates.begin(), candidates.end(),
+      [&](const std::string& candidate) { return Lower(candidate).starts_with(wanted); });
   return longer == candidates.end() ? "" : *longer;
 }
 
@@ -161,7 +173,8 @@ std::string Hint(std::string_view name, std::span<const std::string> candidates)
 }
 
 std::string HumanBytes(int64_t bytes) {
-  static constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  static constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB",
+                                                             "TiB", "PiB", "EiB"};
   const double sign = bytes < 0 ? -1 : 1;
   double value = std::abs(static_cast<double>(bytes));
   if (value < 1024) return fmt::format("{} B", bytes);
@@ -181,9 +194,11 @@ std::string HumanNs(double ns) {
   const double seconds = std::round(magnitude / 1e9);
   const char* sign = ns < 0 ? "-" : "";
   if (seconds < 3600)
-    return fmt::format("{}{:.0f} min {:02.0f} s", sign, std::floor(seconds / 60), std::fmod(seconds, 60));
+    return fmt::format("{}{:.0f} min {:02.0f} s", sign, std::floor(seconds / 60),
+                       std::fmod(seconds, 60));
   const double minutes = std::round(magnitude / 60e9);
-  return fmt::format("{}{:.0f} h {:02.0f} min", sign, std::floor(minutes / 60), std::fmod(minutes, 60));
+  return fmt::format("{}{:.0f} h {:02.0f} min", sign, std::floor(minutes / 60),
+                     std::fmod(minutes, 60));
 }
 
 std::string HumanCount(double count) {
@@ -191,7 +206,8 @@ std::string HumanCount(double count) {
   if (!std::isfinite(count)) return fmt::format("{}", count);
   const double magnitude = std::abs(count);
   if (magnitude < 999.5)
-    return magnitude == std::floor(magnitude) ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}", count);
+    return magnitude == std::floor(magnitude) ? fmt::format("{:.0f}", count)
+                                              : fmt::format("{:.3g}", count);
   double value = magnitude / 1000;
   size_t unit = 0;
   for (; value >= 999.95 && unit + 1 < kUnits.size(); value /= 1000) ++unit;
@@ -207,8 +223,10 @@ uint64_t Hash64(std::string_view text) {
 std::string Hex64(uint64_t value) { return fmt::format("{:016x}", value); }
 
 std::string ShellQuote(std::string_view text) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos)
+    return std::string(text);
   std::string quoted = "'";
   for (const char c : text) {
     if (c == '\'')

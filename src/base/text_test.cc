@@ -13,7 +13,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::vector<std::string> kNetworks = {"lenet", "alexnet", "googlenet", "vgg16", "resnet18", "resnet50", "lstm"};
+const std::vector<std::string> kNetworks = {"lenet",    "alexnet",  "googlenet", "vgg16",
+                                            "resnet18", "resnet50", "lstm"};
 
 TEST(TextTest, SplitKeepsEmptyParts) {
   EXPECT_THAT(Split("a,,b,", ','), ElementsAre("a", "", "b", ""));
@@ -42,7 +43,8 @@ TEST(TextTest, RealsAreTheWholeTextOrNothing) {
   EXPECT_EQ(*ParseReal(".5"), 0.5);
   EXPECT_TRUE(std::isnan(*ParseReal("nan")));
   EXPECT_EQ(*ParseReal("-inf"), -std::numeric_limits<double>::infinity());
-  for (const std::string bad : {"", "x", "1,5", " 1", "1 ", "infinity", "NAN", "nan(1)", "1e999", "-", "0x1p3"})
+  for (const std::string bad :
+       {"", "x", "1,5", " 1", "1 ", "infinity", "NAN", "nan(1)", "1e999", "-", "0x1p3"})
     EXPECT_FALSE(ParseReal(bad).ok()) << bad;
 }
 

@@ -27,11 +27,14 @@ std::string HelpText(const Axis& axis) {
 void AxisFlags::AddTo(CLI::App& app, const std::string& group) {
   for (const Axis& axis : Axes()) {
     app.add_option_function<std::string>(
-           FlagName(axis), [this, name = axis.name](const std::string& text) { texts_[name] = text; }, HelpText(axis))
+           FlagName(axis),
+           [this, name = axis.name](const std::string& text) { texts_[name] = text; },
+           HelpText(axis))
         ->group(group)
         ->type_name("");
   }
-  app.add_option("--option", options_, "NAME=VALUE of the worker (see tench list workers); may be repeated")
+  app.add_option("--option", options_,
+                 "NAME=VALUE of the worker (see tench list workers); may be repeated")
       ->group(group)
       ->type_name("")
       ->take_all();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The axis table as command-line flags: one flag per row, plus --option NAME=VALUE. Shared by every command that names
-// one cell.
+// The axis table as command-line flags: one flag per row, plus --option NAME=VALUE. Shared by every
+// command that names one cell.
 
 #include <CLI/CLI.hpp>
 #include <map>

@@ -16,13 +16,15 @@ std::string Prefix() {
   gettimeofday(&now, nullptr);
   tm local;
   localtime_r(&now.tv_sec, &local);
-  return fmt::format("I{:04}{:02}{:02} {:02}:{:02}:{:02}.{:06} {:5} ", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday, local.tm_hour, local.tm_min,
-                     local.tm_sec, now.tv_usec, getpid());
+  return fmt::format("I{:04}{:02}{:02} {:02}:{:02}:{:02}.{:06} {:5} ", local.tm_year + 1900,
+                     local.tm_mon + 1, local.tm_mday, local.tm_hour, local.tm_min, local.tm_sec,
+                     now.tv_usec, getpid());
 }
 
 }  // namespace
 
-CaffeLogWriter::CaffeLogWriter(const CaffeSolver& solver, const Graph& graph, std::function<void(const std::string&)> write)
+CaffeLogWriter::CaffeLogWriter(const CaffeSolver& solver, const Graph& graph,
+                               std::function<void(const std::string&)> write)
     : solver_(solver), network_(graph.name), write_(std::move(write)) {
   int losses = 0;
   for (const Layer& layer : graph.layers) {
@@ -34,11 +36,14 @@ CaffeLogWriter::CaffeLogWriter(const CaffeSolver& solver, const Graph& graph, st
   if (losses != 1) loss_name_.clear();
 }
 
-void CaffeLogWriter::Line(const char* source, const std::string& text) { write_(fmt::format("{}{}] {}", Prefix(), source, text)); }
+void CaffeLogWriter::Line(const char* source, const std::string& text) {
+  write_(fmt::format("{}{}] {}", Prefix(), source, text));
+}
 
 void CaffeLogWriter::Start() {
   Line("solver.cpp:289", "Solving " + network_);
-  Line("solver.cpp:290", "Learning Rate Policy: " + RatePolicyNames()[static_cast<size_t>(solver_.rate.policy)]);
+  Line("solver.cpp:290",
+       "Learning Rate Policy: " + RatePolicyNames()[static_cast<size_t>(solver_.rate.policy)]);
 }
 
 // The mean of the last ones, kept as Caffe keeps it.
@@ -65,16 +70,25 @@ void CaffeLogWriter::Step(int64_t iteration, int64_t step_ns, double loss) {
     return;
   }
   const double seconds = static_cast<double>(lapse_ns_) / 1e9;
-  Line("solver.cpp:239", fmt::format("Iteration {} ({:.6g} iter/s, {:.6g}s/{} iters), loss = {:.6g}", iteration,
-                                     seconds > 0 ? static_cast<double>(lapse_steps_) / seconds : 0, seconds, solver_.display, smoothed));
+  Line("solver.cpp:239",
+       fmt::format("Iteration {} ({:.6g} iter/s, {:.6g}s/{} iters), loss = {:.6g}", iteration,
+                   seconds > 0 ? static_cast<double>(lapse_steps_) / seconds : 0, seconds,
+                   solver_.display, smoothed));
   if (!loss_name_.empty())
-    Line("solver.cpp:258", fmt::format("    Train net output #0: {} = {:.6g} (* {:.6g} = {:.6g} loss)", loss_name_, loss / loss_weight_, loss_weight_, loss));
-  Line("sgd_solver.cpp:112", fmt::format("Iteration {}, lr = {:.6g}", iteration, solver_.rate.At(iteration)));
+    Line("solver.cpp:258",
+         fmt::format("    Train net output #0: {} = {:.6g} (* {:.6g} = {:.6g} loss)", loss_name_,
+                     loss / loss_weight_, loss_weight_, loss));
+  Line("sgd_solver.cpp:112",
+       fmt::format("Iteration {}, lr = {:.6g}", iteration, solver_.rate.At(iteration)));
   lapse_ns_ = lapse_steps_ = 0;
 }
 
-void CaffeLogWriter::Weights(const std::string& file) { Line("caffe.cpp:166", "Finetuning from " + file); }
-void CaffeLogWriter::Snapshot(const std::string& file) { Line("solver.cpp:464", "Snapshotting to binary proto file " + file); }
+void CaffeLogWriter::Weights(const std::string& file) {
+  Line("caffe.cpp:166", "Finetuning from " + file);
+}
+void CaffeLogWriter::Snapshot(const std::string& file) {
+  Line("solver.cpp:464", "Snapshotting to binary proto file " + file);
+}
 
 void CaffeLogWriter::Done(bool complete) {
   Line("solver.cpp:332", complete ? "Optimization Done." : "Optimization stopped early.");

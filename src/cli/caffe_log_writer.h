@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The log of `tench train`, line for line as `caffe train` writes it, so that what reads Caffe's logs reads these. Times are those of whole
-// steps, the update included; Caffe's lines at iteration N leave N's own update out.
+// The log of `tench train`, line for line as `caffe train` writes it, so that what reads Caffe's
+// logs reads these. Times are those of whole steps, the update included; Caffe's lines at iteration
+// N leave N's own update out.
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +17,8 @@ namespace tench {
 class CaffeLogWriter {
  public:
   // `write` gets one line at a time, with its prefix and without a newline.
-  CaffeLogWriter(const CaffeSolver& solver, const Graph& graph, std::function<void(const std::string&)> write);
+  CaffeLogWriter(const CaffeSolver& solver, const Graph& graph,
+                 std::function<void(const std::string&)> write);
 
   void Start();
   void Step(int64_t iteration, int64_t step_ns, double loss);
@@ -29,12 +31,12 @@ class CaffeLogWriter {
   double Smoothed(double loss);
 
   const CaffeSolver& solver_;
-  std::string network_, loss_name_;       // of the only loss; "" if there are several
+  std::string network_, loss_name_;  // of the only loss; "" if there are several
   double loss_weight_ = 1;
   std::function<void(const std::string&)> write_;
-  std::vector<double> recent_;            // losses of the last average_loss iterations
+  std::vector<double> recent_;  // losses of the last average_loss iterations
   double smoothed_ = 0;
-  int64_t lapse_ns_ = 0, lapse_steps_ = 0;   // since the last line
+  int64_t lapse_ns_ = 0, lapse_steps_ = 0;  // since the last line
 };
 
 }  // namespace tench

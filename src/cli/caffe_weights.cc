@@ -19,7 +19,8 @@ std::string Some(std::vector<std::string> names) {
 
 }  // namespace
 
-Result<WeightFiles> UnpackWeights(const std::string& path, const Graph& graph, const CaffeNames& names, const std::filesystem::path& folder) {
+Result<WeightFiles> UnpackWeights(const std::string& path, const Graph& graph,
+                                  const CaffeNames& names, const std::filesystem::path& folder) {
   const Caffemodel model = TENCH_TRY(Caffemodel::Open(path));
   const TypedGraph typed = TENCH_TRY(Infer(graph, 1));
   WeightFiles files;
@@ -32,10 +33,15 @@ Result<WeightFiles> UnpackWeights(const std::string& path, const Graph& graph, c
   if (loaded.loaded.empty()) {
     std::vector<std::string> known;
     for (const CaffeLayer& layer : model.layers()) known.push_back(layer.name);
-    return Failed("{}: it has weights for none of the layers of '{}'; it has {}", path, graph.name, Some(known));
+    return Failed("{}: it has weights for none of the layers of '{}'; it has {}", path, graph.name,
+                  Some(known));
   }
-  if (!loaded.missing.empty()) files.notes.push_back(fmt::format("{} has nothing for {}: they begin as their fillers say", path, Some(loaded.missing)));
-  if (!loaded.unused.empty()) files.notes.push_back(fmt::format("{}: the network has no layer {}", path, Some(loaded.unused)));
+  if (!loaded.missing.empty())
+    files.notes.push_back(fmt::format("{} has nothing for {}: they begin as their fillers say",
+                                      path, Some(loaded.missing)));
+  if (!loaded.unused.empty())
+    files.notes.push_back(
+        fmt::format("{}: the network has no layer {}", path, Some(loaded.unused)));
   return files;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tench doctor`: what was found on this machine, what is missing, and what would disturb a measurement.
+// `tench doctor`: what was found on this machine, what is missing, and what would disturb a
+// measurement.
 #include <unistd.h>
 
 #include <memory>
@@ -32,24 +33,30 @@ Rows MachineRows(const HostFacts& host, const Peak& peak) {
   Rows rows = {
       {"machine", fmt::format("{} (id {})", host.machine, host.machine_id)},
       {"system", fmt::format("{}, Linux {}", OrUnknown(host.distribution), host.kernel)},
-      {"CPU", fmt::format("{} ({} cores, {} logical, {} socket{})", OrUnknown(cpu.model), cpu.cores, cpu.logical,
-                          cpu.sockets, cpu.sockets == 1 ? "" : "s")},
+      {"CPU", fmt::format("{} ({} cores, {} logical, {} socket{})", OrUnknown(cpu.model), cpu.cores,
+                          cpu.logical, cpu.sockets, cpu.sockets == 1 ? "" : "s")},
       {"CPU features", Join(cpu.flags, " ")},
-      {"usable CPUs", fmt::format("{} ({:.4g} by quota)", PrintCpuList(host.allowed_cpus), host.UsableCpus())},
+      {"usable CPUs",
+       fmt::format("{} ({:.4g} by quota)", PrintCpuList(host.allowed_cpus), host.UsableCpus())},
       {"governor", cpu.governor.empty() ? "not told (no frequency scaling here)" : cpu.governor},
       {"turbo", cpu.turbo.empty() ? "not told" : cpu.turbo},
-      {"memory", fmt::format("{}, {} available", HumanBytes(host.memory_bytes), HumanBytes(host.available_bytes))},
-      {"swap", host.swap_bytes == 0
-                   ? "none"
-                   : fmt::format("{}, {} free", HumanBytes(host.swap_bytes), HumanBytes(host.free_swap_bytes))},
+      {"memory", fmt::format("{}, {} available", HumanBytes(host.memory_bytes),
+                             HumanBytes(host.available_bytes))},
+      {"swap", host.swap_bytes == 0 ? "none"
+                                    : fmt::format("{}, {} free", HumanBytes(host.swap_bytes),
+                                                  HumanBytes(host.free_swap_bytes))},
       {"cgroup limits",
-       fmt::format("memory {}, CPUs {}", host.cgroup.memory_bytes ? HumanBytes(*host.cgroup.memory_bytes) : "unlimited",
+       fmt::format("memory {}, CPUs {}",
+                   host.cgroup.memory_bytes ? HumanBytes(*host.cgroup.memory_bytes) : "unlimited",
                    host.cgroup.cpus ? fmt::format("{:.4g}", *host.cgroup.cpus) : "unlimited")},
       {"huge pages", OrUnknown(host.huge_pages)},
       {"clock", OrUnknown(host.clock_source)},
-      {"peak", fmt::format("{:.1f} GFLOP/s (f32 matrix product), {:.1f} GB/s (y += a·x), {} thread{}", peak.flops_per_s / 1e9,
-                           peak.bytes_per_s / 1e9, peak.threads, peak.threads == 1 ? "" : "s")},
-      {"load", fmt::format("{:.2f} {:.2f} {:.2f} (1, 5, 15 minutes)", host.load[0], host.load[1], host.load[2])},
+      {"peak",
+       fmt::format("{:.1f} GFLOP/s (f32 matrix product), {:.1f} GB/s (y += a·x), {} thread{}",
+                   peak.flops_per_s / 1e9, peak.bytes_per_s / 1e9, peak.threads,
+                   peak.threads == 1 ? "" : "s")},
+      {"load", fmt::format("{:.2f} {:.2f} {:.2f} (1, 5, 15 minutes)", host.load[0], host.load[1],
+                           host.load[2])},
   };
   if (!host.virtualisation.empty()) rows.push_back({"virtual machine", host.virtualisation});
   if (!host.container.empty()) rows.push_back({"container", host.container});
@@ -64,7 +71,8 @@ std::vector<BusyProcess> LookForOthers() {
   const int64_t begin = NowNs();
   SystemClock().SleepUntil(begin + kLookNs);
   const std::vector<ProcessTime> after = ReadProcessTimes();
-  std::vector<BusyProcess> busy = BusiestProcesses(before, after, NowNs() - begin, kBusiest, getpid());
+  std::vector<BusyProcess> busy =
+      BusiestProcesses(before, after, NowNs() - begin, kBusiest, getpid());
   std::erase_if(busy, [](const BusyProcess& process) { return process.cpus < kBusyCpus; });
   return busy;
 }
@@ -75,14 +83,19 @@ std::vector<std::string> Advice(const HostFacts& host, const std::vector<BusyPro
   double others = 0;
   for (const BusyProcess& process : busy) others += process.cpus;
   if (others > 0.2)
-    advice.push_back(fmt::format("other processes use {:.1f} CPUs: stop them, or expect wide intervals", others));
+    advice.push_back(fmt::format(
+        "other processes use {:.1f} CPUs: stop them, or expect wide intervals", others));
   if (!host.cpu.governor.empty() && host.cpu.governor != "performance") {
     advice.push_back(
-        fmt::format("the CPU governor is '{}': as root, cpupower frequency-set -g performance", host.cpu.governor));
+        fmt::format("the CPU governor is '{}': as root, cpupower frequency-set -g performance",
+                    host.cpu.governor));
   }
   if (host.cpu.turbo == "on")
-    advice.push_back("turbo is on: clocks will wander with heat; rounds even it out, switching it off is better");
-  if (host.swap_bytes > 0) advice.push_back("there is swap: runs that use it are flagged; --swap kill ends them");
+    advice.push_back(
+        "turbo is on: clocks will wander with heat; rounds even it out, switching it off is "
+        "better");
+  if (host.swap_bytes > 0)
+    advice.push_back("there is swap: runs that use it are flagged; --swap kill ends them");
   if (host.virtualisation.empty() && host.cpu.hypervisor)
     advice.push_back("this is a virtual machine: neighbours may disturb; use more rounds");
   return advice;
@@ -106,43 +119,55 @@ Result<int> Doctor(bool json) {
       version = description->version;
       const auto missing = description->facts.find(kMissingFact);
       const bool ready = missing == description->facts.end();
-      state = ready ? fmt::format("ok: {} ({})", entry.executable.string(), Join(description->devices, ", ")) : "cannot work: " + missing->second;
+      state = ready ? fmt::format("ok: {} ({})", entry.executable.string(),
+                                  Join(description->devices, ", "))
+                    : "cannot work: " + missing->second;
       any |= ready;
     } else {
       state = "broken: " + description.error().message;
     }
     table.AddRow({entry.name, version, state});
-    worker_json.push_back(
-        {{"name", entry.name}, {"version", version}, {"installed", entry.installed()}, {"state", state}});
+    worker_json.push_back({{"name", entry.name},
+                           {"version", version},
+                           {"installed", entry.installed()},
+                           {"state", state}});
   }
   if (json) {
     Json processes = Json::array();
     for (const BusyProcess& process : busy)
       processes.push_back({{"pid", process.pid}, {"name", process.name}, {"cpus", process.cpus}});
-    const Json all = {
-        {"host", HostToJson(host)},
-        {"peak", {{"threads", peak.threads}, {"flops_per_s", peak.flops_per_s}, {"bytes_per_s", peak.bytes_per_s}}},
-        {"workers", worker_json}, {"busy_processes", processes}, {"advice", advice}};
+    const Json all = {{"host", HostToJson(host)},
+                      {"peak",
+                       {{"threads", peak.threads},
+                        {"flops_per_s", peak.flops_per_s},
+                        {"bytes_per_s", peak.bytes_per_s}}},
+                      {"workers", worker_json},
+                      {"busy_processes", processes},
+                      {"advice", advice}};
     fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
     return any ? 0 : 1;
   }
   TextTable facts({{"fact"}, {"value"}}, false);
   for (const auto& [name, value] : MachineRows(host, peak)) facts.AddRow({name, value});
   for (const BusyProcess& process : busy) {
-    facts.AddRow({"busy process",
-                  fmt::format("{} (pid {}): {:.2f} CPUs", Printable(process.name, 40), process.pid, process.cpus)});
+    facts.AddRow(
+        {"busy process", fmt::format("{} (pid {}): {:.2f} CPUs", Printable(process.name, 40),
+                                     process.pid, process.cpus)});
   }
   fmt::print("{}\n{}", facts.Render(), table.Render());
   if (!advice.empty()) fmt::print("\nFor quieter measurements:\n");
   for (const std::string& line : advice) fmt::print("  - {}\n", line);
-  if (!any) fmt::print("\nNo worker answers: make build makes them; TENCH_WORKER_PATH says where else to look.\n");
+  if (!any)
+    fmt::print(
+        "\nNo worker answers: make build makes them; TENCH_WORKER_PATH says where else to look.\n");
   return any ? 0 : 1;
 }
 
 }  // namespace
 
 Command AddDoctorCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("doctor", "What was found on this machine, what is missing and how to get it");
+  CLI::App* app = root.add_subcommand(
+      "doctor", "What was found on this machine, what is missing and how to get it");
   auto json = std::make_shared<bool>(false);
   app->add_flag("--json", *json, "as JSON");
   app->footer("Exit code: 0 if at least one worker answers, 1 if none does.");

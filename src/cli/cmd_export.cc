@@ -29,7 +29,8 @@ Command AddExportCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("export", "Results in the formats of earlier studies");
   auto flags = std::make_shared<ExportFlags>();
   flags->study.AddTo(*app, StudyFlags::With::kStudy);
-  app->add_option("--thesis", flags->thesis, "write the 2017 study's loss_*.csv and times_*.csv into this folder")
+  app->add_option("--thesis", flags->thesis,
+                  "write the 2017 study's loss_*.csv and times_*.csv into this folder")
       ->required()
       ->type_name("");
   return {app, [flags] { return Export(*flags); }};

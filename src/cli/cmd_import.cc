@@ -26,31 +26,39 @@ struct ImportFlags {
   int64_t warmup_steps = 0;
 };
 
-// "AlexNet" is the zoo's alexnet; a name that the zoo does not have stays as it is, and is ranked by itself.
+// "AlexNet" is the zoo's alexnet; a name that the zoo does not have stays as it is, and is ranked
+// by itself.
 std::string ZooName(const std::string& name) {
   const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
   };
   for (const ZooEntry& entry : Zoo()) {
-    if (std::equal(name.begin(), name.end(), entry.name.begin(), entry.name.end(), same)) return entry.name;
+    if (std::equal(name.begin(), name.end(), entry.name.begin(), entry.name.end(), same))
+      return entry.name;
   }
   return name;
 }
 
 bool IsInZoo(const std::string& name) {
-  return std::any_of(Zoo().begin(), Zoo().end(), [&](const ZooEntry& entry) { return entry.name == name; });
+  return std::any_of(Zoo().begin(), Zoo().end(),
+                     [&](const ZooEntry& entry) { return entry.name == name; });
 }
 
-Result<Cell> CellOfLog(const ImportFlags& flags, const std::filesystem::path& file, std::string_view framework) {
+Result<Cell> CellOfLog(const ImportFlags& flags, const std::filesystem::path& file,
+                       std::string_view framework) {
   Cell cell = TENCH_TRY(flags.axes.ToCell());
   if (!flags.axes.Given("worker")) TENCH_TRY(cell.Set("worker", framework));
   if (!flags.axes.Given("network") || !flags.axes.Given("device") || !flags.axes.Given("batch")) {
     const LogName name = TENCH_TRY(ParseLogName(file.filename().string()));
     if (!flags.axes.Given("network")) TENCH_TRY(cell.Set("network", ZooName(name.network)));
-    if (!flags.axes.Given("device")) TENCH_TRY(cell.Set("device", name.mode == "CPU" ? "cpu" : "gpu"));
-    if (!flags.axes.Given("batch")) TENCH_TRY(cell.Set("batch", fmt::format("{}", name.batch)).In(file.string()));
+    if (!flags.axes.Given("device"))
+      TENCH_TRY(cell.Set("device", name.mode == "CPU" ? "cpu" : "gpu"));
+    if (!flags.axes.Given("batch"))
+      TENCH_TRY(cell.Set("batch", fmt::format("{}", name.batch)).In(file.string()));
   }
-  if (cell.phase() != Phase::kTrain) return Failed("--phase: a log of a training is of the phase train");
+  if (cell.phase() != Phase::kTrain)
+    return Failed("--phase: a log of a training is of the phase train");
   // Naming the network's own data set or not must give the same cell, as it does in a sweep.
   if (IsInZoo(cell.Text(kAxisNetwork))) {
     const std::string data = TENCH_TRY(ResolveData(cell.Text(kAxisNetwork), cell.Text(kAxisData)));
@@ -76,7 +84,8 @@ Result<std::vector<NewRun>> ReadLogs(const ImportFlags& flags) {
     import.machine_id = host.machine_id;
   }
   std::vector<NewRun> runs;
-  const auto read = [&](const std::vector<std::string>& files, LogFormat format, std::string_view framework) -> Status {
+  const auto read = [&](const std::vector<std::string>& files, LogFormat format,
+                        std::string_view framework) -> Status {
     for (const std::string& file : files) {
       import.format = format;
       import.file = file;
@@ -95,16 +104,21 @@ Result<std::vector<NewRun>> ReadLogs(const ImportFlags& flags) {
 std::string Told(const NewRun& run) {
   const RunRecord& record = run.result.record;
   const RunSummary& summary = record.summary;
-  std::string text = fmt::format("{}: run {}: {} {} batch {} {}, {}", run.file.string(), record.id, record.cell.Text(kAxisWorker),
-                                 record.cell.Text(kAxisNetwork), record.cell.Integer(kAxisBatch), record.cell.Text(kAxisDevice),
+  std::string text = fmt::format("{}: run {}: {} {} batch {} {}, {}", run.file.string(), record.id,
+                                 record.cell.Text(kAxisWorker), record.cell.Text(kAxisNetwork),
+                                 record.cell.Integer(kAxisBatch), record.cell.Text(kAxisDevice),
                                  Name(record.outcome));
-  if (summary.step_ns_median) text += fmt::format(", {} steps of {}", summary.steps, HumanNs(*summary.step_ns_median));
-  if (summary.first_loss) text += fmt::format(", loss {:.6g} -> {:.6g}", *summary.first_loss, *summary.last_loss);
+  if (summary.step_ns_median)
+    text += fmt::format(", {} steps of {}", summary.steps, HumanNs(*summary.step_ns_median));
+  if (summary.first_loss)
+    text += fmt::format(", loss {:.6g} -> {:.6g}", *summary.first_loss, *summary.last_loss);
   return text;
 }
 
-// Looking and adding are one transaction: all files or none, and no file twice however many commands run at once.
-Status Add(Store& store, std::vector<NewRun>& runs, std::vector<std::string>& lines, int64_t& added) {
+// Looking and adding are one transaction: all files or none, and no file twice however many
+// commands run at once.
+Status Add(Store& store, std::vector<NewRun>& runs, std::vector<std::string>& lines,
+           int64_t& added) {
   std::map<std::string, int64_t> known;
   TENCH_TRY(store.ForEachRun({}, [&](const RunRecord& run) {
     if (const auto key = ImportKey(run)) known.emplace(*key, run.id);
@@ -112,7 +126,8 @@ Status Add(Store& store, std::vector<NewRun>& runs, std::vector<std::string>& li
   }));
   for (NewRun& run : runs) {
     if (const auto found = known.find(run.key); found != known.end()) {
-      lines.push_back(fmt::format("{}: already imported as run {}", run.file.string(), found->second));
+      lines.push_back(
+          fmt::format("{}: already imported as run {}", run.file.string(), found->second));
       continue;
     }
     run.result.record.id = TENCH_TRY(store.AddRun(run.result.record, run.result.series));
@@ -129,20 +144,24 @@ void NoteUnknownNetworks(const std::vector<NewRun>& runs) {
     const std::string& network = run.result.record.cell.Text(kAxisNetwork);
     if (IsInZoo(network) || std::find(noted.begin(), noted.end(), network) != noted.end()) continue;
     noted.push_back(network);
-    fmt::print(stderr, "note: the zoo has no network '{}', so these runs rank beside no others; --network says what it is\n",
+    fmt::print(stderr,
+               "note: the zoo has no network '{}', so these runs rank beside no others; --network "
+               "says what it is\n",
                Printable(network));
   }
 }
 
 Result<int> Import(const ImportFlags& flags) {
-  if (flags.caffe.empty() && flags.tensorflow.empty()) return Failed("no log is named: give --caffe-log FILE… or --tensorflow-log FILE…");
+  if (flags.caffe.empty() && flags.tensorflow.empty())
+    return Failed("no log is named: give --caffe-log FILE… or --tensorflow-log FILE…");
   std::vector<NewRun> runs = TENCH_TRY(ReadLogs(flags).In("nothing was imported"));
   Store store = TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite));
   std::vector<std::string> lines;
   int64_t added = 0;
   TENCH_TRY(store.InOneTransaction([&] { return Add(store, runs, lines, added); }));
   for (const std::string& line : lines) fmt::print("{}\n", line);
-  fmt::print("{} of {} log{} imported into {}\n", added, runs.size(), runs.size() == 1 ? "" : "s", flags.database);
+  fmt::print("{} of {} log{} imported into {}\n", added, runs.size(), runs.size() == 1 ? "" : "s",
+             flags.database);
   NoteUnknownNetworks(runs);
   return 0;
 }
@@ -150,23 +169,36 @@ Result<int> Import(const ImportFlags& flags) {
 }  // namespace
 
 Command AddImportCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("import", "Logs of earlier trainings, as runs that rank beside new ones");
+  CLI::App* app =
+      root.add_subcommand("import", "Logs of earlier trainings, as runs that rank beside new ones");
   auto flags = std::make_shared<ImportFlags>();
-  app->add_option("--caffe-log", flags->caffe, "what `caffe train` wrote: files named train_{network}_{mode}_{batch}.log")
+  app->add_option("--caffe-log", flags->caffe,
+                  "what `caffe train` wrote: files named train_{network}_{mode}_{batch}.log")
       ->type_name("FILE…");
   app->add_option("--tensorflow-log", flags->tensorflow,
-                  "what TensorFlow's slim training loop wrote (global step N: loss = L (T sec/step)), named likewise")
+                  "what TensorFlow's slim training loop wrote (global step N: loss = L (T "
+                  "sec/step)), named likewise")
       ->type_name("FILE…");
-  app->add_option("--machine", flags->machine, "name of the machine that the logs are of [imported]")->type_name("");
-  app->add_flag("--here", flags->here, "the logs are of this machine: rank them with its own runs")->excludes("--machine");
-  app->add_option("--warmup", flags->warmup_steps, "leave so many of the first steps out of the times [0, as the 2017 study did]")
+  app->add_option("--machine", flags->machine,
+                  "name of the machine that the logs are of [imported]")
+      ->type_name("");
+  app->add_flag("--here", flags->here, "the logs are of this machine: rank them with its own runs")
+      ->excludes("--machine");
+  app->add_option("--warmup", flags->warmup_steps,
+                  "leave so many of the first steps out of the times [0, as the 2017 study did]")
       ->check(CLI::NonNegativeNumber)
       ->type_name("");
-  app->add_option("--db", flags->database, fmt::format("the store, made if it is missing [{}]", kDefaultDatabase))->type_name("");
-  flags->axes.AddTo(*app, "What the logs do not say (network, device and batch: instead of what their names say)");
+  app->add_option("--db", flags->database,
+                  fmt::format("the store, made if it is missing [{}]", kDefaultDatabase))
+      ->type_name("");
+  flags->axes.AddTo(
+      *app,
+      "What the logs do not say (network, device and batch: instead of what their names say)");
   app->footer(
-      "A file whose name and content were imported before adds nothing. Runs get the flag `imported`; a table shows them as another machine's\n"
-      "unless --here is given. Example: tench import --caffe-log logs/train_*.log --machine titan --threads 8 --db old.db");
+      "A file whose name and content were imported before adds nothing. Runs get the flag "
+      "`imported`; a table shows them as another machine's\n"
+      "unless --here is given. Example: tench import --caffe-log logs/train_*.log --machine titan "
+      "--threads 8 --db old.db");
   return {app, [flags] { return Import(*flags); }};
 }
 

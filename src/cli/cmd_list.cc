@@ -35,10 +35,12 @@ Listing ListWorkers() {
       state = description.ok() ? "installed" : "broken: " + description.error().message;
       if (description.ok()) {
         version = description->version;
-        if (description->facts.contains(kMissingFact)) state = "cannot work: " + description->facts.at(kMissingFact);
+        if (description->facts.contains(kMissingFact))
+          state = "cannot work: " + description->facts.at(kMissingFact);
         for (const WorkerOption& option : description->options) {
-          options += fmt::format("{}{}={}", options.empty() ? "" : " ", option.name,
-                                 option.choices.empty() ? option.fallback : Join(option.choices, "|"));
+          options +=
+              fmt::format("{}{}={}", options.empty() ? "" : " ", option.name,
+                          option.choices.empty() ? option.fallback : Join(option.choices, "|"));
         }
       }
     }
@@ -49,13 +51,15 @@ Listing ListWorkers() {
 
 Listing ListNetworks() {
   Listing listing{{"name", "data", "about"}, {}};
-  for (const ZooEntry& entry : Zoo()) listing.rows.push_back({entry.name, Join(entry.data, ", "), entry.help});
+  for (const ZooEntry& entry : Zoo())
+    listing.rows.push_back({entry.name, Join(entry.data, ", "), entry.help});
   return listing;
 }
 
 Listing ListDataSets() {
   Listing listing{{"name", "images", "about"}, {}};
-  for (const DataSet& set : DataSets()) listing.rows.push_back({set.name, std::to_string(set.images), set.help});
+  for (const DataSet& set : DataSets())
+    listing.rows.push_back({set.name, std::to_string(set.images), set.help});
   return listing;
 }
 
@@ -65,12 +69,14 @@ Listing ListSuites() {
   std::error_code ignored;
   for (const auto& folder : SuiteFolders()) {
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-      if (entry.path().extension() == ".yaml") found.emplace(entry.path().stem().string(), entry.path());
+      if (entry.path().extension() == ".yaml")
+        found.emplace(entry.path().stem().string(), entry.path());
     }
   }
   for (const auto& [name, path] : found) {
     Result<Suite> suite = LoadSuite(path.string(), {});
-    listing.rows.push_back({name, path.string(), suite.ok() ? suite->title : suite.error().message});
+    listing.rows.push_back(
+        {name, path.string(), suite.ok() ? suite->title : suite.error().message});
   }
   return listing;
 }
@@ -80,7 +86,8 @@ Listing ListAxes() {
   for (const Axis& axis : Axes()) {
     std::string values = "text";
     if (axis.kind == AxisKind::kChoice) values = Join(axis.choices, "|");
-    if (axis.kind == AxisKind::kInteger) values = fmt::format("integer {:.0f}…{:.0f}", axis.low, axis.high);
+    if (axis.kind == AxisKind::kInteger)
+      values = fmt::format("integer {:.0f}…{:.0f}", axis.low, axis.high);
     if (axis.kind == AxisKind::kReal) values = fmt::format("number {:g}…{:g}", axis.low, axis.high);
     listing.rows.push_back({axis.name, axis.Print(axis.fallback), values, axis.help});
   }
@@ -88,11 +95,12 @@ Listing ListAxes() {
 }
 
 const std::vector<std::pair<std::string, Listing (*)()>>& Topics() {
-  static const std::vector<std::pair<std::string, Listing (*)()>> topics = {{"workers", ListWorkers},
-                                                                            {"networks", ListNetworks},
-                                                                            {"datasets", ListDataSets},
-                                                                            {"suites", ListSuites},
-                                                                            {"axes", ListAxes}};
+  static const std::vector<std::pair<std::string, Listing (*)()>> topics = {
+      {"workers", ListWorkers},
+      {"networks", ListNetworks},
+      {"datasets", ListDataSets},
+      {"suites", ListSuites},
+      {"axes", ListAxes}};
   return topics;
 }
 
@@ -128,8 +136,13 @@ Result<int> List(const std::string& topic, bool json) {
       Print(listing);
     }
   }
-  if (!known) return Failed("there is no list of '{}'{} (there are {})", topic, Hint(topic, names), Join(names, ", "));
-  if (json) fmt::print("{}\n", (topic.empty() ? all : all[topic]).dump(2, ' ', false, Json::error_handler_t::replace));
+  if (!known)
+    return Failed("there is no list of '{}'{} (there are {})", topic, Hint(topic, names),
+                  Join(names, ", "));
+  if (json)
+    fmt::print(
+        "{}\n",
+        (topic.empty() ? all : all[topic]).dump(2, ' ', false, Json::error_handler_t::replace));
   return 0;
 }
 
@@ -139,7 +152,8 @@ Command AddListCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("list", "Workers, networks, data sets, suites and axes");
   auto topic = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  app->add_option("topic", *topic, "workers, networks, datasets, suites or axes; all of them if left out")
+  app->add_option("topic", *topic,
+                  "workers, networks, datasets, suites or axes; all of them if left out")
       ->type_name("");
   app->add_flag("--json", *json, "as JSON");
   return {app, [topic, json] { return List(*topic, *json); }};

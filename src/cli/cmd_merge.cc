@@ -31,7 +31,8 @@ Result<std::vector<Input>> OpenInputs(const MergeFlags& flags) {
   std::vector<Input> inputs;
   for (const std::string& path : flags.inputs) {
     std::error_code ignored;
-    if (fs::equivalent(path, flags.output, ignored)) return Failed("{}: a file cannot be merged into itself", path);
+    if (fs::equivalent(path, flags.output, ignored))
+      return Failed("{}: a file cannot be merged into itself", path);
     inputs.push_back({path, TENCH_TRY(Store::Open(path, Store::Mode::kReadOnly))});
   }
   return inputs;
@@ -47,10 +48,11 @@ Result<int> Merge(const MergeFlags& flags) {
     for (Input& input : inputs) {
       const MergeCounts counts = TENCH_TRY(MergeStore(*output, input.store).In(input.path));
       fmt::print(stderr, "{}: {} and {} added, {} there already\n", input.path,
-                 Plural(counts.studies, "study", "studies"), Plural(counts.runs, "run", "runs"), counts.known_runs);
+                 Plural(counts.studies, "study", "studies"), Plural(counts.runs, "run", "runs"),
+                 counts.known_runs);
       if (counts.conflicts > 0) {
-        fmt::print(stderr, "{}: {} there already with another result; {} kept as it was\n", input.path,
-                   Plural(counts.conflicts, "run is", "runs are"), flags.output);
+        fmt::print(stderr, "{}: {} there already with another result; {} kept as it was\n",
+                   input.path, Plural(counts.conflicts, "run is", "runs are"), flags.output);
       }
     }
     return Ok();
@@ -71,10 +73,15 @@ Result<int> Merge(const MergeFlags& flags) {
 Command AddMergeCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("merge", "Results files of several machines as one");
   auto flags = std::make_shared<MergeFlags>();
-  app->add_option("OUT", flags->output, "the file to merge into; made if it is not there")->required()->type_name("");
-  app->add_option("IN", flags->inputs, "the files to take from; they are not changed")->required()->type_name("");
+  app->add_option("OUT", flags->output, "the file to merge into; made if it is not there")
+      ->required()
+      ->type_name("");
+  app->add_option("IN", flags->inputs, "the files to take from; they are not changed")
+      ->required()
+      ->type_name("");
   app->footer(
-      "Studies and runs keep their machine and their identity: merging a file twice adds nothing the second time. All "
+      "Studies and runs keep their machine and their identity: merging a file twice adds nothing "
+      "the second time. All "
       "files are merged, or none.\n"
       "  tench merge all.db laptop.db server.db\n"
       "  tench compare 'machine=laptop;device=cpu' 'machine=server;device=gpu' --db all.db");

@@ -25,7 +25,8 @@ struct ReportFlags {
 // What came with tench: share/tench beside its bin.
 std::filesystem::path ChartTools() { return ExecutableFolder().parent_path() / "share" / "tench"; }
 
-Status WritePage(const ReportFlags& flags, const std::string& output, const ReportData& data, const ChartSet& charts) {
+Status WritePage(const ReportFlags& flags, const std::string& output, const ReportData& data,
+                 const ChartSet& charts) {
   PageOptions options;
   options.made_utc = UtcNow();
   if (!flags.title.empty()) options.title = flags.title;
@@ -33,7 +34,8 @@ Status WritePage(const ReportFlags& flags, const std::string& output, const Repo
   if (script.ok()) options.charts_script = *script;
   TENCH_TRY(WriteFileAtomically(output, RenderPage(data, charts, options)));
   if (!script.ok()) {
-    fmt::print(stderr, "the report has no charts: {} is not there (deps/fetch and a build bring it)\n",
+    fmt::print(stderr,
+               "the report has no charts: {} is not there (deps/fetch and a build bring it)\n",
                (ChartTools() / "vega.js").string());
   }
   std::error_code error;
@@ -49,8 +51,8 @@ Status WriteFigures(const ReportFlags& flags, const ChartSet& charts) {
   TENCH_TRY(DrawFigures(figures, ChartTools(), flags.figures, [&](size_t drawn) {
     if (live) fmt::print(stderr, "\rdrew {} of {} figures", drawn, figures.size());
   }));
-  fmt::print(stderr, "{}wrote {} figures as SVG, PDF and PNG into {}\n", live ? "\r" : "", figures.size(),
-             flags.figures);
+  fmt::print(stderr, "{}wrote {} figures as SVG, PDF and PNG into {}\n", live ? "\r" : "",
+             figures.size(), flags.figures);
   return Ok();
 }
 
@@ -62,7 +64,8 @@ Result<int> Report(const ReportFlags& flags) {
   const ReportData data = TENCH_TRY(ReadReport(store, options));
   const ChartSet charts = MakeCharts(data);
   const bool page = flags.figures.empty() || !flags.output.empty();
-  if (page) TENCH_TRY(WritePage(flags, flags.output.empty() ? "report.html" : flags.output, data, charts));
+  if (page)
+    TENCH_TRY(WritePage(flags, flags.output.empty() ? "report.html" : flags.output, data, charts));
   if (!flags.figures.empty()) TENCH_TRY(WriteFigures(flags, charts));
   return 0;
 }
@@ -70,13 +73,15 @@ Result<int> Report(const ReportFlags& flags) {
 }  // namespace
 
 Command AddReportCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("report", "The results as one self-contained HTML file with charts");
+  CLI::App* app =
+      root.add_subcommand("report", "The results as one self-contained HTML file with charts");
   auto flags = std::make_shared<ReportFlags>();
   flags->study.AddTo(*app);
   app->add_option("-o,--output", flags->output, "the file to write [report.html]")->type_name("");
   app->add_option("--title", flags->title, "its title")->type_name("");
-  app->add_option("--figures", flags->figures,
-                  "write the charts as SVG, PDF and PNG into this folder instead (with -o: besides)")
+  app->add_option(
+         "--figures", flags->figures,
+         "write the charts as SVG, PDF and PNG into this folder instead (with -o: besides)")
       ->type_name("");
   app->add_flag("--dark", flags->dark, "figures for a dark background");
   return {app, [flags] { return Report(*flags); }};

@@ -58,10 +58,13 @@ Result<int> Results(const ResultsFlags& flags) {
 }  // namespace
 
 Command AddResultsCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("results", "The ranking, and every cell that failed with its reason");
+  CLI::App* app =
+      root.add_subcommand("results", "The ranking, and every cell that failed with its reason");
   auto flags = std::make_shared<ResultsFlags>();
   flags->study.AddTo(*app);
-  app->add_option("--by", flags->by, "compare along this axis instead of between workers, e.g. batch or threads; or machine")
+  app->add_option(
+         "--by", flags->by,
+         "compare along this axis instead of between workers, e.g. batch or threads; or machine")
       ->type_name("");
   app->add_flag("--csv", flags->csv, "as CSV, one record per cell");
   app->add_flag("--json", flags->json, "as JSON, one object per cell");

@@ -36,30 +36,38 @@ struct RunFlags {
   bool json = false, loss_curve = false, verbose = false, profile = false;
 };
 
-// What a solver's file says where no flag does: the network, its batch, rates. The rest of it goes into the job by amending it.
+// What a solver's file says where no flag does: the network, its batch, rates. The rest of it goes
+// into the job by amending it.
 Status TakeSolver(const RunFlags& flags, const CaffeSolver& solver, Cell& cell) {
   if (cell.Text(kAxisNetwork).empty()) {
     const std::string path = NetworkPath(solver, flags.solver);
-    if (path.empty()) return Failed("{}: `run` needs the network in a file of its own (net), not inside the solver", flags.solver);
+    if (path.empty())
+      return Failed("{}: `run` needs the network in a file of its own (net), not inside the solver",
+                    flags.solver);
     TENCH_TRY(cell.Set("network", path));
     const CaffeNetwork network = TENCH_TRY(ReadPrototxtFile(path, solver.state));
-    if (!flags.axes.Given("batch") && network.batch > 0) TENCH_TRY(cell.Set("batch", std::to_string(network.batch)));
+    if (!flags.axes.Given("batch") && network.batch > 0)
+      TENCH_TRY(cell.Set("batch", std::to_string(network.batch)));
   }
-  const std::pair<const char*, double> rates[] = {
-      {"lr", solver.solver.lr}, {"momentum", solver.solver.momentum}, {"weight_decay", solver.solver.weight_decay}};
+  const std::pair<const char*, double> rates[] = {{"lr", solver.solver.lr},
+                                                  {"momentum", solver.solver.momentum},
+                                                  {"weight_decay", solver.solver.weight_decay}};
   for (const auto& [axis, value] : rates) {
     if (!flags.axes.Given(axis)) TENCH_TRY(cell.Set(axis, fmt::format("{}", value)));
   }
-  if (solver.random_seed && !flags.axes.Given("seed")) TENCH_TRY(cell.Set("seed", std::to_string(*solver.random_seed)));
+  if (solver.random_seed && !flags.axes.Given("seed"))
+    TENCH_TRY(cell.Set("seed", std::to_string(*solver.random_seed)));
   return Ok();
 }
 
 // What goes beyond a cell: a solver's type and schedule, and weights, which `folder` holds.
-Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver, const std::filesystem::path& folder, RunRequest& request) {
+Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver,
+             const std::filesystem::path& folder, RunRequest& request) {
   const Cell& cell = request.planned.cell;
   std::map<std::string, std::string> load;
   if (!flags.weights.empty()) {
-    const Graph graph = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData), cell.Integer(kAxisLength), request.readers));
+    const Graph graph = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData),
+                                              cell.Integer(kAxisLength), request.readers));
     const CaffeNames names = TENCH_TRY(CaffeNamesOf(cell.Text(kAxisNetwork), graph));
     const WeightFiles files = TENCH_TRY(UnpackWeights(flags.weights, graph, names, folder));
     for (const std::string& note : files.notes) fmt::print(stderr, "tench: note: {}\n", note);
@@ -70,9 +78,10 @@ Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver, co
   request.amend = [solver, load](Job& job) -> Status {
     job.tensors.load.insert(load.begin(), load.end());
     if (!solver) return Ok();
-    const Solver rates = job.solver;   // flags win
+    const Solver rates = job.solver;  // flags win
     job.solver = solver->solver;
-    job.solver.lr = rates.lr, job.solver.momentum = rates.momentum, job.solver.weight_decay = rates.weight_decay;
+    job.solver.lr = rates.lr, job.solver.momentum = rates.momentum,
+    job.solver.weight_decay = rates.weight_decay;
     LearningRate rate = solver->rate;
     rate.base = rates.lr;
     job.lr_schedule = rate.Schedule(std::min<int64_t>(solver->max_iterations, kLongestSchedule));
@@ -81,7 +90,8 @@ Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver, co
   return Ok();
 }
 
-Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names, const std::optional<CaffeSolver>& solver) {
+Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names,
+                         const std::optional<CaffeSolver>& solver) {
   PlannedCell planned;
   planned.cell = TENCH_TRY(flags.axes.ToCell());
   if (solver) TENCH_TRY(TakeSolver(flags, *solver, planned.cell));
@@ -105,7 +115,8 @@ Result<int> Run(const RunFlags& flags) {
   const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers, readers), solver));
   // Opened first: an unwritable file must not cost the run.
   std::optional<Store> store;
-  if (!flags.database.empty()) store.emplace(TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite)));
+  if (!flags.database.empty())
+    store.emplace(TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite)));
 
   const HostFacts host = ReadHost();
   RunRequest request{planned, 0, 0, 0, host.machine, host.machine_id, flags.profile, readers};
@@ -116,20 +127,22 @@ Result<int> Run(const RunFlags& flags) {
   {
     LiveLine line;
     const auto show = [&](const RunProgress& progress) {
-      line.Show(ProgressText(planned.cell, progress.stage, progress.steps, progress.last_step_ns, progress.loss,
-                             progress.rss_bytes, progress.elapsed_ns));
+      line.Show(ProgressText(planned.cell, progress.stage, progress.steps, progress.last_step_ns,
+                             progress.loss, progress.rss_bytes, progress.elapsed_ns));
     };
     result = Execute(workers, request, show, interrupt.signal());
   }
   if (store) result.record.id = TENCH_TRY(store->AddRun(result.record, result.series));
 
   if (flags.json) {
-    fmt::print("{}\n", RecordToJson(result.record, &result.series).dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", RecordToJson(result.record, &result.series)
+                           .dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
     fmt::print("{}", RunText(result.record, flags.verbose));
     if (!result.profile.empty()) fmt::print("\n{}", ProfileText(result.profile));
     if (flags.loss_curve) fmt::print("{}", LossCurveText(result.series));
-    if (flags.verbose && !result.series.log.empty()) fmt::print("\nThe worker's own output:\n{}\n", result.series.log);
+    if (flags.verbose && !result.series.log.empty())
+      fmt::print("\nThe worker's own output:\n{}\n", result.series.log);
   }
   if (result.record.outcome == Outcome::kInterrupted) return 130;
   return result.record.outcome == Outcome::kOk ? 0 : 1;
@@ -142,18 +155,29 @@ Command AddRunCommand(CLI::App& root) {
   auto flags = std::make_shared<RunFlags>();
   flags->axes.AddTo(*app);
   flags->measure.AddTo(*app);
-  app->add_option("--solver", flags->solver, "a Caffe solver's prototxt: its network, batch, rates, type and schedule, where no flag says otherwise")
+  app->add_option("--solver", flags->solver,
+                  "a Caffe solver's prototxt: its network, batch, rates, type and schedule, where "
+                  "no flag says otherwise")
       ->group("What to run")
       ->type_name("");
-  app->add_option("--weights", flags->weights, "begin with the weights of this .caffemodel, by layer name")->group("What to run")->type_name("");
+  app->add_option("--weights", flags->weights,
+                  "begin with the weights of this .caffemodel, by layer name")
+      ->group("What to run")
+      ->type_name("");
   app->add_flag("--loss-curve", flags->loss_curve, "print the loss of every step")->group("Output");
-  app->add_flag("--json", flags->json, "print the whole record, every step included, as JSON")->group("Output");
-  app->add_flag("--verbose", flags->verbose, "also print libraries, environment, the worker's choices and its log")
+  app->add_flag("--json", flags->json, "print the whole record, every step included, as JSON")
       ->group("Output");
-  app->add_flag("--profile", flags->profile, "print what each kernel of each layer costs (workers that can tell)")
+  app->add_flag("--verbose", flags->verbose,
+                "also print libraries, environment, the worker's choices and its log")
       ->group("Output");
-  app->add_option("--db", flags->database, "also store the run in this file")->group("Output")->type_name("");
-  app->footer("Exit code: 0 the run was ok, 1 it had another outcome, 2 bad input, 130 interrupted.");
+  app->add_flag("--profile", flags->profile,
+                "print what each kernel of each layer costs (workers that can tell)")
+      ->group("Output");
+  app->add_option("--db", flags->database, "also store the run in this file")
+      ->group("Output")
+      ->type_name("");
+  app->footer(
+      "Exit code: 0 the run was ok, 1 it had another outcome, 2 bad input, 130 interrupted.");
   return {app, [flags] { return Run(*flags); }};
 }
 

@@ -55,19 +55,20 @@ void PrintText(const TypedGraph& graph, const std::string& data, const std::stri
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     const TypedLayer& typed = graph.layers[i];
     const Cost cost = LayerCost(graph, i);
-    table.AddRow({typed.layer.name, std::string(OpName(typed.layer.op)), ToString(typed.output.shape),
-                  std::to_string(cost.parameters), std::to_string(cost.forward_flops),
-                  std::to_string(cost.activation_bytes)});
+    table.AddRow({typed.layer.name, std::string(OpName(typed.layer.op)),
+                  ToString(typed.output.shape), std::to_string(cost.parameters),
+                  std::to_string(cost.forward_flops), std::to_string(cost.activation_bytes)});
   }
   const Cost total = TotalCost(graph);
-  table.AddRow({"total", "", "", std::to_string(total.parameters), std::to_string(total.forward_flops),
-                std::to_string(total.activation_bytes)});
-  fmt::print("{} on {}, batch {}, fingerprint {}\n{}", graph.name, data.empty() ? "its own input" : data, graph.batch,
-             fingerprint, table.Render());
+  table.AddRow({"total", "", "", std::to_string(total.parameters),
+                std::to_string(total.forward_flops), std::to_string(total.activation_bytes)});
+  fmt::print("{} on {}, batch {}, fingerprint {}\n{}", graph.name,
+             data.empty() ? "its own input" : data, graph.batch, fingerprint, table.Render());
   fmt::print("{} parameters ({}); forward {} FLOP, backward {} FLOP; activations {}\n",
              HumanCount(static_cast<double>(total.parameters)), HumanBytes(total.parameter_bytes),
              HumanCount(static_cast<double>(total.forward_flops)),
-             HumanCount(static_cast<double>(total.backward_flops)), HumanBytes(total.activation_bytes));
+             HumanCount(static_cast<double>(total.backward_flops)),
+             HumanBytes(total.activation_bytes));
 }
 
 Result<int64_t> AxisInteger(AxisIndex axis, const std::string& text) {
@@ -108,17 +109,25 @@ Result<int> Show(const ShowFlags& flags) {
 }  // namespace
 
 Command AddShowCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("show", "A network layer by layer: shapes, parameters, FLOPs, bytes");
+  CLI::App* app =
+      root.add_subcommand("show", "A network layer by layer: shapes, parameters, FLOPs, bytes");
   auto flags = std::make_shared<ShowFlags>();
-  app->add_option("network", flags->network, "a name (tench list networks), or the file of a network: tench's JSON or Caffe's prototxt")
+  app->add_option(
+         "network", flags->network,
+         "a name (tench list networks), or the file of a network: tench's JSON or Caffe's prototxt")
       ->required()
       ->type_name("");
   app->add_option("--data", flags->data, "the data set it is built for [its own]")->type_name("");
-  app->add_option("--batch", flags->batch, "batch size of the shapes and counts [1]")->type_name("");
-  app->add_option("--length", flags->length, "sequence length of recurrent networks [the data set's]")->type_name("");
+  app->add_option("--batch", flags->batch, "batch size of the shapes and counts [1]")
+      ->type_name("");
+  app->add_option("--length", flags->length,
+                  "sequence length of recurrent networks [the data set's]")
+      ->type_name("");
   app->add_flag("--json", flags->json, "as JSON");
-  app->add_flag("--graph", flags->graph, "print the network itself in tench's JSON form, to keep or to edit");
-  app->add_flag("--prototxt", flags->prototxt, "print the network as a prototxt that Caffe trains (--batch is its batch size)");
+  app->add_flag("--graph", flags->graph,
+                "print the network itself in tench's JSON form, to keep or to edit");
+  app->add_flag("--prototxt", flags->prototxt,
+                "print the network as a prototxt that Caffe trains (--batch is its batch size)");
   return {app, [flags] { return Show(*flags); }};
 }
 

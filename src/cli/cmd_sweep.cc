@@ -38,7 +38,8 @@ const WorkerEntry* FindInstalled(const WorkerCatalog& workers, const WorkerName&
   return entry.ok() && (*entry)->installed() ? *entry : nullptr;
 }
 
-// Whether it is installed and finds what it drives; a worker that does not answer is kept, so that its runs say why.
+// Whether it is installed and finds what it drives; a worker that does not answer is kept, so that
+// its runs say why.
 bool IsReady(WorkerCatalog& workers, const WorkerName& worker) {
   const WorkerEntry* entry = FindInstalled(workers, worker);
   if (entry == nullptr) return false;
@@ -46,8 +47,12 @@ bool IsReady(WorkerCatalog& workers, const WorkerName& worker) {
   return !description.ok() || !description->facts.contains(kMissingFact);
 }
 
-std::string Plural(size_t count, std::string_view noun, std::string_view plural) { return fmt::format("{} {}", count, count == 1 ? noun : plural); }
-std::string Plural(size_t count, const std::string& noun) { return Plural(count, noun, noun + "s"); }
+std::string Plural(size_t count, std::string_view noun, std::string_view plural) {
+  return fmt::format("{} {}", count, count == 1 ? noun : plural);
+}
+std::string Plural(size_t count, const std::string& noun) {
+  return Plural(count, noun, noun + "s");
+}
 
 Result<SweepPlan> Plan(const SweepFlags& flags, WorkerCatalog& workers) {
   const Suite suite = TENCH_TRY(LoadSuite(flags.suite, SuiteFolders()));
@@ -68,14 +73,15 @@ Result<SweepPlan> Plan(const SweepFlags& flags, WorkerCatalog& workers) {
   plan.request.sketch_folders = SketchFolders();
   plan.request.readers = FileReaders();
   plan.request.cells = TENCH_TRY(Expand(suite, KnownNames(workers)));
-  std::map<std::string, bool> ready;   // each worker is asked once, however many cells it has
+  std::map<std::string, bool> ready;  // each worker is asked once, however many cells it has
   const auto is_ready = [&](const std::string& worker) {
     const auto [known, is_new] = ready.try_emplace(worker);
     if (is_new) known->second = IsReady(workers, WorkerName::Of(worker));
     return known->second;
   };
   std::erase_if(plan.request.cells, [&](const PlannedCell& cell) {
-    return !filter.Matches(cell.cell) || (flags.installed && !is_ready(cell.cell.Text(kAxisWorker)));
+    return !filter.Matches(cell.cell) ||
+           (flags.installed && !is_ready(cell.cell.Text(kAxisWorker)));
   });
   if (plan.request.cells.empty()) {
     return Failed("{}: no cell is left{}", suite.origin,
@@ -89,8 +95,10 @@ Result<SweepPlan> Plan(const SweepFlags& flags, WorkerCatalog& workers) {
 }
 
 void PrintPlan(const SweepPlan& plan) {
-  for (const PlannedCell& cell : plan.request.cells) fmt::print("{}  {}\n", cell.id, cell.cell.Label());
-  fmt::print("{} x {} = {}\n", Plural(plan.request.cells.size(), "cell"), Plural(plan.request.rounds, "round"),
+  for (const PlannedCell& cell : plan.request.cells)
+    fmt::print("{}  {}\n", cell.id, cell.cell.Label());
+  fmt::print("{} x {} = {}\n", Plural(plan.request.cells.size(), "cell"),
+             Plural(plan.request.rounds, "round"),
              Plural(plan.request.cells.size() * plan.request.rounds, "run"));
 }
 
@@ -99,7 +107,9 @@ Result<int> Sweep(const SweepFlags& flags) {
   WorkerCatalog workers = WorkerCatalog::Discover();
   const SweepPlan plan = TENCH_TRY(Plan(flags, workers));
   if (!plan.absent.empty()) {
-    fmt::print(stderr, "not installed, so their cells will be `unsupported`: {} (tench doctor says how to get them)\n",
+    fmt::print(stderr,
+               "not installed, so their cells will be `unsupported`: {} (tench doctor says how to "
+               "get them)\n",
                fmt::join(plan.absent, ", "));
   }
   if (flags.dry_run) {
@@ -109,33 +119,43 @@ Result<int> Sweep(const SweepFlags& flags) {
   Store store = TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite));
   Interrupt interrupt;
   SweepProgress progress;
-  const StudyResult result = TENCH_TRY(RunStudy(store, workers, plan.request, progress, interrupt.signal()));
+  const StudyResult result =
+      TENCH_TRY(RunStudy(store, workers, plan.request, progress, interrupt.signal()));
   progress.Close();
   if (result.already_complete) {
-    fmt::print(stderr, "study {} is complete; nothing was run (--new starts another, --rounds adds to it)\n",
-               result.study);
+    fmt::print(
+        stderr,
+        "study {} is complete; nothing was run (--new starts another, --rounds adds to it)\n",
+        result.study);
     return 0;
   }
   std::vector<std::string> counts;
-  for (const auto& [outcome, count] : progress.outcomes()) counts.push_back(fmt::format("{} {}", count, Name(outcome)));
-  fmt::print(stderr, "study {}: {} now ({})\n", result.study, Plural(result.runs, "run"), Join(counts, ", "));
-  if (result.repeats > 0) fmt::print(stderr, "{} of them again, because the machine was disturbed\n", result.repeats);
+  for (const auto& [outcome, count] : progress.outcomes())
+    counts.push_back(fmt::format("{} {}", count, Name(outcome)));
+  fmt::print(stderr, "study {}: {} now ({})\n", result.study, Plural(result.runs, "run"),
+             Join(counts, ", "));
+  if (result.repeats > 0)
+    fmt::print(stderr, "{} of them again, because the machine was disturbed\n", result.repeats);
   if (result.disturbed > 0) {
-    fmt::print(stderr, "the machine was disturbed: {} without an undisturbed run; a quiet machine gives narrower intervals (tench doctor)\n",
+    fmt::print(stderr,
+               "the machine was disturbed: {} without an undisturbed run; a quiet machine gives "
+               "narrower intervals (tench doctor)\n",
                Plural(static_cast<size_t>(result.disturbed), "round of a cell", "rounds of cells"));
   }
   if (result.interrupted) {
     fmt::print(stderr, "interrupted; the same command goes on from here\n");
     return 130;
   }
-  fmt::print(stderr, "see: tench results --db {} --study {}\n", ShellQuote(flags.database), result.study);
+  fmt::print(stderr, "see: tench results --db {} --study {}\n", ShellQuote(flags.database),
+             result.study);
   return 0;
 }
 
 }  // namespace
 
 Command AddSweepCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("sweep", "The matrix of a suite, in shuffled rounds, resumable");
+  CLI::App* app =
+      root.add_subcommand("sweep", "The matrix of a suite, in shuffled rounds, resumable");
   auto flags = std::make_shared<SweepFlags>();
   app->add_option("suite", flags->suite, "a YAML file, or the name of a suite (tench list suites)")
       ->required()
@@ -144,20 +164,29 @@ Command AddSweepCommand(CLI::App& root) {
   app->add_option("--rounds", flags->rounds, "rounds instead of the suite's own number")
       ->type_name("")
       ->check(CLI::Range(int64_t{1}, int64_t{100000}).description(""));
-  app->add_option("--only", flags->only, "keep the cells that match, e.g. --only network=lenet,mlp --only batch=64")
+  app->add_option("--only", flags->only,
+                  "keep the cells that match, e.g. --only network=lenet,mlp --only batch=64")
       ->type_name("")
       ->take_all();
-  app->add_option("--machine", flags->machine, "the label of this machine [host name]")->type_name("");
+  app->add_option("--machine", flags->machine, "the label of this machine [host name]")
+      ->type_name("");
   app->add_flag("--installed", flags->installed,
-                "leave out workers that are not installed or miss what they drive, instead of storing them as unsupported");
-  app->add_flag("--no-verify", flags->unverified, "measure without checking first that each worker computes the right thing");
-  app->add_flag("--no-sentinel", flags->no_sentinel, "do not time the noise sentinel (a few ms of fixed work) before and after every run");
-  app->add_flag("--no-repeat", flags->no_repeat, "do not repeat disturbed runs at the end (otherwise at most a fifth of all runs is)");
+                "leave out workers that are not installed or miss what they drive, instead of "
+                "storing them as unsupported");
+  app->add_flag("--no-verify", flags->unverified,
+                "measure without checking first that each worker computes the right thing");
+  app->add_flag(
+      "--no-sentinel", flags->no_sentinel,
+      "do not time the noise sentinel (a few ms of fixed work) before and after every run");
+  app->add_flag(
+      "--no-repeat", flags->no_repeat,
+      "do not repeat disturbed runs at the end (otherwise at most a fifth of all runs is)");
   app->add_flag("--dry-run", flags->dry_run, "list the cells and stop");
   app->add_flag("--new", flags->fresh, "begin a study of its own, even if one could go on");
   app->footer(
       "Stopped by Ctrl-C, a kill or a power cut, the same command goes on where it stopped.\n"
-      "A failed run is data: it does not change the exit code. Exit code: 0 done, 2 bad input, 130 interrupted.");
+      "A failed run is data: it does not change the exit code. Exit code: 0 done, 2 bad input, 130 "
+      "interrupted.");
   return {app, [flags] { return Sweep(*flags); }};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tench train`: what `caffe train` does, by any worker: a solver's file in, Caffe's log lines and .caffemodel snapshots out.
+// `tench train`: what `caffe train` does, by any worker: a solver's file in, Caffe's log lines and
+// .caffemodel snapshots out.
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,12 +32,16 @@ void Note(const std::string& text) { fmt::print(stderr, "tench: note: {}\n", tex
 
 std::vector<int64_t> SnapshotSteps(const CaffeSolver& solver) {
   std::vector<int64_t> steps;
-  for (int64_t at = solver.snapshot; solver.snapshot > 0 && at <= solver.max_iterations; at += solver.snapshot) steps.push_back(at);
-  if (solver.snapshot_after_train && (steps.empty() || steps.back() != solver.max_iterations)) steps.push_back(solver.max_iterations);
+  for (int64_t at = solver.snapshot; solver.snapshot > 0 && at <= solver.max_iterations;
+       at += solver.snapshot)
+    steps.push_back(at);
+  if (solver.snapshot_after_train && (steps.empty() || steps.back() != solver.max_iterations))
+    steps.push_back(solver.max_iterations);
   return steps;
 }
 
-Result<Job> MakeJob(const TrainFlags& flags, const CaffeSolver& solver, const CaffeNetwork& network) {
+Result<Job> MakeJob(const TrainFlags& flags, const CaffeSolver& solver,
+                    const CaffeNetwork& network) {
   Job job;
   job.network = network.graph;
   job.batch = flags.batch > 0 ? flags.batch : network.batch;
@@ -58,10 +63,12 @@ Result<Job> MakeJob(const TrainFlags& flags, const CaffeSolver& solver, const Ca
 }
 
 // The parameters of a snapshot's raw files as a .caffemodel.
-Status KeepSnapshot(const std::string& file, const CaffeNetwork& network, const std::filesystem::path& folder) {
+Status KeepSnapshot(const std::string& file, const CaffeNetwork& network,
+                    const std::filesystem::path& folder) {
   const TypedGraph typed = TENCH_TRY(Infer(network.graph, 1));
   const ParameterSource source = [&](const Parameter& parameter, std::span<float> out) {
-    return ReadRaw(TensorPath(folder, parameter.trained ? "parameters" : "state", parameter.name), out);
+    return ReadRaw(TensorPath(folder, parameter.trained ? "parameters" : "state", parameter.name),
+                   out);
   };
   return WriteCaffemodel(file, typed, network.names, source);
 }
@@ -85,14 +92,20 @@ Result<int> TrainSolver(const TrainFlags& flags) {
   if (!job.snapshots.after.empty()) TENCH_TRY(CheckPrefix(solver.snapshot_prefix));
   for (const std::string& note : solver.notes) Note(note);
   for (const std::string& note : network.notes) Note(note);
-  Note(flags.images > 0 ? fmt::format("the data is synthetic: {} samples in the shape of the network's inputs", flags.images)
-                        : "the data is synthetic: one batch in the shape of the network's inputs (--images cycles through more)");
+  Note(flags.images > 0
+           ? fmt::format("the data is synthetic: {} samples in the shape of the network's inputs",
+                         flags.images)
+           : "the data is synthetic: one batch in the shape of the network's inputs (--images "
+             "cycles through more)");
 
   const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make("tench-weights-"));
-  CaffeLogWriter log(solver, network.graph, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
-  std::vector<std::string> weights = flags.weights.empty() ? solver.weights : Split(flags.weights, ',');
+  CaffeLogWriter log(solver, network.graph,
+                     [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
+  std::vector<std::string> weights =
+      flags.weights.empty() ? solver.weights : Split(flags.weights, ',');
   for (const std::string& file : weights) {
-    const WeightFiles files = TENCH_TRY(UnpackWeights(file, network.graph, network.names, folder.path()));
+    const WeightFiles files =
+        TENCH_TRY(UnpackWeights(file, network.graph, network.names, folder.path()));
     for (const std::string& note : files.notes) Note(note);
     for (const auto& [name, path] : files.load) job.tensors.load[name] = path;
     log.Weights(file);
@@ -101,7 +114,8 @@ Result<int> TrainSolver(const TrainFlags& flags) {
   TrainingEvents events;
   events.on_hello = [&](const Hello&) -> Status { return log.Start(), Ok(); };
   events.on_steps = [&](const Steps& steps) -> Status {
-    for (size_t i = 0; i < steps.loss.size(); ++i) log.Step(steps.first + static_cast<int64_t>(i), steps.step_ns[i], steps.loss[i]);
+    for (size_t i = 0; i < steps.loss.size(); ++i)
+      log.Step(steps.first + static_cast<int64_t>(i), steps.step_ns[i], steps.loss[i]);
     return Ok();
   };
   events.on_snapshot = [&](int64_t steps, const std::filesystem::path& from) -> Status {
@@ -111,7 +125,8 @@ Result<int> TrainSolver(const TrainFlags& flags) {
     return KeepSnapshot(file, network, from);
   };
   Interrupt interrupt;
-  const TrainingEnd end = TENCH_TRY(Train(*entry, worker.version, std::move(job), events, interrupt.signal()));
+  const TrainingEnd end =
+      TENCH_TRY(Train(*entry, worker.version, std::move(job), events, interrupt.signal()));
   log.Done(end == TrainingEnd::kComplete);
   return end == TrainingEnd::kComplete ? 0 : 130;
 }
@@ -119,17 +134,35 @@ Result<int> TrainSolver(const TrainFlags& flags) {
 }  // namespace
 
 Command AddTrainCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("train", "Train a Caffe solver's network, as `caffe train` does, with any worker");
+  CLI::App* app = root.add_subcommand(
+      "train", "Train a Caffe solver's network, as `caffe train` does, with any worker");
   auto flags = std::make_shared<TrainFlags>();
-  app->add_option("--solver", flags->solver, "the solver's prototxt; its network is looked for from here, then beside it")->required()->type_name("");
-  app->add_option("--worker", flags->worker, "who trains (tench list workers), or NAME@VERSION [native]")->type_name("");
-  app->add_option("--weights", flags->weights, "begin with the weights of these .caffemodel files, by layer name (separated by commas)")->type_name("");
-  app->add_option("--batch", flags->batch, "batch size [what the network's file says]")->type_name("")->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
-  app->add_option("--threads", flags->threads, "threads [all CPUs]")->type_name("")->check(CLI::Range(int64_t{1}, int64_t{4096}));
-  app->add_option("--images", flags->images, "cycle through so many synthetic samples [one batch]")->type_name("")->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
-  app->add_option("--max-iter", flags->iterations, "iterations [what the solver says]")->type_name("")->check(CLI::Range(int64_t{1}, int64_t{1} << 31));
+  app->add_option("--solver", flags->solver,
+                  "the solver's prototxt; its network is looked for from here, then beside it")
+      ->required()
+      ->type_name("");
+  app->add_option("--worker", flags->worker,
+                  "who trains (tench list workers), or NAME@VERSION [native]")
+      ->type_name("");
+  app->add_option(
+         "--weights", flags->weights,
+         "begin with the weights of these .caffemodel files, by layer name (separated by commas)")
+      ->type_name("");
+  app->add_option("--batch", flags->batch, "batch size [what the network's file says]")
+      ->type_name("")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  app->add_option("--threads", flags->threads, "threads [all CPUs]")
+      ->type_name("")
+      ->check(CLI::Range(int64_t{1}, int64_t{4096}));
+  app->add_option("--images", flags->images, "cycle through so many synthetic samples [one batch]")
+      ->type_name("")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+  app->add_option("--max-iter", flags->iterations, "iterations [what the solver says]")
+      ->type_name("")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 31));
   app->footer(
-      "The log goes to standard error in Caffe's own format. Snapshots are PREFIX_iter_N.caffemodel; Ctrl-C writes one and stops.\n"
+      "The log goes to standard error in Caffe's own format. Snapshots are "
+      "PREFIX_iter_N.caffemodel; Ctrl-C writes one and stops.\n"
       "Exit code: 0 trained, 2 bad input or a worker that failed, 130 interrupted.");
   return {app, [flags] { return TrainSolver(*flags); }};
 }

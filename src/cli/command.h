@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A command of the tench program: its flags, and what it does once they are parsed. Each cmd_*.cc adds one. An error it
-// returns is printed by main as one line, and the exit code is 2; otherwise the code is what it returns.
+// A command of the tench program: its flags, and what it does once they are parsed. Each cmd_*.cc
+// adds one. An error it returns is printed by main as one line, and the exit code is 2; otherwise
+// the code is what it returns.
 
 #include <CLI/CLI.hpp>
 #include <functional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Ctrl-C and a polite kill, as a number that long work looks at: 0, or the signal. A second Ctrl-C ends tench at once
-// (its worker dies with it). The one place where tench handles signals; made by a command before it starts long work,
-// once per process.
+// Ctrl-C and a polite kill, as a number that long work looks at: 0, or the signal. A second Ctrl-C
+// ends tench at once (its worker dies with it). The one place where tench handles signals; made by
+// a command before it starts long work, once per process.
 
 namespace tench {
 

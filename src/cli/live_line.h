@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The line at the bottom that changes while work goes on. On a terminal it is rewritten in place, cut to the width;
-// elsewhere it is silent, and only Print's lines appear. Everything goes to stderr, so that stdout holds results alone.
+// The line at the bottom that changes while work goes on. On a terminal it is rewritten in place,
+// cut to the width; elsewhere it is silent, and only Print's lines appear. Everything goes to
+// stderr, so that stdout holds results alone.
 
 #include <string>
 #include <string_view>

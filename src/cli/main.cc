@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tench program: parses the command line, runs one command, and turns its result into an exit code.
-//   0  done            1  done, and the answer is "no" (a failed run, a failed check, something slower)
-//   3  done, and the answer is "nobody knows" (an ambiguous comparison)
-//   2  the user's mistake, or the machine's (one line says which)      130  stopped by Ctrl-C
+// The tench program: parses the command line, runs one command, and turns its result into an exit
+// code.
+//   0  done            1  done, and the answer is "no" (a failed run, a failed check, something
+//   slower) 3  done, and the answer is "nobody knows" (an ambiguous comparison) 2  the user's
+//   mistake, or the machine's (one line says which)      130  stopped by Ctrl-C
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -15,10 +16,12 @@ namespace tench {
 namespace {
 
 constexpr const char* kAbout =
-    "tench: trains the same networks, from the same weights, on the same data, in every deep-learning framework,\n"
+    "tench: trains the same networks, from the same weights, on the same data, in every "
+    "deep-learning framework,\n"
     "and reports what each costs.";
 constexpr const char* kFooter =
-    "Start with: tench doctor; tench run --worker reference --network lenet; tench sweep quick; tench results\n"
+    "Start with: tench doctor; tench run --worker reference --network lenet; tench sweep quick; "
+    "tench results\n"
     "Each command has its own --help.";
 
 int Fail(std::string_view message) {
@@ -40,8 +43,9 @@ std::string Explain(const CLI::App& root, const CLI::ParseError& error) {
   }
   for (const std::string& extra : scope->remaining()) {
     const std::string name = extra.substr(0, extra.find('='));
-    return fmt::format("unknown {} '{}'{} (see tench {}--help)", name.starts_with("-") ? "option" : "argument", name,
-                       Hint(name, names), scope == &root ? "" : scope->get_name() + " ");
+    return fmt::format("unknown {} '{}'{} (see tench {}--help)",
+                       name.starts_with("-") ? "option" : "argument", name, Hint(name, names),
+                       scope == &root ? "" : scope->get_name() + " ");
   }
   for (char& c : message) {
     if (c == '\n') c = ' ';
@@ -56,10 +60,11 @@ int Main(int argc, char** argv) {
   root.require_subcommand(0, 1);
   root.get_formatter()->column_width(34);
   const std::vector<Command> commands = {
-      AddListCommand(root), AddShowCommand(root), AddRunCommand(root),
-      AddSweepCommand(root), AddTrainCommand(root), AddVerifyCommand(root), AddResultsCommand(root),
-      AddCompareCommand(root), AddReportCommand(root), AddExportCommand(root),
-      AddImportCommand(root), AddMergeCommand(root), AddDoctorCommand(root)};
+      AddListCommand(root),    AddShowCommand(root),    AddRunCommand(root),
+      AddSweepCommand(root),   AddTrainCommand(root),   AddVerifyCommand(root),
+      AddResultsCommand(root), AddCompareCommand(root), AddReportCommand(root),
+      AddExportCommand(root),  AddImportCommand(root),  AddMergeCommand(root),
+      AddDoctorCommand(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

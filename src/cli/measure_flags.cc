@@ -12,7 +12,8 @@ constexpr int64_t kMaxSteps = 1'000'000'000;
 Status ReadCount(const std::string& text, const char* flag, int64_t low, int64_t& into) {
   if (text.empty()) return Ok();
   const int64_t value = TENCH_TRY(ParseInteger(text).In(flag));
-  if (value < low || value > kMaxSteps) return Failed("{}: {} is not from {} to {}", flag, value, low, kMaxSteps);
+  if (value < low || value > kMaxSteps)
+    return Failed("{}: {} is not from {} to {}", flag, value, low, kMaxSteps);
   into = value;
   return Ok();
 }
@@ -35,12 +36,16 @@ void MeasureFlags::AddTo(CLI::App& app) {
   add("--warmup", warmup_, "steps before the clock counts [3]");
   add("--min-steps", min_steps_, "stop rule: at least so many timed steps [10]");
   add("--min-time", min_time_, "stop rule: at least so long, e.g. 0.5s [500ms]");
-  add("--interval", interval_, "stop rule: until the 95 % interval of the median is within this share of it [1%]");
-  add("--time-limit", time_limit_, "stop rule: give up (unconverged) after so much timed work [30s]");
+  add("--interval", interval_,
+      "stop rule: until the 95 % interval of the median is within this share of it [1%]");
+  add("--time-limit", time_limit_,
+      "stop rule: give up (unconverged) after so much timed work [30s]");
   add("--timeout", timeout_, "end the whole run after so long, e.g. 90s, 10m [10m]");
   add("--memory-limit", memory_limit_,
-      "end the run above this resident set + swap, e.g. 8GiB [what the machine has, less a reserve]");
-  add("--swap", swap_, "allow: a swapping run is flagged; kill: it is ended as out_of_memory [allow]");
+      "end the run above this resident set + swap, e.g. 8GiB [what the machine has, less a "
+      "reserve]");
+  add("--swap", swap_,
+      "allow: a swapping run is flagged; kill: it is ended as out_of_memory [allow]");
 }
 
 Result<Budget> MeasureFlags::ToBudget() const {
@@ -68,7 +73,8 @@ Result<Limits> MeasureFlags::ToLimits() const {
   TENCH_TRY(ReadDuration(timeout_, "--timeout", limits.timeout_ns));
   if (!memory_limit_.empty()) {
     limits.memory_bytes = TENCH_TRY(ParseBytes(memory_limit_).In("--memory-limit"));
-    if (limits.memory_bytes <= 0) return Failed("--memory-limit: '{}' is not a positive size", memory_limit_);
+    if (limits.memory_bytes <= 0)
+      return Failed("--memory-limit: '{}' is not a positive size", memory_limit_);
   }
   if (swap_ == "kill") {
     limits.swap = SwapPolicy::kKill;

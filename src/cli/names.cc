@@ -19,7 +19,9 @@ Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers) 
     TENCH_TRY(LoadNetwork(path, "", 0, readers));
     return Ok();
   };
-  names.resolve_data = [](const std::string& network, const std::string& data) { return ResolveData(network, data); };
+  names.resolve_data = [](const std::string& network, const std::string& data) {
+    return ResolveData(network, data);
+  };
   return names;
 }
 

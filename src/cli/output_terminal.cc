@@ -8,7 +8,8 @@ namespace tench {
 
 size_t OutputWidth() {
   winsize size = {};
-  return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col
+                                                                                    : 0;
 }
 
 }  // namespace tench

@@ -11,7 +11,9 @@ void StudyFlags::AddTo(CLI::App& app, With with) {
   app.add_option("--db", database_, fmt::format("the store [{}]", kDefaultDatabase))->type_name("");
   app.add_option("--study", study_, "only this study: its number, or latest [all]")->type_name("");
   if (with == With::kStudy) return;
-  app.add_option("--only", only_, "keep the runs that match, e.g. --only network=lenet,mlp --only batch=64 --only machine=pond")
+  app.add_option("--only", only_,
+                 "keep the runs that match, e.g. --only network=lenet,mlp --only batch=64 --only "
+                 "machine=pond")
       ->type_name("")
       ->take_all();
 }

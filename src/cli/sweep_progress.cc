@@ -10,8 +10,8 @@ namespace {
 constexpr int kBarWidth = 20;
 
 std::string Short(const Cell& cell) {
-  return fmt::format("{} {} {} b{}", cell.Text(kAxisWorker), cell.Text(kAxisNetwork), Name(cell.phase()),
-                     cell.Integer(kAxisBatch));
+  return fmt::format("{} {} {} b{}", cell.Text(kAxisWorker), cell.Text(kAxisNetwork),
+                     Name(cell.phase()), cell.Integer(kAxisBatch));
 }
 
 std::string ResultText(const RunRecord& run) {
@@ -22,8 +22,10 @@ std::string ResultText(const RunRecord& run) {
 
 std::string Head(const StudyProgress& progress) {
   const double fraction =
-      progress.total > 0 ? static_cast<double>(progress.done) / static_cast<double>(progress.total) : 1;
-  std::string head = fmt::format("{} {}/{}", ProgressBar(fraction, kBarWidth), progress.done, progress.total);
+      progress.total > 0 ? static_cast<double>(progress.done) / static_cast<double>(progress.total)
+                         : 1;
+  std::string head =
+      fmt::format("{} {}/{}", ProgressBar(fraction, kBarWidth), progress.done, progress.total);
   if (progress.disturbed > 0) head += fmt::format(", {} disturbed", progress.disturbed);
   if (progress.repeats > 0) head += fmt::format(", repeating {}", progress.repeats);
   if (progress.eta_ns > 0) head += ", " + HumanNs(progress.eta_ns) + " left";
@@ -34,18 +36,22 @@ std::string Head(const StudyProgress& progress) {
 
 void SweepProgress::OnStudy(const StudyProgress& progress) {
   if (progress.done == progress.total) return;
-  line_.Print(
-      fmt::format("study {}: {} runs{}", progress.study, progress.total,
-                  progress.resumed > 0 ? fmt::format(", {} of them done before; going on", progress.resumed) : ""));
+  line_.Print(fmt::format("study {}: {} runs{}", progress.study, progress.total,
+                          progress.resumed > 0
+                              ? fmt::format(", {} of them done before; going on", progress.resumed)
+                              : ""));
 }
 
 void SweepProgress::OnStart(const StudyProgress& progress, const PlannedCell& cell) {
-  line_.Show(fmt::format("{} | {} | last: {}", Head(progress), Short(cell.cell), last_.empty() ? "-" : last_));
+  line_.Show(fmt::format("{} | {} | last: {}", Head(progress), Short(cell.cell),
+                         last_.empty() ? "-" : last_));
 }
 
-void SweepProgress::OnProgress(const StudyProgress& progress, const PlannedCell& cell, const RunProgress& run) {
+void SweepProgress::OnProgress(const StudyProgress& progress, const PlannedCell& cell,
+                               const RunProgress& run) {
   const std::string steps = run.steps > 0 ? fmt::format(" {} steps", run.steps) : " " + run.stage;
-  line_.Show(fmt::format("{} | {}{} | last: {}", Head(progress), Short(cell.cell), steps, last_.empty() ? "-" : last_));
+  line_.Show(fmt::format("{} | {}{} | last: {}", Head(progress), Short(cell.cell), steps,
+                         last_.empty() ? "-" : last_));
 }
 
 void SweepProgress::OnFinish(const StudyProgress& progress, const RunRecord& run) {
@@ -54,8 +60,8 @@ void SweepProgress::OnFinish(const StudyProgress& progress, const RunRecord& run
   const bool failed = run.outcome != Outcome::kOk;
   if (line_.terminal() && !failed) return;
   const bool tell = failed && !run.reason.empty() && told_.insert(run.reason).second;
-  line_.Print(fmt::format("[{}/{}] round {} {}{}", progress.done, progress.total, progress.round + 1, last_,
-                          tell ? ": " + run.reason : ""));
+  line_.Print(fmt::format("[{}/{}] round {} {}{}", progress.done, progress.total,
+                          progress.round + 1, last_, tell ? ": " + run.reason : ""));
 }
 
 }  // namespace tench

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a sweep shows while it runs: a bar with done/total, disturbed runs, ETA, the current cell and the last result on a terminal; one
-// plain line per run elsewhere. Failed runs always leave a line; the same long reason is told once.
+// What a sweep shows while it runs: a bar with done/total, disturbed runs, ETA, the current cell
+// and the last result on a terminal; one plain line per run elsewhere. Failed runs always leave a
+// line; the same long reason is told once.
 
 #include <map>
 #include <set>
@@ -16,7 +17,8 @@ class SweepProgress final : public RunnerEvents {
  public:
   void OnStudy(const StudyProgress& progress) override;
   void OnStart(const StudyProgress& progress, const PlannedCell& cell) override;
-  void OnProgress(const StudyProgress& progress, const PlannedCell& cell, const RunProgress& run) override;
+  void OnProgress(const StudyProgress& progress, const PlannedCell& cell,
+                  const RunProgress& run) override;
   void OnFinish(const StudyProgress& progress, const RunRecord& run) override;
 
   // Runs of each outcome, made now.

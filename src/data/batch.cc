@@ -7,8 +7,9 @@
 namespace tench {
 namespace {
 
-// Calls `fill(sample, position, count)` for each stretch of samples that are consecutive in the set: sample `sample`
-// goes to place `position` of the batch, and so on. The set wraps around, possibly more than once in a batch.
+// Calls `fill(sample, position, count)` for each stretch of samples that are consecutive in the
+// set: sample `sample` goes to place `position` of the batch, and so on. The set wraps around,
+// possibly more than once in a batch.
 template <class FillStretch>
 void ForEachStretch(int64_t first, int64_t images, int64_t batch, const FillStretch& fill) {
   int64_t sample = first % images;
@@ -22,8 +23,8 @@ void ForEachStretch(int64_t first, int64_t images, int64_t batch, const FillStre
 
 }  // namespace
 
-void MakeBatch(const TypedGraph& graph, const BatchPlan& plan, int64_t first, std::vector<HostTensor>& tensors,
-               int threads) {
+void MakeBatch(const TypedGraph& graph, const BatchPlan& plan, int64_t first,
+               std::vector<HostTensor>& tensors, int threads) {
   Check(first >= 0, "a batch starts at a negative sample");
   const int64_t images = plan.images > 0 ? plan.images : graph.batch;
   size_t used = 0;
@@ -39,15 +40,19 @@ void MakeBatch(const TypedGraph& graph, const BatchPlan& plan, int64_t first, st
     const bool reals = layer.output.dtype == DType::kF32;
     tensor.f32.resize(reals ? total : 0);
     tensor.i32.resize(reals ? 0 : total);
-    ForEachStretch(first, images, graph.batch, [&](int64_t sample, int64_t position, int64_t count) {
-      const uint64_t index = static_cast<uint64_t>(sample) * elements;
-      const size_t begin = static_cast<size_t>(position) * elements, size = static_cast<size_t>(count) * elements;
-      if (reals) {
-        FillTensor(plan.seed, tensor.name, input->fill, index, std::span(tensor.f32).subspan(begin, size), threads);
-      } else {
-        FillTensor(plan.seed, tensor.name, input->fill, index, std::span(tensor.i32).subspan(begin, size));
-      }
-    });
+    ForEachStretch(first, images, graph.batch,
+                   [&](int64_t sample, int64_t position, int64_t count) {
+                     const uint64_t index = static_cast<uint64_t>(sample) * elements;
+                     const size_t begin = static_cast<size_t>(position) * elements,
+                                  size = static_cast<size_t>(count) * elements;
+                     if (reals) {
+                       FillTensor(plan.seed, tensor.name, input->fill, index,
+                                  std::span(tensor.f32).subspan(begin, size), threads);
+                     } else {
+                       FillTensor(plan.seed, tensor.name, input->fill, index,
+                                  std::span(tensor.i32).subspan(begin, size));
+                     }
+                   });
     if (input->role == InputRole::kLabel && plan.labels > 0) {
       for (int32_t& label : tensor.i32) label = static_cast<int32_t>(label % plan.labels);
     }

@@ -26,8 +26,8 @@ std::vector<HostTensor> Batch(std::string_view network, int64_t batch, int64_t f
 }
 
 const HostTensor& Named(const std::vector<HostTensor>& tensors, std::string_view name) {
-  const auto found =
-      std::find_if(tensors.begin(), tensors.end(), [&](const HostTensor& tensor) { return tensor.name == name; });
+  const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                  [&](const HostTensor& tensor) { return tensor.name == name; });
   Check(found != tensors.end(), "the tensor is missing");
   return *found;
 }
@@ -48,9 +48,11 @@ std::vector<double> Sample(const std::vector<HostTensor>& tensors, int64_t posit
 TEST(BatchTest, SamplesAreTheSameAtEveryBatchSize) {
   for (const char* network : {"lenet", "lstm"}) {
     const auto big = Batch(network, 12, 0);
-    for (int64_t i = 0; i < 12; ++i) EXPECT_EQ(Sample(Batch(network, 1, i), 0), Sample(big, i)) << network << " " << i;
+    for (int64_t i = 0; i < 12; ++i)
+      EXPECT_EQ(Sample(Batch(network, 1, i), 0), Sample(big, i)) << network << " " << i;
     const auto middle = Batch(network, 5, 4);
-    for (int64_t i = 0; i < 5; ++i) EXPECT_EQ(Sample(middle, i), Sample(big, i + 4)) << network << " " << i;
+    for (int64_t i = 0; i < 5; ++i)
+      EXPECT_EQ(Sample(middle, i), Sample(big, i + 4)) << network << " " << i;
     EXPECT_NE(Sample(big, 0), Sample(big, 1));
   }
 }
@@ -60,7 +62,8 @@ TEST(BatchTest, ElementsAreIndexedBySampleAndPlace) {
   const HostTensor& label = Named(tensors, "label");
   const Generator generator(1, "label");
   for (int64_t i = 0; i < 4; ++i)
-    EXPECT_EQ(label.i32[static_cast<size_t>(i)], generator.Integer(static_cast<uint64_t>(7 + i), 0, 10));
+    EXPECT_EQ(label.i32[static_cast<size_t>(i)],
+              generator.Integer(static_cast<uint64_t>(7 + i), 0, 10));
   const TypedGraph graph = Network("lenet", 4);
   const HostTensor& data = Named(tensors, "data");
   const auto layer = std::find_if(graph.layers.begin(), graph.layers.end(),
@@ -73,7 +76,8 @@ TEST(BatchTest, ElementsAreIndexedBySampleAndPlace) {
 TEST(BatchTest, TheSetWrapsAroundAsOftenAsNeeded) {
   const BatchPlan plan{1, 3, 0};
   const auto wrapped = Batch("lenet", 8, 7, plan);
-  for (int64_t i = 0; i < 8; ++i) EXPECT_EQ(Sample(wrapped, i), Sample(Batch("lenet", 1, (7 + i) % 3), 0)) << i;
+  for (int64_t i = 0; i < 8; ++i)
+    EXPECT_EQ(Sample(wrapped, i), Sample(Batch("lenet", 1, (7 + i) % 3), 0)) << i;
 }
 
 TEST(BatchTest, WithoutANumberOfImagesTheSetIsOneBatch) {
@@ -93,7 +97,8 @@ TEST(BatchTest, LabelsCanBeLimitedToFewClasses) {
   EXPECT_EQ(classes(two), (std::set<int32_t>{0, 1}));
   EXPECT_EQ(classes(one), std::set<int32_t>{0});
   EXPECT_EQ(Named(all, "data").f32, Named(one, "data").f32);
-  for (size_t i = 0; i < 64; ++i) EXPECT_EQ(Named(two, "label").i32[i], Named(all, "label").i32[i] % 2);
+  for (size_t i = 0; i < 64; ++i)
+    EXPECT_EQ(Named(two, "label").i32[i], Named(all, "label").i32[i] % 2);
 }
 
 TEST(BatchTest, TheSeedChangesEverySample) {

@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kMaxNetworkBytes = size_t{64} << 20;  // of a network's file
 
-DataSet Images(std::string name, std::string help, int64_t channels, int64_t size, int64_t classes, int64_t images) {
+DataSet Images(std::string name, std::string help, int64_t channels, int64_t size, int64_t classes,
+               int64_t images) {
   InputSpec spec;
   spec.data = name;
   spec.channels = channels;
@@ -19,8 +20,8 @@ DataSet Images(std::string name, std::string help, int64_t channels, int64_t siz
   return {std::move(name), std::move(help), std::move(spec), images};
 }
 
-DataSet Sequences(std::string name, std::string help, int64_t vocabulary, int64_t length, int64_t classes,
-                  int64_t images) {
+DataSet Sequences(std::string name, std::string help, int64_t vocabulary, int64_t length,
+                  int64_t classes, int64_t images) {
   InputSpec spec;
   spec.data = name;
   spec.vocabulary = vocabulary;
@@ -30,14 +31,17 @@ DataSet Sequences(std::string name, std::string help, int64_t vocabulary, int64_
 }
 
 bool IsFile(std::string_view network) {
-  return network.find('/') != std::string_view::npos || network.ends_with(".json") || network.ends_with(".prototxt");
+  return network.find('/') != std::string_view::npos || network.ends_with(".json") ||
+         network.ends_with(".prototxt");
 }
 
 // Words for a network that brings its own inputs.
 Status RefuseDataForFile(std::string_view network, std::string_view data, int64_t length) {
   if (!data.empty())
-    return Failed("'{}' is a file that names its own inputs; it takes no data set '{}'", network, Printable(data));
-  if (length != 0) return Failed("'{}' is a file that names its own inputs; it takes no sequence length", network);
+    return Failed("'{}' is a file that names its own inputs; it takes no data set '{}'", network,
+                  Printable(data));
+  if (length != 0)
+    return Failed("'{}' is a file that names its own inputs; it takes no sequence length", network);
   return Ok();
 }
 
@@ -47,7 +51,8 @@ std::span<const DataSet> DataSets() {
   static const std::vector<DataSet> sets = {
       Images("mnist", "handwritten digits, 1x28x28, 10 classes", 1, 28, 10, 60'000),
       Images("cifar10", "small colour pictures, 3x32x32, 10 classes", 3, 32, 10, 50'000),
-      Images("imagenet", "ILSVRC 2012 photographs, 3x224x224, 1000 classes", 3, 224, 1000, 1'281'167),
+      Images("imagenet", "ILSVRC 2012 photographs, 3x224x224, 1000 classes", 3, 224, 1000,
+             1'281'167),
       Sequences("imdb", "film reviews, 100 of 20000 words, 2 classes", 20'000, 100, 2, 25'000),
   };
   return sets;
@@ -73,7 +78,8 @@ Result<std::string> ResolveData(std::string_view network, std::string_view data)
   return set->name;
 }
 
-Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t length, const NetworkReaders& readers) {
+Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t length,
+                          const NetworkReaders& readers) {
   if (IsFile(name)) {
     TENCH_TRY(RefuseDataForFile(name, data, length));
     for (const auto& [ending, read] : readers) {
@@ -88,7 +94,8 @@ Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t 
   InputSpec spec = set->spec;
   if (length != 0) {
     if (!spec.sequences())
-      return Failed("a sequence length makes no sense for '{}' on '{}': it holds images", name, spec.data);
+      return Failed("a sequence length makes no sense for '{}' on '{}': it holds images", name,
+                    spec.data);
     if (length < 1 || length > kMaxSize)
       return Failed("the sequence length is {}; it must be from 1 to {}", length, kMaxSize);
     spec.length = length;

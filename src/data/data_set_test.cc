@@ -41,7 +41,8 @@ TEST(DataSetTest, EverySetNamesItsSpec) {
 }
 
 TEST(DataSetTest, AnUnknownNameGetsAHint) {
-  EXPECT_EQ(ErrorOf(FindDataSet("cifar-10")), "unknown data set 'cifar-10'; did you mean 'cifar10'?");
+  EXPECT_EQ(ErrorOf(FindDataSet("cifar-10")),
+            "unknown data set 'cifar-10'; did you mean 'cifar10'?");
 }
 
 TEST(LoadNetworkTest, EveryNetworkOfTheZooLoadsOnAllItsData) {
@@ -81,7 +82,8 @@ TEST(LoadNetworkTest, TheLengthIsForSequencesOnly) {
 
 TEST(LoadNetworkTest, MistakesAreNamed) {
   EXPECT_THAT(ErrorOf(LoadNetwork("lenett", "", 0)), HasSubstr("'lenet'"));
-  EXPECT_THAT(ErrorOf(LoadNetwork("lenet", "mnits", 0)), HasSubstr("unknown data set 'mnits'; did you mean 'mnist'?"));
+  EXPECT_THAT(ErrorOf(LoadNetwork("lenet", "mnits", 0)),
+              HasSubstr("unknown data set 'mnits'; did you mean 'mnist'?"));
   EXPECT_THAT(ErrorOf(LoadNetwork("lenet", "imdb", 0)), HasSubstr("mnist"));
   EXPECT_THAT(ErrorOf(ResolveData("lenet", "mnits")), HasSubstr("did you mean 'mnist'?"));
 }
@@ -100,11 +102,14 @@ TEST(LoadNetworkTest, APathIsAFile) {
   EXPECT_THAT(ErrorOf(ResolveData(path, "mnist")), HasSubstr("takes no data set"));
   EXPECT_THAT(ErrorOf(LoadNetwork(path, "", 5)), HasSubstr("takes no sequence length"));
   EXPECT_THAT(ErrorOf(LoadNetwork("absent.json", "", 0)), HasSubstr("absent.json"));
-  const NetworkReaders readers = {{".prototxt", [](const std::string& file) -> Result<Graph> { return Failed("read {}", file); }}};
+  const NetworkReaders readers = {{".prototxt", [](const std::string& file) -> Result<Graph> {
+                                     return Failed("read {}", file);
+                                   }}};
   EXPECT_EQ(ErrorOf(LoadNetwork("a.prototxt", "", 0, readers)), "read a.prototxt");
   EXPECT_EQ(*LoadNetwork(path, "", 0, readers), lenet);
   EXPECT_THAT(ErrorOf(LoadNetwork("./absent", "", 0)), HasSubstr("./absent"));
-  EXPECT_THAT(ErrorOf(LoadNetwork(folder->path().string(), "", 0)), HasSubstr(folder->path().string()));
+  EXPECT_THAT(ErrorOf(LoadNetwork(folder->path().string(), "", 0)),
+              HasSubstr(folder->path().string()));
 }
 
 }  // namespace

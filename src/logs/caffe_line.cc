@@ -14,10 +14,12 @@ bool ParseIteration(std::string_view rest, CaffeLine& line) {
   if (TakeText(rest, " (")) {
     line.kind = Kind::kIteration;
     double rate = 0, seconds = 0;
-    if (!TakeReal(rest, rate) || !TakeText(rest, " iter/s, ") || !TakeReal(rest, seconds) || !TakeText(rest, "s/")) return false;
+    if (!TakeReal(rest, rate) || !TakeText(rest, " iter/s, ") || !TakeReal(rest, seconds) ||
+        !TakeText(rest, "s/"))
+      return false;
     line.seconds = seconds;
-    return TakeInteger(rest, line.iterations) && line.iterations > 0 && TakeText(rest, " iters), loss = ") &&
-           TakeReal(rest, line.value) && rest.empty();
+    return TakeInteger(rest, line.iterations) && line.iterations > 0 &&
+           TakeText(rest, " iters), loss = ") && TakeReal(rest, line.value) && rest.empty();
   }
   if (TakeText(rest, ", loss = ")) {
     line.kind = Kind::kBareIteration;
@@ -33,8 +35,8 @@ bool ParseIteration(std::string_view rest, CaffeLine& line) {
 
 bool ParseTimed(std::string_view rest, CaffeLine& line) {
   line.kind = Kind::kTimed;
-  return TakeInteger(rest, line.number) && TakeText(rest, " forward-backward time: ") && TakeReal(rest, line.value) &&
-         TakeText(rest, " ms.") && rest.empty();
+  return TakeInteger(rest, line.number) && TakeText(rest, " forward-backward time: ") &&
+         TakeReal(rest, line.value) && TakeText(rest, " ms.") && rest.empty();
 }
 
 bool ParseScore(std::string_view rest, CaffeLine& line) {
@@ -48,7 +50,8 @@ bool ParseScore(std::string_view rest, CaffeLine& line) {
 }
 
 bool ParseMessage(std::string_view rest, CaffeLine& line) {
-  if (TakeText(rest, "Iteration ")) return TakeInteger(rest, line.number) && ParseIteration(rest, line);
+  if (TakeText(rest, "Iteration "))
+    return TakeInteger(rest, line.number) && ParseIteration(rest, line);
   if (TakeText(rest, "Iteration: ")) return ParseTimed(rest, line);
   if (TakeText(rest, "Batch ")) return ParseScore(rest, line);
   if (rest == "Starting Optimization" || rest.starts_with("Solving ")) line.kind = Kind::kStart;

@@ -11,7 +11,8 @@ namespace {
 
 using Kind = CaffeLine::Kind;
 
-CaffeLine Parse(const std::string& message, const std::string& prefix = "I1115 23:02:19.619979 29467 solver.cpp:239] ") {
+CaffeLine Parse(const std::string& message,
+                const std::string& prefix = "I1115 23:02:19.619979 29467 solver.cpp:239] ") {
   const auto line = ParseCaffeLine(prefix + message);
   EXPECT_TRUE(line.ok() && line->has_value()) << message;
   CaffeLine parsed = **line;
@@ -20,7 +21,8 @@ CaffeLine Parse(const std::string& message, const std::string& prefix = "I1115 2
 }
 
 TEST(CaffeLineTest, ReadsTheLinesOfATraining) {
-  const CaffeLine iteration = Parse("Iteration 20 (0.684932 iter/s, 29.2s/20 iters), loss = 6.02856");
+  const CaffeLine iteration =
+      Parse("Iteration 20 (0.684932 iter/s, 29.2s/20 iters), loss = 6.02856");
   EXPECT_EQ(iteration.kind, Kind::kIteration);
   EXPECT_EQ(iteration.number, 20);
   EXPECT_EQ(iteration.iterations, 20);
@@ -35,8 +37,10 @@ TEST(CaffeLineTest, ReadsTheLinesOfATraining) {
 }
 
 TEST(CaffeLineTest, ForgivesTheFirstRateThatIsGarbage) {
-  EXPECT_EQ(Parse("Iteration 0 (-3.32108e-43 iter/s, 1.221s/1 iters), loss = 6.75805").kind, Kind::kIteration);
-  EXPECT_EQ(Parse("Iteration 0 (-9.1e-400 iter/s, 1.221s/1 iters), loss = 6.75805").kind, Kind::kIteration);
+  EXPECT_EQ(Parse("Iteration 0 (-3.32108e-43 iter/s, 1.221s/1 iters), loss = 6.75805").kind,
+            Kind::kIteration);
+  EXPECT_EQ(Parse("Iteration 0 (-9.1e-400 iter/s, 1.221s/1 iters), loss = 6.75805").kind,
+            Kind::kIteration);
   EXPECT_EQ(Parse("Iteration 0 (-nan iter/s, 0s/1 iters), loss = 6.75805").kind, Kind::kIteration);
 }
 
@@ -47,7 +51,8 @@ TEST(CaffeLineTest, ReadsALossThatIsNoNumber) {
 }
 
 TEST(CaffeLineTest, ReadsTheLinesOfTestAndTime) {
-  const auto score = ParseCaffeLine("I20261115 22:57:49.957798 28018 caffe.cpp:312] Batch 7, loss/a = 2.30259");
+  const auto score =
+      ParseCaffeLine("I20261115 22:57:49.957798 28018 caffe.cpp:312] Batch 7, loss/a = 2.30259");
   ASSERT_TRUE(score.ok() && *score);
   EXPECT_EQ((*score)->kind, Kind::kScore);
   EXPECT_EQ((*score)->number, 7);
@@ -60,16 +65,21 @@ TEST(CaffeLineTest, ReadsTheLinesOfTestAndTime) {
 }
 
 TEST(CaffeLineTest, KnowsTheLastWordsOfCaffe) {
-  const auto line = ParseCaffeLine("F1115 22:57:49.957798 28018 syncedmem.cpp:71] Check failed: error == cudaSuccess (2 vs. 0)  out of memory");
+  const auto line = ParseCaffeLine(
+      "F1115 22:57:49.957798 28018 syncedmem.cpp:71] Check failed: error == cudaSuccess (2 vs. 0)  "
+      "out of memory");
   ASSERT_TRUE(line.ok() && *line);
   EXPECT_EQ((*line)->kind, Kind::kFatal);
   EXPECT_EQ((*line)->text, "Check failed: error == cudaSuccess (2 vs. 0)  out of memory");
 }
 
 TEST(CaffeLineTest, ComplainsOfALineThatGoesOnOtherwise) {
-  for (const char* message : {"Iteration x, loss = 1", "Iteration 3 (1 iter/s, 1s/0 iters), loss = 1", "Iteration 3 (1 iter/s, 1s/1 iters), loss = 1x",
-                              "Iteration 3, loss = ", "Iteration: 1 forward-backward time: ms.", "Batch 1, x"}) {
-    const auto line = ParseCaffeLine(std::string("I1115 23:02:19.619979 29467 solver.cpp:239] ") + message);
+  for (const char* message :
+       {"Iteration x, loss = 1", "Iteration 3 (1 iter/s, 1s/0 iters), loss = 1",
+        "Iteration 3 (1 iter/s, 1s/1 iters), loss = 1x",
+        "Iteration 3, loss = ", "Iteration: 1 forward-backward time: ms.", "Batch 1, x"}) {
+    const auto line =
+        ParseCaffeLine(std::string("I1115 23:02:19.619979 29467 solver.cpp:239] ") + message);
     ASSERT_FALSE(line.ok()) << message;
     EXPECT_THAT(line.error().message, testing::HasSubstr("not as Caffe writes it"));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caffe prints an iteration's line after its backward pass and before its update. The seconds in it have three digits, and the rate of the
-// first line is that of an uninitialised counter: so the time stamps are used, and the seconds only where a clock was set back.
+// Caffe prints an iteration's line after its backward pass and before its update. The seconds in it
+// have three digits, and the rate of the first line is that of an uninitialised counter: so the
+// time stamps are used, and the seconds only where a clock was set back.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -23,44 +24,64 @@ class CaffeReader {
     if (!first_) first_ = line.time;
     last_ = line.time;
     switch (line.kind) {
-      case Kind::kStart: mark_ = line.time; break;
-      case Kind::kTestBegin: test_begin_ = line.time; break;
+      case Kind::kStart:
+        mark_ = line.time;
+        break;
+      case Kind::kTestBegin:
+        test_begin_ = line.time;
+        break;
       case Kind::kTestOutput:
         if (test_begin_) test_us_ = std::max<int64_t>(0, ElapsedUs(*test_begin_, line.time));
         break;
-      case Kind::kIteration: return AddIteration(line);
-      case Kind::kBareIteration: bare_ = line; break;
-      case Kind::kRate: return AddBareIteration(line.number);
-      case Kind::kFatal: Fail(line.text); break;
-      default: break;
+      case Kind::kIteration:
+        return AddIteration(line);
+      case Kind::kBareIteration:
+        bare_ = line;
+        break;
+      case Kind::kRate:
+        return AddBareIteration(line.number);
+      case Kind::kFatal:
+        Fail(line.text);
+        break;
+      default:
+        break;
     }
     return Ok();
   }
 
   Result<TrainingLog> Finish() {
     if (log_.loss.empty() && log_.failure == TrainingLog::Failure::kNone) {
-      return Failed("{}: no iteration of a training is in it; is it what `caffe train` wrote, with `display` set in the solver?",
-                    origin_);
+      return Failed(
+          "{}: no iteration of a training is in it; is it what `caffe train` wrote, with `display` "
+          "set in the solver?",
+          origin_);
     }
-    if (first_) log_.wall_ns = static_cast<int64_t>(std::clamp(SecondsTo(*first_, last_), 0.0, kMostLogSeconds) * 1e9);
+    if (first_)
+      log_.wall_ns =
+          static_cast<int64_t>(std::clamp(SecondsTo(*first_, last_), 0.0, kMostLogSeconds) * 1e9);
     return std::move(log_);
   }
 
  private:
-  static double SecondsTo(const GlogTime& from, const GlogTime& to) { return static_cast<double>(ElapsedUs(from, to)) / 1e6; }
+  static double SecondsTo(const GlogTime& from, const GlogTime& to) {
+    return static_cast<double>(ElapsedUs(from, to)) / 1e6;
+  }
 
-  // Only the line of the rate makes it certain that the iteration was one of the training: the last line of all is a forward pass.
+  // Only the line of the rate makes it certain that the iteration was one of the training: the last
+  // line of all is a forward pass.
   Status AddBareIteration(int64_t number) {
     const std::optional<CaffeLine> line = std::exchange(bare_, std::nullopt);
     return line && line->number == number ? AddIteration(*line) : Ok();
   }
 
   Result<double> SecondsOf(const CaffeLine& line) const {
-    const double stamped = mark_ ? SecondsTo(*mark_, line.time) - static_cast<double>(test_us_) / 1e6 : -1;
+    const double stamped =
+        mark_ ? SecondsTo(*mark_, line.time) - static_cast<double>(test_us_) / 1e6 : -1;
     if (stamped >= 0 && stamped < kMostLogSeconds) return stamped;
     if (line.seconds && *line.seconds >= 0 && *line.seconds < kMostLogSeconds) return *line.seconds;
     return Failed("nothing tells how long iteration {} took: {}", line.number,
-                  mark_ ? "the time stamps go backwards" : "the log does not show when the optimisation began");
+                  mark_ ? "the time stamps go backwards"
+                        : "the log does not show when the optimisation began");
   }
 
   Status AddIteration(const CaffeLine& line) {
@@ -70,13 +91,16 @@ class CaffeReader {
     } else {
       iterations = line.number - previous_;
       if (iterations <= 0) {
-        return Failed("iteration {} after iteration {}: two trainings in one log; give each a file of its own", line.number,
-                      previous_);
+        return Failed(
+            "iteration {} after iteration {}: two trainings in one log; give each a file of its "
+            "own",
+            line.number, previous_);
       }
       if (log_.loss.size() == 1) log_.iterations_per_entry = iterations;
     }
     const double seconds = TENCH_TRY(SecondsOf(line));
-    log_.step_ns.push_back(static_cast<int64_t>(seconds * 1e9 / static_cast<double>(iterations) + 0.5));
+    log_.step_ns.push_back(
+        static_cast<int64_t>(seconds * 1e9 / static_cast<double>(iterations) + 0.5));
     log_.loss.push_back(line.value);
     previous_ = line.number;
     mark_ = line.time;

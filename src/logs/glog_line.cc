@@ -15,7 +15,9 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // A number of exactly that many digits from the front of `text`.
 std::optional<int> TakeDigits(std::string_view& text, size_t digits) {
-  if (text.size() < digits || !std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(digits), IsDigit)) return {};
+  if (text.size() < digits ||
+      !std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(digits), IsDigit))
+    return {};
   int value = 0;
   std::from_chars(text.data(), text.data() + digits, value);
   text.remove_prefix(digits);
@@ -61,8 +63,8 @@ int64_t DayNumber(int year, int month, int day) {
   constexpr std::array<int, 12> kBefore = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
   const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
   const int64_t years = year - 1;
-  return years * 365 + years / 4 - years / 100 + years / 400 + kBefore[static_cast<size_t>(month - 1)] +
-         (leap && month > 2 ? 1 : 0) + day;
+  return years * 365 + years / 4 - years / 100 + years / 400 +
+         kBefore[static_cast<size_t>(month - 1)] + (leap && month > 2 ? 1 : 0) + day;
 }
 
 }  // namespace
@@ -73,7 +75,9 @@ std::optional<GlogLine> ParseGlogLine(std::string_view line) {
   GlogLine parsed;
   parsed.severity = line[0];
   std::string_view rest = line.substr(1);
-  if (!TakeDate(rest, parsed.time) || !TakeSpaces(rest) || !TakeClock(rest, parsed.time) || !TakeSpaces(rest)) return {};
+  if (!TakeDate(rest, parsed.time) || !TakeSpaces(rest) || !TakeClock(rest, parsed.time) ||
+      !TakeSpaces(rest))
+    return {};
   const size_t thread_digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
   if (thread_digits == 0) return {};
   rest.remove_prefix(thread_digits);

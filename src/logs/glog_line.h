@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One line as Google's logging library writes it: "I20261115 23:02:19.619979 29467 solver.cpp:239] message". Older versions of the library
-// leave the year out ("I1115 23:02:19.619979"). Pure; the views point into the line.
+// One line as Google's logging library writes it: "I20261115 23:02:19.619979 29467 solver.cpp:239]
+// message". Older versions of the library leave the year out ("I1115 23:02:19.619979"). Pure; the
+// views point into the line.
 
 #include <cstdint>
 #include <optional>
@@ -27,7 +28,8 @@ struct GlogLine {
 // nullopt: the line has no such prefix.
 std::optional<GlogLine> ParseGlogLine(std::string_view line);
 
-// Microseconds; negative if the clock was set back. Without years a month that is smaller than before is the next year's.
+// Microseconds; negative if the clock was set back. Without years a month that is smaller than
+// before is the next year's.
 int64_t ElapsedUs(const GlogTime& from, const GlogTime& to);
 
 }  // namespace tench

@@ -7,7 +7,8 @@ namespace tench {
 namespace {
 
 TEST(GlogLineTest, ReadsBothFormsOfTheDate) {
-  const auto with_year = ParseGlogLine("I20261115 23:02:19.619979 29467 solver.cpp:239] Iteration 0, lr = 0.01");
+  const auto with_year =
+      ParseGlogLine("I20261115 23:02:19.619979 29467 solver.cpp:239] Iteration 0, lr = 0.01");
   ASSERT_TRUE(with_year);
   EXPECT_EQ(with_year->time, (GlogTime{2026, 11, 15, 82'939'619'979}));
   EXPECT_EQ(with_year->source, "solver.cpp:239");
@@ -20,20 +21,25 @@ TEST(GlogLineTest, ReadsBothFormsOfTheDate) {
 }
 
 TEST(GlogLineTest, KeepsTheSpacesOfAMessageAndAllowsAnEmptyOne) {
-  EXPECT_EQ(ParseGlogLine("I1115 23:02:19.619979 9 solver.cpp:258]     Train net")->message, "    Train net");
+  EXPECT_EQ(ParseGlogLine("I1115 23:02:19.619979 9 solver.cpp:258]     Train net")->message,
+            "    Train net");
   EXPECT_EQ(ParseGlogLine("I1115 23:02:19.619979 9 solver.cpp:258]")->message, "");
 }
 
 TEST(GlogLineTest, RefusesWhatOnlyLooksLikeALine) {
-  for (const char* line : {"", "I", "layer {", "Iteration 0, loss = 1", "I115 23:02:19.619979 9 a.cc:1] x", "I1315 23:02:19.619979 9 a.cc:1] x",
-                           "I1115 23:02:19.61997 9 a.cc:1] x", "I1115 24:02:19.619979 9 a.cc:1] x", "I1115 23:02:19.619979 9 no bracket",
-                           "I1115 23:02:19.619979 x a.cc:1] y", "I1115 23:02:19.619979"}) {
+  for (const char* line :
+       {"", "I", "layer {", "Iteration 0, loss = 1", "I115 23:02:19.619979 9 a.cc:1] x",
+        "I1315 23:02:19.619979 9 a.cc:1] x", "I1115 23:02:19.61997 9 a.cc:1] x",
+        "I1115 24:02:19.619979 9 a.cc:1] x", "I1115 23:02:19.619979 9 no bracket",
+        "I1115 23:02:19.619979 x a.cc:1] y", "I1115 23:02:19.619979"}) {
     EXPECT_FALSE(ParseGlogLine(line)) << line;
   }
 }
 
 TEST(GlogLineTest, CountsAcrossMidnightAndNewYear) {
-  const auto at = [](int year, int month, int day, int64_t us) { return GlogTime{year, month, day, us}; };
+  const auto at = [](int year, int month, int day, int64_t us) {
+    return GlogTime{year, month, day, us};
+  };
   constexpr int64_t kDay = 86'400'000'000;
   EXPECT_EQ(ElapsedUs(at(0, 11, 15, kDay - 5), at(0, 11, 16, 7)), 12);
   EXPECT_EQ(ElapsedUs(at(0, 12, 31, kDay - 1), at(0, 1, 1, 0)), 1);

@@ -5,7 +5,8 @@
 
 namespace tench {
 
-Status ForEachLogLine(std::string_view text, std::string_view origin, const std::function<Status(std::string_view)>& each) {
+Status ForEachLogLine(std::string_view text, std::string_view origin,
+                      const std::function<Status(std::string_view)>& each) {
   for (int64_t number = 1; !text.empty(); ++number) {
     const size_t end = text.find('\n');
     const bool whole = end != std::string_view::npos;

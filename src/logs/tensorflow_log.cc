@@ -8,7 +8,8 @@
 namespace tench {
 namespace {
 
-// What TensorFlow's own logger says in the line: after "INFO:tensorflow:", or after the prefix that later versions write. Empty: not its line.
+// What TensorFlow's own logger says in the line: after "INFO:tensorflow:", or after the prefix that
+// later versions write. Empty: not its line.
 std::string_view MessageOf(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (TakeText(line, "INFO:tensorflow:")) return line;
@@ -18,7 +19,8 @@ std::string_view MessageOf(std::string_view line) {
 
 void NoteFailure(std::string_view line, TrainingLog& log) {
   if (log.failure != TrainingLog::Failure::kNone) return;
-  const bool memory = line.find("ResourceExhaustedError") != std::string_view::npos || line.find("OOM when allocating") != std::string_view::npos;
+  const bool memory = line.find("ResourceExhaustedError") != std::string_view::npos ||
+                      line.find("OOM when allocating") != std::string_view::npos;
   const bool traceback = line.starts_with("Traceback (most recent call last)");
   if (!memory && !traceback) return;
   // A traceback of an exhausted memory names its cause further down.
@@ -31,14 +33,19 @@ Status AddStep(std::string_view message, int64_t& previous, TrainingLog& log) {
   int64_t number = 0;
   double loss = 0, seconds = 0;
   if (!TakeText(rest, "global step ")) return Ok();
-  const bool good = TakeInteger(rest, number) && TakeText(rest, ": loss = ") && TakeReal(rest, loss) && TakeText(rest, " (") &&
-                    TakeReal(rest, seconds) && TakeText(rest, " sec/step)") && rest.empty();
-  if (!good) return Failed("not of the form 'global step N: loss = L (T sec/step)': '{}'", Printable(message, 100));
-  if (!(seconds >= 0 && seconds < kMostLogSeconds)) return Failed("{} s is no time for a step", seconds);
+  const bool good = TakeInteger(rest, number) && TakeText(rest, ": loss = ") &&
+                    TakeReal(rest, loss) && TakeText(rest, " (") && TakeReal(rest, seconds) &&
+                    TakeText(rest, " sec/step)") && rest.empty();
+  if (!good)
+    return Failed("not of the form 'global step N: loss = L (T sec/step)': '{}'",
+                  Printable(message, 100));
+  if (!(seconds >= 0 && seconds < kMostLogSeconds))
+    return Failed("{} s is no time for a step", seconds);
   if (log.loss.empty()) {
     log.first_step = number;
   } else if (number <= previous) {
-    return Failed("step {} after step {}: two trainings in one log; give each a file of its own", number, previous);
+    return Failed("step {} after step {}: two trainings in one log; give each a file of its own",
+                  number, previous);
   } else if (log.loss.size() == 1) {
     log.iterations_per_entry = number - previous;
   }
@@ -57,10 +64,13 @@ Result<TrainingLog> ReadTensorflowLog(std::string_view text, std::string_view or
     NoteFailure(line, log);
     return AddStep(MessageOf(line), previous, log);
   }));
-  if (!log.failure_text.empty() && log.failure == TrainingLog::Failure::kNone) log.failure = TrainingLog::Failure::kCrashed;
+  if (!log.failure_text.empty() && log.failure == TrainingLog::Failure::kNone)
+    log.failure = TrainingLog::Failure::kCrashed;
   if (log.loss.empty() && log.failure == TrainingLog::Failure::kNone) {
-    return Failed("{}: no line 'INFO:tensorflow:global step N: loss = L (T sec/step)' is in it; is it the log of a slim training loop?",
-                  origin);
+    return Failed(
+        "{}: no line 'INFO:tensorflow:global step N: loss = L (T sec/step)' is in it; is it the "
+        "log of a slim training loop?",
+        origin);
   }
   return log;
 }

@@ -23,8 +23,10 @@ bool TakeInteger(std::string_view& rest, int64_t& value) {
 bool TakeReal(std::string_view& rest, double& value) {
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
   // Below the smallest number: Caffe prints what an uninitialised float holds.
-  if (error == std::errc::result_out_of_range) value = 0;
-  else if (error != std::errc{}) return false;
+  if (error == std::errc::result_out_of_range)
+    value = 0;
+  else if (error != std::errc{})
+    return false;
   rest.remove_prefix(static_cast<size_t>(end - rest.data()));
   return true;
 }

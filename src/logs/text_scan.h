@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Taking a log line apart from its front: each call takes what it names and says whether it was there. Numbers are as C prints them, "nan",
+// Taking a log line apart from its front: each call takes what it names and says whether it was
+// there. Numbers are as C prints them, "nan",
 // "-nan" and "inf" too. Pure.
 
 #include <cstdint>

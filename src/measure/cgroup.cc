@@ -20,7 +20,8 @@ constexpr int64_t kNoLimit = int64_t{1} << 60;
 // The groups from `path` up to the mount's root, those that exist.
 std::vector<fs::path> Chain(const fs::path& mount, const std::string& path) {
   std::vector<fs::path> chain;
-  for (fs::path group = fs::path(path).relative_path(); !group.empty(); group = group.parent_path()) {
+  for (fs::path group = fs::path(path).relative_path(); !group.empty();
+       group = group.parent_path()) {
     std::error_code error;
     if (fs::is_directory(mount / group, error)) chain.push_back(mount / group);
   }
@@ -34,13 +35,14 @@ void Tighten(std::optional<T>& limit, T value) {
 }
 
 void TightenBytes(std::optional<int64_t>& limit, const fs::path& file) {
-  const auto bytes = ReadSystemInteger(file);   // "max" is no number, and no limit
+  const auto bytes = ReadSystemInteger(file);  // "max" is no number, and no limit
   if (bytes && *bytes >= 0 && *bytes < kNoLimit) Tighten(limit, *bytes);
 }
 
 // Version 1 says "no limit" with a quota of -1.
 void TightenCpus(CgroupLimits& limits, int64_t quota, int64_t period) {
-  if (quota > 0 && period > 0) Tighten(limits.cpus, static_cast<double>(quota) / static_cast<double>(period));
+  if (quota > 0 && period > 0)
+    Tighten(limits.cpus, static_cast<double>(quota) / static_cast<double>(period));
 }
 
 void ReadV2(const fs::path& mount, const std::string& path, CgroupLimits& limits) {
@@ -56,7 +58,8 @@ void ReadV2(const fs::path& mount, const std::string& path, CgroupLimits& limits
 }
 
 void ReadV1Memory(const fs::path& mount, const std::string& path, CgroupLimits& limits) {
-  for (const fs::path& group : Chain(mount, path)) TightenBytes(limits.memory_bytes, group / "memory.limit_in_bytes");
+  for (const fs::path& group : Chain(mount, path))
+    TightenBytes(limits.memory_bytes, group / "memory.limit_in_bytes");
 }
 
 void ReadV1Cpu(const fs::path& mount, const std::string& path, CgroupLimits& limits) {
@@ -72,12 +75,14 @@ void ReadV1Cpu(const fs::path& mount, const std::string& path, CgroupLimits& lim
 CgroupLimits ReadCgroupLimits(const fs::path& root) {
   CgroupLimits limits;
   const fs::path mounts = root / "sys/fs/cgroup";
-  for (const std::string& line : Split(ReadSystemFile(root / "proc/self/cgroup").value_or(""), '\n')) {
+  for (const std::string& line :
+       Split(ReadSystemFile(root / "proc/self/cgroup").value_or(""), '\n')) {
     // "4:memory:/path", "0::/path"; the path may hold colons.
     const size_t first = line.find(':');
     const size_t second = first == line.npos ? line.npos : line.find(':', first + 1);
     if (second == line.npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
+    const std::string controllers = line.substr(first + 1, second - first - 1),
+                      path = line.substr(second + 1);
     if (controllers.empty()) {
       const fs::path hybrid = mounts / "unified";
       std::error_code error;
@@ -86,9 +91,11 @@ CgroupLimits ReadCgroupLimits(const fs::path& root) {
       continue;
     }
     for (const std::string& controller : Split(controllers, ',')) {
-      // Joint controllers are mounted under their joint name, which need not have an alias for each.
+      // Joint controllers are mounted under their joint name, which need not have an alias for
+      // each.
       std::error_code error;
-      const fs::path mount = fs::is_directory(mounts / controller, error) ? mounts / controller : mounts / controllers;
+      const fs::path mount =
+          fs::is_directory(mounts / controller, error) ? mounts / controller : mounts / controllers;
       if (controller == "memory") {
         limits.version = 1;
         ReadV1Memory(mount, path, limits);

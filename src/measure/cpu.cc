@@ -33,10 +33,11 @@ int LooseInteger(std::string_view text) {
 
 bool Matters(std::string_view flag) {
   static constexpr std::array kExact = {
-      "sse4_2", "avx", "avx2", "fma", "f16c",                          // x86
-      "neon", "asimd", "asimdhp", "asimddp", "bf16", "i8mm", "sme",    // Arm
+      "sse4_2", "avx",   "avx2",    "fma",     "f16c",                 // x86
+      "neon",   "asimd", "asimdhp", "asimddp", "bf16", "i8mm", "sme",  // Arm
   };
-  static constexpr std::array kPrefixes = {"avx512", "avx_vnni", "avx_ne_convert", "avx_ifma", "avx10", "amx_", "sve"};
+  static constexpr std::array kPrefixes = {
+      "avx512", "avx_vnni", "avx_ne_convert", "avx_ifma", "avx10", "amx_", "sve"};
   const auto begins = [&](std::string_view prefix) { return flag.starts_with(prefix); };
   return std::find(kExact.begin(), kExact.end(), flag) != kExact.end() ||
          std::any_of(kPrefixes.begin(), kPrefixes.end(), begins);
@@ -50,7 +51,8 @@ void TakeFlags(std::string_view line, CpuFacts& cpu) {
   std::sort(cpu.flags.begin(), cpu.flags.end());
 }
 
-// The first processor speaks for all; the number of them is counted where there is no better source.
+// The first processor speaks for all; the number of them is counted where there is no better
+// source.
 void ReadCpuinfo(const fs::path& root, CpuFacts& cpu) {
   std::string implementer, part;
   std::set<std::pair<std::string, std::string>> cores;
@@ -97,7 +99,8 @@ void ReadTopology(const fs::path& folder, const std::vector<int>& online, CpuFac
   std::set<std::string> sockets;
   for (const int number : online) {
     const fs::path topology = folder / ("cpu" + std::to_string(number)) / "topology";
-    const auto socket = ReadSystemFile(topology / "physical_package_id"), core = ReadSystemFile(topology / "core_id");
+    const auto socket = ReadSystemFile(topology / "physical_package_id"),
+               core = ReadSystemFile(topology / "core_id");
     if (!socket || !core) return;
     // Numbers of cores repeat on chips made of several dies: the list of a core's threads does not.
     cores.emplace(*socket, ReadSystemFile(topology / "thread_siblings_list").value_or(*core));
@@ -115,7 +118,8 @@ void ReadCaches(const fs::path& folder, CpuFacts& cpu) {
     cache.level = static_cast<int>(ReadSystemInteger(folder / name / "level").value_or(0));
     cache.type = ReadSystemFile(folder / name / "type").value_or("");
     const auto bytes = ParseBytes(ReadSystemFile(folder / name / "size").value_or(""));
-    const auto shared = ParseCpuList(ReadSystemFile(folder / name / "shared_cpu_list").value_or(""));
+    const auto shared =
+        ParseCpuList(ReadSystemFile(folder / name / "shared_cpu_list").value_or(""));
     if (cache.level == 0 || !bytes.ok()) continue;
     cache.bytes = *bytes;
     cache.shared_by = shared.ok() ? static_cast<int>(shared->size()) : 0;
@@ -126,7 +130,8 @@ void ReadCaches(const fs::path& folder, CpuFacts& cpu) {
 std::string Governor(const fs::path& folder, const std::vector<int>& online) {
   std::set<std::string> governors;
   for (const int number : online) {
-    const auto governor = ReadSystemFile(folder / ("cpu" + std::to_string(number)) / "cpufreq/scaling_governor");
+    const auto governor =
+        ReadSystemFile(folder / ("cpu" + std::to_string(number)) / "cpufreq/scaling_governor");
     if (governor) governors.insert(*governor);
   }
   if (governors.empty()) return "";
@@ -134,7 +139,8 @@ std::string Governor(const fs::path& folder, const std::vector<int>& online) {
 }
 
 std::string Turbo(const fs::path& folder) {
-  if (const auto off = ReadSystemInteger(folder / "intel_pstate/no_turbo")) return *off != 0 ? "off" : "on";
+  if (const auto off = ReadSystemInteger(folder / "intel_pstate/no_turbo"))
+    return *off != 0 ? "off" : "on";
   if (const auto on = ReadSystemInteger(folder / "cpufreq/boost")) return *on != 0 ? "on" : "off";
   return "";
 }
@@ -152,14 +158,16 @@ CpuFacts ReadCpu(const fs::path& root) {
   ReadTopology(folder, online, cpu);
   if (cpu.cores == 0) cpu.cores = cpu.logical;
   if (cpu.sockets == 0 && cpu.logical > 0) cpu.sockets = 1;
-  const auto nodes = ParseCpuList(ReadSystemFile(root / "sys/devices/system/node/online").value_or(""));
+  const auto nodes =
+      ParseCpuList(ReadSystemFile(root / "sys/devices/system/node/online").value_or(""));
   if (nodes.ok()) cpu.numa_nodes = static_cast<int>(nodes->size());
   const std::string first = "cpu" + std::to_string(online.empty() ? 0 : online.front());
   ReadCaches(folder / first / "cache", cpu);
   cpu.max_khz = ReadSystemInteger(folder / first / "cpufreq/cpuinfo_max_freq").value_or(0);
   cpu.governor = Governor(folder, online);
   cpu.turbo = Turbo(folder);
-  if (const auto active = ReadSystemInteger(folder / "smt/active")) cpu.smt = *active != 0 ? "on" : "off";
+  if (const auto active = ReadSystemInteger(folder / "smt/active"))
+    cpu.smt = *active != 0 ? "on" : "off";
   return cpu;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the kernel says about the processors: identity, topology, the instruction sets that deep learning uses, caches,
-// and the settings that change speed. A passive struct; what is unknown is empty or 0.
+// What the kernel says about the processors: identity, topology, the instruction sets that deep
+// learning uses, caches, and the settings that change speed. A passive struct; what is unknown is
+// empty or 0.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,24 +13,24 @@ namespace tench {
 
 struct CpuCache {
   int level = 0;
-  std::string type;                  // "Data", "Instruction", "Unified"
+  std::string type;  // "Data", "Instruction", "Unified"
   int64_t bytes = 0;
-  int shared_by = 0;                 // logical CPUs
+  int shared_by = 0;  // logical CPUs
 };
 
 struct CpuFacts {
-  std::string model, vendor;         // "AMD EPYC 7763 64-Core Processor", "AuthenticAMD"
-  std::string architecture;          // "x86_64"
+  std::string model, vendor;  // "AMD EPYC 7763 64-Core Processor", "AuthenticAMD"
+  std::string architecture;   // "x86_64"
   int family = 0, model_number = 0, stepping = 0;
   std::string microcode;
-  int logical = 0, cores = 0, sockets = 0, numa_nodes = 0;   // online ones
-  std::vector<std::string> flags;    // avx2, fma, avx512*, amx*, …: those that matter, sorted
+  int logical = 0, cores = 0, sockets = 0, numa_nodes = 0;  // online ones
+  std::vector<std::string> flags;  // avx2, fma, avx512*, amx*, …: those that matter, sorted
   bool hypervisor = false;
-  std::vector<CpuCache> caches;      // of the first CPU
+  std::vector<CpuCache> caches;  // of the first CPU
   int64_t max_khz = 0;
-  std::string governor;              // "performance"; "mixed" when CPUs differ; "" without frequency scaling
-  std::string turbo;                 // "on", "off" or ""
-  std::string smt;                   // "on", "off" or ""
+  std::string governor;  // "performance"; "mixed" when CPUs differ; "" without frequency scaling
+  std::string turbo;     // "on", "off" or ""
+  std::string smt;       // "on", "off" or ""
 };
 
 CpuFacts ReadCpu(const std::filesystem::path& root = "/");

@@ -17,7 +17,8 @@ std::optional<int64_t> ReadCounter(const Fd& file) {
   std::array<char, 32> text;
   const ssize_t got = pread(file.get(), text.data(), text.size(), 0);
   int64_t value = 0;
-  if (got <= 0 || std::from_chars(text.data(), text.data() + got, value).ec != std::errc{}) return {};
+  if (got <= 0 || std::from_chars(text.data(), text.data() + got, value).ec != std::errc{})
+    return {};
   return value;
 }
 
@@ -25,18 +26,19 @@ std::optional<int64_t> ReadCounter(const Fd& file) {
 
 EnergyMeter::EnergyMeter(const std::filesystem::path& powercap) {
   std::vector<std::string> zones = ListFolder(powercap);
-  // The same package can be offered twice, through registers and through memory ("intel-rapl-mmio"); the first is the
-  // usual one.
+  // The same package can be offered twice, through registers and through memory
+  // ("intel-rapl-mmio"); the first is the usual one.
   const auto is_usual = [](const std::string& zone) { return zone.starts_with("intel-rapl:"); };
   std::stable_partition(zones.begin(), zones.end(), is_usual);
   for (const std::string& zone : zones) {
     if (!zone.starts_with("intel-rapl")) continue;
     const std::filesystem::path folder = powercap / zone;
-    // Cores and memory are zones below a package, and "psys" is the whole board: only packages are comparable between
-    // machines.
+    // Cores and memory are zones below a package, and "psys" is the whole board: only packages are
+    // comparable between machines.
     const std::string name = ReadSystemFile(folder / "name").value_or("");
     const auto same = [&](const Domain& domain) { return domain.name == name; };
-    if (!name.starts_with("package") || std::any_of(domains_.begin(), domains_.end(), same)) continue;
+    if (!name.starts_with("package") || std::any_of(domains_.begin(), domains_.end(), same))
+      continue;
     Domain domain;
     domain.name = name;
     domain.file = Fd(open((folder / "energy_uj").c_str(), O_RDONLY | O_CLOEXEC));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The energy that the CPU packages used, from the kernel's powercap counters (RAPL; Intel and AMD). It is the whole
-// machine's: other load is in it. Absent, or readable by root only, there is no value, and nothing is said. Poll it at
-// least every few minutes, as the counters wrap. Opens its files once; not for two threads at a time.
+// The energy that the CPU packages used, from the kernel's powercap counters (RAPL; Intel and AMD).
+// It is the whole machine's: other load is in it. Absent, or readable by root only, there is no
+// value, and nothing is said. Poll it at least every few minutes, as the counters wrap. Opens its
+// files once; not for two threads at a time.
 
 #include <cstdint>
 #include <filesystem>
@@ -27,9 +28,9 @@ class EnergyMeter {
 
  private:
   struct Domain {
-    std::string name;           // "package-0"
+    std::string name;  // "package-0"
     Fd file;
-    int64_t range_uj = 0;       // the counter goes from this back to 0
+    int64_t range_uj = 0;  // the counter goes from this back to 0
     int64_t last_uj = 0;
   };
 

@@ -20,7 +20,9 @@ class FixtureFolder {
     std::filesystem::create_directories((path() / file).parent_path());
     std::ofstream(path() / file) << text;
   }
-  void Remove(const std::filesystem::path& file) const { std::filesystem::remove_all(path() / file); }
+  void Remove(const std::filesystem::path& file) const {
+    std::filesystem::remove_all(path() / file);
+  }
 
  private:
   TemporaryFolder folder_;

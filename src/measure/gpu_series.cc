@@ -30,8 +30,10 @@ void GpuSeries::Add(std::span<const GpuReading> readings) {
 }
 
 void AddReading(const GpuReading& reading, Sample& sample) {
-  if (reading.utilisation_percent) sample.gpu_use_percent = std::lround(*reading.utilisation_percent);
-  const auto memory = reading.process_memory_bytes ? reading.process_memory_bytes : reading.memory_used_bytes;
+  if (reading.utilisation_percent)
+    sample.gpu_use_percent = std::lround(*reading.utilisation_percent);
+  const auto memory =
+      reading.process_memory_bytes ? reading.process_memory_bytes : reading.memory_used_bytes;
   if (memory) sample.gpu_memory_bytes = *memory;
 }
 

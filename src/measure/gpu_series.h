@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The readings of a machine's GPUs over one run, as means and peaks per device. Pure: not aware of NVML, processes or
-// time.
+// The readings of a machine's GPUs over one run, as means and peaks per device. Pure: not aware of
+// NVML, processes or time.
 
 #include <cstdint>
 #include <span>
@@ -35,11 +35,12 @@ class GpuSeries {
   std::vector<GpuUse> uses_;
 };
 
-// What a sample holds of the run's GPU: the worker's own memory where the driver tells it, otherwise everyone's.
+// What a sample holds of the run's GPU: the worker's own memory where the driver tells it,
+// otherwise everyone's.
 void AddReading(const GpuReading& reading, Sample& sample);
 
-// [{"name": …, "utilisation_percent": {"mean": …, "peak": …}, …}]: a value that was never read has no key. Empty
-// without a GPU.
+// [{"name": …, "utilisation_percent": {"mean": …, "peak": …}, …}]: a value that was never read has
+// no key. Empty without a GPU.
 Json GpuUsesToJson(std::span<const GpuDevice> devices, std::span<const GpuUse> uses);
 
 }  // namespace tench

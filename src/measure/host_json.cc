@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fact that is unknown has no key: a reader can tell "no governor" from a governor of an unknown name.
+// A fact that is unknown has no key: a reader can tell "no governor" from a governor of an unknown
+// name.
 #include <optional>
 #include <string>
 
@@ -38,7 +39,8 @@ Json CpuToJson(const CpuFacts& cpu) {
   json["flags"] = cpu.flags;
   Json& caches = json["caches"] = Json::array();
   for (const CpuCache& cache : cpu.caches) {
-    Json& row = caches.emplace_back(Json{{"level", cache.level}, {"type", cache.type}, {"bytes", cache.bytes}});
+    Json& row = caches.emplace_back(
+        Json{{"level", cache.level}, {"type", cache.type}, {"bytes", cache.bytes}});
     row["shared_by"] = cache.shared_by;
   }
   PutPositive(json, "max_khz", cpu.max_khz);

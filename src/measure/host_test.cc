@@ -20,9 +20,11 @@ class HostTest : public testing::Test {
     for (int cpu = 0; cpu < 4; ++cpu) {
       cpuinfo += fmt::format(
           "processor\t: {}\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\n"
-          "model name\t: Intel(R) Xeon(R) Platinum 8480+\nstepping\t: 8\nmicrocode\t: 0x2b000590\nphysical id\t: 0\n"
+          "model name\t: Intel(R) Xeon(R) Platinum 8480+\nstepping\t: 8\nmicrocode\t: "
+          "0x2b000590\nphysical id\t: 0\n"
           "core id\t\t: {}\n"
-          "flags\t\t: fpu sse4_2 avx avx2 fma f16c avx512f avx512_bf16 avx512_vnni amx_tile avx_vnni\n\n",
+          "flags\t\t: fpu sse4_2 avx avx2 fma f16c avx512f avx512_bf16 avx512_vnni amx_tile "
+          "avx_vnni\n\n",
           cpu, cpu / 2);
       const std::string folder = fmt::format("sys/devices/system/cpu/cpu{}/", cpu);
       root_.Write(folder + "topology/physical_package_id", "0\n");
@@ -48,16 +50,18 @@ class HostTest : public testing::Test {
     root_.Write("proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
     root_.Write("proc/sys/vm/swappiness", "60\n");
     root_.Write("proc/loadavg", "0.50 1.25 2.00 3/456 7890\n");
-    root_.Write("etc/os-release", "NAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
+    root_.Write("etc/os-release",
+                "NAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
     root_.Write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
     root_.Write("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
   }
 
   void WriteMemory(int64_t total_kib) const {
-    root_.Write("proc/meminfo", fmt::format("MemTotal:       {} kB\nMemFree:  1 kB\nMemAvailable:   20000000 kB\n"
-                                            "SwapTotal:      1048576 kB\nSwapFree:       1000000 kB\n"
-                                            "HugePages_Total:       5\n",
-                                            total_kib));
+    root_.Write("proc/meminfo",
+                fmt::format("MemTotal:       {} kB\nMemFree:  1 kB\nMemAvailable:   20000000 kB\n"
+                            "SwapTotal:      1048576 kB\nSwapFree:       1000000 kB\n"
+                            "HugePages_Total:       5\n",
+                            total_kib));
   }
   HostFacts Read() const { return ReadHost(nullptr, root_.path()); }
 
@@ -75,8 +79,9 @@ TEST_F(HostTest, ReadsTheProcessor) {
   EXPECT_EQ(cpu.cores, 2);
   EXPECT_EQ(cpu.sockets, 1);
   EXPECT_EQ(cpu.numa_nodes, 1);
-  EXPECT_EQ(cpu.flags, (std::vector<std::string>{"amx_tile", "avx", "avx2", "avx512_bf16", "avx512_vnni", "avx512f",
-                                                 "avx_vnni", "f16c", "fma", "sse4_2"}));
+  EXPECT_EQ(cpu.flags,
+            (std::vector<std::string>{"amx_tile", "avx", "avx2", "avx512_bf16", "avx512_vnni",
+                                      "avx512f", "avx_vnni", "f16c", "fma", "sse4_2"}));
   ASSERT_EQ(cpu.caches.size(), 1u);
   EXPECT_EQ(cpu.caches[0].bytes, 48 << 10);
   EXPECT_EQ(cpu.caches[0].shared_by, 2);
@@ -117,7 +122,8 @@ TEST_F(HostTest, GroupsNarrowWhatIsUsable) {
 TEST_F(HostTest, AMissingGovernorIsNoFactAndADifferentOneIsMixed) {
   root_.Write("sys/devices/system/cpu/cpu3/cpufreq/scaling_governor", "powersave\n");
   EXPECT_EQ(Read().cpu.governor, "mixed");
-  for (int cpu = 0; cpu < 4; ++cpu) root_.Remove(fmt::format("sys/devices/system/cpu/cpu{}/cpufreq", cpu));
+  for (int cpu = 0; cpu < 4; ++cpu)
+    root_.Remove(fmt::format("sys/devices/system/cpu/cpu{}/cpufreq", cpu));
   const HostFacts host = Read();
   EXPECT_EQ(host.cpu.governor, "");
   EXPECT_FALSE(HostToJson(host)["cpu"].contains("governor"));
@@ -141,8 +147,9 @@ TEST_F(HostTest, WithoutTopologyTheCoresComeFromCpuinfo) {
 }
 
 TEST_F(HostTest, AnArmProcessorHasANameToo) {
-  root_.Write("proc/cpuinfo", "processor\t: 0\nFeatures\t: fp asimd sve bf16 aes\nCPU implementer\t: 0x41\n"
-                              "CPU architecture: 8\nCPU part\t: 0xd0c\nCPU revision\t: 1\n");
+  root_.Write("proc/cpuinfo",
+              "processor\t: 0\nFeatures\t: fp asimd sve bf16 aes\nCPU implementer\t: 0x41\n"
+              "CPU architecture: 8\nCPU part\t: 0xd0c\nCPU revision\t: 1\n");
   const CpuFacts cpu = Read().cpu;
   EXPECT_EQ(cpu.model, "Arm implementer 0x41 part 0xd0c");
   EXPECT_EQ(cpu.family, 8);
@@ -194,7 +201,8 @@ TEST_F(HostTest, JsonCarriesTheFacts) {
   const Json json = HostToJson(Read());
   EXPECT_EQ(json["machine"], "bench1");
   EXPECT_EQ(json["cpu"]["cores"], 2);
-  EXPECT_EQ(json["cpu"]["caches"][0], (Json{{"level", 1}, {"type", "Data"}, {"bytes", 49152}, {"shared_by", 2}}));
+  EXPECT_EQ(json["cpu"]["caches"][0],
+            (Json{{"level", 1}, {"type", "Data"}, {"bytes", 49152}, {"shared_by", 2}}));
   EXPECT_EQ(json["allowed_cpus"], "1-3");
   EXPECT_EQ(json["cgroup"], (Json{{"version", 2}, {"memory_bytes", 1073741824}}));
   EXPECT_EQ(json["load"], (Json{0.5, 1.25, 2.0}));

@@ -29,8 +29,9 @@ std::vector<ProcessTime> ReadProcessTimes(const std::filesystem::path& proc) {
   return times;
 }
 
-std::vector<BusyProcess> BusiestProcesses(const std::vector<ProcessTime>& before, const std::vector<ProcessTime>& after,
-                                          int64_t elapsed_ns, size_t limit, pid_t own) {
+std::vector<BusyProcess> BusiestProcesses(const std::vector<ProcessTime>& before,
+                                          const std::vector<ProcessTime>& after, int64_t elapsed_ns,
+                                          size_t limit, pid_t own) {
   constexpr double kWorthNaming = 0.05;
   if (elapsed_ns <= 0) return {};
   std::map<std::pair<pid_t, int64_t>, int64_t> known;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Who else is using this machine: the CPU time of every process, looked at twice. The caller waits in between; nothing
-// here sleeps.
+// Who else is using this machine: the CPU time of every process, looked at twice. The caller waits
+// in between; nothing here sleeps.
 
 #include <sys/types.h>
 
@@ -21,14 +21,16 @@ struct ProcessTime {
 struct BusyProcess {
   pid_t pid = 0;
   std::string name;
-  double cpus = 0;                   // CPUs in use on average between the two looks
+  double cpus = 0;  // CPUs in use on average between the two looks
   int64_t rss_bytes = 0;
 };
 
 std::vector<ProcessTime> ReadProcessTimes(const std::filesystem::path& proc = "/proc");
 
-// The busiest first, at most `limit`, none below a twentieth of a CPU. `own` is left out: it is the one that asks.
-std::vector<BusyProcess> BusiestProcesses(const std::vector<ProcessTime>& before, const std::vector<ProcessTime>& after,
-                                          int64_t elapsed_ns, size_t limit, pid_t own);
+// The busiest first, at most `limit`, none below a twentieth of a CPU. `own` is left out: it is the
+// one that asks.
+std::vector<BusyProcess> BusiestProcesses(const std::vector<ProcessTime>& before,
+                                          const std::vector<ProcessTime>& after, int64_t elapsed_ns,
+                                          size_t limit, pid_t own);
 
 }  // namespace tench

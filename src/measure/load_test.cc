@@ -13,11 +13,8 @@ constexpr int64_t kSecond = 1'000'000'000;
 
 TEST(LoadTest, NamesTheBusiestOtherProcessesFirst) {
   const std::vector<ProcessTime> before = {
-      {1, "init", 0, 5 * kSecond, 0},
-      {2, "compiler", 10, kSecond, 0},
-      {3, "tench", 20, 0, 0},
-      {4, "browser", 30, 0, 0},
-      {5, "old", 40, 9 * kSecond, 0},
+      {1, "init", 0, 5 * kSecond, 0}, {2, "compiler", 10, kSecond, 0}, {3, "tench", 20, 0, 0},
+      {4, "browser", 30, 0, 0},       {5, "old", 40, 9 * kSecond, 0},
   };
   const std::vector<ProcessTime> after = {
       {1, "init", 0, 5 * kSecond, 0},

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the sentinel's readings say about a study: how noisy its machine was, and which of its runs were disturbed. The
-// measure is the study itself: each reading over the median of all readings of its kind. A run is disturbed when the
-// worst of its readings is more than 1.25 times the usual; or when it was slow itself, its shortest step more than 1.05
-// times the median of those of its cell's runs: then whatever slowed it lasted all along. Pure.
+// What the sentinel's readings say about a study: how noisy its machine was, and which of its runs
+// were disturbed. The measure is the study itself: each reading over the median of all readings of
+// its kind. A run is disturbed when the worst of its readings is more than 1.25 times the usual; or
+// when it was slow itself, its shortest step more than 1.05 times the median of those of its cell's
+// runs: then whatever slowed it lasted all along. Pure.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,8 @@ namespace tench {
 inline constexpr double kDisturbedAbove = 1.25;
 inline constexpr double kSlowAbove = 1.05;
 
-// What is usual for a cell, of the shortest steps of its runs in one study; 0 while fewer than three are known.
+// What is usual for a cell, of the shortest steps of its runs in one study; 0 while fewer than
+// three are known.
 double UsualShortest(std::span<const double> shortest_ns);
 
 struct NoiseSummary {
@@ -33,7 +35,8 @@ class NoiseProfile {
   // How many runs were added that have readings.
   int64_t runs() const { return static_cast<int64_t>(readings_.size()); }
 
-  // The worst of the readings over the usual one, as far as it is known yet; nullopt without readings.
+  // The worst of the readings over the usual one, as far as it is known yet; nullopt without
+  // readings.
   std::optional<double> Slowdown(const SentinelReadings& readings) const;
   bool Disturbed(const SentinelReadings& readings) const;
   NoiseSummary Summary() const;

@@ -8,7 +8,8 @@
 namespace tench {
 namespace {
 
-SentinelReadings Readings(int64_t before_compute, int64_t before_memory, int64_t after_compute, int64_t after_memory) {
+SentinelReadings Readings(int64_t before_compute, int64_t before_memory, int64_t after_compute,
+                          int64_t after_memory) {
   return {{before_compute, before_memory}, {after_compute, after_memory}};
 }
 
@@ -36,7 +37,8 @@ TEST(NoiseTest, RunsWithoutReadingsAreNeverDisturbedAndNotCounted) {
 
 TEST(NoiseTest, TheSummarySaysHowManyRunsWereDisturbedAndByHowMuch) {
   NoiseProfile profile;
-  for (int i = 0; i < 100; ++i) profile.Add(Readings(1000, 1000, 1000, i < 30 ? 1000 : i < 90 ? 1020 : 2000));
+  for (int i = 0; i < 100; ++i)
+    profile.Add(Readings(1000, 1000, 1000, i < 30 ? 1000 : i < 90 ? 1020 : 2000));
   const NoiseSummary summary = profile.Summary();
   EXPECT_EQ(summary.runs, 100);
   EXPECT_EQ(summary.disturbed, 10);

@@ -45,12 +45,14 @@ struct Closer {
 template <class F>
 void Find(void* library, F*& function, const char* name, const char* older_name = nullptr) {
   function = reinterpret_cast<F*>(dlsym(library, name));
-  if (function == nullptr && older_name != nullptr) function = reinterpret_cast<F*>(dlsym(library, older_name));
+  if (function == nullptr && older_name != nullptr)
+    function = reinterpret_cast<F*>(dlsym(library, older_name));
 }
 
 // The memory of `wanted` on a device; 0 when none of them uses it.
 template <class P>
-std::optional<int64_t> SumProcesses(ProcessesFunction<P>* list, void* device, std::span<const pid_t> wanted) {
+std::optional<int64_t> SumProcesses(ProcessesFunction<P>* list, void* device,
+                                    std::span<const pid_t> wanted) {
   std::vector<P> found(64);
   unsigned count = static_cast<unsigned>(found.size());
   Code code = list(device, &count, found.data());
@@ -64,7 +66,8 @@ std::optional<int64_t> SumProcesses(ProcessesFunction<P>* list, void* device, st
   found.resize(std::min<size_t>(count, found.size()));
   int64_t sum = 0;
   for (const P& process : found) {
-    if (std::find(wanted.begin(), wanted.end(), static_cast<pid_t>(process.pid)) == wanted.end()) continue;
+    if (std::find(wanted.begin(), wanted.end(), static_cast<pid_t>(process.pid)) == wanted.end())
+      continue;
     if (process.used_bytes == kNotAvailable) return {};
     sum += static_cast<int64_t>(process.used_bytes);
   }
@@ -103,7 +106,8 @@ struct Nvml::Library {
     Find(library, utilisation, "nvmlDeviceGetUtilizationRates");
     Find(library, power_mw, "nvmlDeviceGetPowerUsage");
     Find(library, temperature, "nvmlDeviceGetTemperature");
-    Find(library, processes, "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2");
+    Find(library, processes, "nvmlDeviceGetComputeRunningProcesses_v3",
+         "nvmlDeviceGetComputeRunningProcesses_v2");
     Find(library, old_processes, "nvmlDeviceGetComputeRunningProcesses");
   }
 
@@ -123,7 +127,8 @@ Nvml::Nvml(std::unique_ptr<Library> library) : library_(std::move(library)) {
   const auto text = [](auto* function, auto... before) {
     std::array<char, 128> buffer{};
     const unsigned size = static_cast<unsigned>(buffer.size());
-    if (function == nullptr || function(before..., buffer.data(), size) != kSuccess) return std::string();
+    if (function == nullptr || function(before..., buffer.data(), size) != kSuccess)
+      return std::string();
     buffer.back() = '\0';
     return std::string(buffer.data());
   };
@@ -132,7 +137,8 @@ Nvml::Nvml(std::unique_ptr<Library> library) : library_(std::move(library)) {
   if (library_->device_count(&count) != kSuccess) return;
   for (unsigned i = 0; i < count; ++i) {
     void* handle = nullptr;
-    if (library_->device_handle(i, &handle) != kSuccess) continue;   // a device that is lost, or not ours to see
+    if (library_->device_handle(i, &handle) != kSuccess)
+      continue;  // a device that is lost, or not ours to see
     GpuDevice device{text(library_->name, handle), text(library_->uuid, handle)};
     Memory memory{};
     const bool known = library_->memory && library_->memory(handle, &memory) == kSuccess;
@@ -155,10 +161,13 @@ std::vector<GpuReading> Nvml::Read(std::span<const pid_t> processes) const {
     const auto known = [](auto* function, auto... arguments) {
       return function != nullptr && function(arguments...) == kSuccess;
     };
-    if (known(library_->utilisation, device, &utilisation)) reading.utilisation_percent = utilisation.gpu;
-    if (known(library_->memory, device, &memory)) reading.memory_used_bytes = static_cast<int64_t>(memory.used);
+    if (known(library_->utilisation, device, &utilisation))
+      reading.utilisation_percent = utilisation.gpu;
+    if (known(library_->memory, device, &memory))
+      reading.memory_used_bytes = static_cast<int64_t>(memory.used);
     if (known(library_->power_mw, device, &power_mw)) reading.power_w = power_mw * 1e-3;
-    if (known(library_->temperature, device, kTemperatureOfGpu, &temperature)) reading.temperature_c = temperature;
+    if (known(library_->temperature, device, kTemperatureOfGpu, &temperature))
+      reading.temperature_c = temperature;
     if (!processes.empty()) reading.process_memory_bytes = ProcessMemory(device, processes);
   }
   return readings;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// NVIDIA's management library, opened at run time: tench links nothing of it and needs no header. Where it is absent,
-// or finds no driver, Open gives nothing, and nothing is said. TENCH_NVML names another library to open, or none when
-// it is empty. Opening can take tens of milliseconds: once per tench process, not per run. Not for two threads at a
-// time.
+// NVIDIA's management library, opened at run time: tench links nothing of it and needs no header.
+// Where it is absent, or finds no driver, Open gives nothing, and nothing is said. TENCH_NVML names
+// another library to open, or none when it is empty. Opening can take tens of milliseconds: once
+// per tench process, not per run. Not for two threads at a time.
 
 #include <sys/types.h>
 
@@ -17,17 +17,18 @@
 namespace tench {
 
 struct GpuDevice {
-  std::string name;                    // "NVIDIA A100-SXM4-40GB"
+  std::string name;  // "NVIDIA A100-SXM4-40GB"
   std::string uuid;
   int64_t memory_bytes = 0;
 };
 
 // One look at one device; a value that the device does not offer is absent.
 struct GpuReading {
-  std::optional<double> utilisation_percent;      // share of the driver's last period in which a kernel ran
+  std::optional<double>
+      utilisation_percent;  // share of the driver's last period in which a kernel ran
   std::optional<double> power_w;
-  std::optional<int64_t> memory_used_bytes;       // by everyone
-  std::optional<int64_t> process_memory_bytes;    // by the processes asked about
+  std::optional<int64_t> memory_used_bytes;     // by everyone
+  std::optional<int64_t> process_memory_bytes;  // by the processes asked about
   std::optional<int64_t> temperature_c;
 };
 

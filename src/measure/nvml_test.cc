@@ -111,7 +111,8 @@ TEST(GpuSeriesTest, ASampleTakesWhatTheDriverTells) {
   AddReading({}, sample);
   EXPECT_EQ(sample, Sample{});
   GpuReading reading;
-  reading.utilisation_percent = 41.6, reading.memory_used_bytes = 900, reading.process_memory_bytes = 500;
+  reading.utilisation_percent = 41.6, reading.memory_used_bytes = 900,
+  reading.process_memory_bytes = 500;
   AddReading(reading, sample);
   EXPECT_EQ(sample.gpu_use_percent, 42);
   EXPECT_EQ(sample.gpu_memory_bytes, 500);

@@ -15,7 +15,8 @@ namespace {
 constexpr double kOutlierDeviations = 3.5;
 // The median absolute deviation of a normal distribution times this is its standard deviation.
 constexpr double kDeviationPerMad = 1.482602218505602;
-// Rounds that agree better than this are not told apart: where most ratios are equal, any other would be an outlier.
+// Rounds that agree better than this are not told apart: where most ratios are equal, any other
+// would be an outlier.
 constexpr double kLeastDeviation = 1e-3;
 
 }  // namespace
@@ -31,7 +32,8 @@ std::vector<size_t> Outliers(std::span<const double> values) {
   const double median = Median({values.begin(), values.end()});
   std::vector<double> distances;
   for (const double value : values) distances.push_back(std::abs(value - median));
-  const double limit = kOutlierDeviations * std::max(kDeviationPerMad * Median(distances), kLeastDeviation);
+  const double limit =
+      kOutlierDeviations * std::max(kDeviationPerMad * Median(distances), kLeastDeviation);
   for (size_t i = 0; i < distances.size(); ++i) {
     if (distances[i] > limit) found.push_back(i);
   }
@@ -48,9 +50,12 @@ RatioTest TestRatios(std::span<const double> ratios, double margin) {
   test.ratio = mean.value;
   test.interval = mean.interval;
   const double centre = std::log(mean.value), edge = std::log1p(margin);
-  test.region = centre > edge ? RatioVerdict::kSlower : centre < -edge ? RatioVerdict::kFaster : RatioVerdict::kSame;
+  test.region = centre > edge    ? RatioVerdict::kSlower
+                : centre < -edge ? RatioVerdict::kFaster
+                                 : RatioVerdict::kSame;
   if (ratios.size() > 1) {
-    const double distance = std::abs(std::abs(centre) - edge);  // to the nearest edge of that region
+    const double distance =
+        std::abs(std::abs(centre) - edge);  // to the nearest edge of that region
     test.p = distance == 0 ? 1 : StudentTail(distance / mean.log_error, test.rounds - 1);
   }
   std::vector<double> logs;
@@ -62,12 +67,14 @@ RatioTest TestRatios(std::span<const double> ratios, double margin) {
 std::vector<double> HolmCorrected(std::span<const double> p_values) {
   std::vector<size_t> order(p_values.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return p_values[a] < p_values[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return p_values[a] < p_values[b]; });
   std::vector<double> corrected(p_values.size());
   double largest = 0;
   for (size_t i = 0; i < order.size(); ++i) {
     // Never below one that was smaller before the correction.
-    largest = std::max(largest, std::min(1.0, p_values[order[i]] * static_cast<double>(order.size() - i)));
+    largest = std::max(largest,
+                       std::min(1.0, p_values[order[i]] * static_cast<double>(order.size() - i)));
     corrected[order[i]] = largest;
   }
   return corrected;

@@ -31,8 +31,10 @@ std::vector<double> LogNormal(std::mt19937_64& random, size_t count, double rati
 }
 
 TEST(PairedTest, TheMeanIsGeometricAndTheIntervalIsStudents) {
-  // Logarithms -2σ, -σ, 0, σ, 2σ with σ = 0.01: mean 0, standard error 0.01 · √(10/4/5), t(4) = 2.776445.
-  const std::vector<double> ratios = {std::exp(-0.02), std::exp(-0.01), 1, std::exp(0.01), std::exp(0.02)};
+  // Logarithms -2σ, -σ, 0, σ, 2σ with σ = 0.01: mean 0, standard error 0.01 · √(10/4/5), t(4)
+  // = 2.776445.
+  const std::vector<double> ratios = {std::exp(-0.02), std::exp(-0.01), 1, std::exp(0.01),
+                                      std::exp(0.02)};
   const RatioTest test = TestRatios(ratios);
   EXPECT_EQ(test.rounds, 5);
   EXPECT_NEAR(test.ratio, 1, 1e-12);
@@ -71,11 +73,13 @@ TEST(PairedTest, ThePValueSaysWhetherTheIntervalLiesWithinOneRegion) {
   std::mt19937_64 random(5);
   int clear = 0;
   for (int trial = 0; trial < 2000; ++trial) {
-    const RatioTest test = TestRatios(LogNormal(random, 6, std::exp(0.0001 * (trial % 400 - 200)), 0.008));
+    const RatioTest test =
+        TestRatios(LogNormal(random, 6, std::exp(0.0001 * (trial % 400 - 200)), 0.008));
     const double high = 1 + kDefaultMargin, low = 1 / high;
-    const bool within =
-        test.interval.low > high || test.interval.high < low || (test.interval.low > low && test.interval.high < high);
-    EXPECT_EQ(test.p <= kSignificance, within) << test.interval.low << " … " << test.interval.high << " p " << test.p;
+    const bool within = test.interval.low > high || test.interval.high < low ||
+                        (test.interval.low > low && test.interval.high < high);
+    EXPECT_EQ(test.p <= kSignificance, within)
+        << test.interval.low << " … " << test.interval.high << " p " << test.p;
     clear += within;
   }
   EXPECT_GT(clear, 100);
@@ -121,9 +125,9 @@ TEST(PairedTest, AtTheEdgeOfTheMarginHalfOfTheErrorsGoEitherWay) {
 }
 
 TEST(PairedTest, HolmMultipliesTheSmallestByAllAndTheLargestByOne) {
-  EXPECT_THAT(
-      HolmCorrected(std::vector<double>{0.01, 0.04, 0.03, 0.005}),
-      ElementsAre(DoubleNear(0.03, 1e-12), DoubleNear(0.06, 1e-12), DoubleNear(0.06, 1e-12), DoubleNear(0.02, 1e-12)));
+  EXPECT_THAT(HolmCorrected(std::vector<double>{0.01, 0.04, 0.03, 0.005}),
+              ElementsAre(DoubleNear(0.03, 1e-12), DoubleNear(0.06, 1e-12), DoubleNear(0.06, 1e-12),
+                          DoubleNear(0.02, 1e-12)));
   EXPECT_THAT(HolmCorrected(std::vector<double>{0.7, 0.6}), ElementsAre(1, 1));
   EXPECT_THAT(HolmCorrected({}), IsEmpty());
 }
@@ -132,7 +136,8 @@ TEST(PairedTest, ATableIsStricterThanItsRowsAlone) {
   const RatioTest weak = TestRatios(std::vector<double>{1.05, 1.02, 1.06, 1.03, 1.04});
   ASSERT_EQ(Alone(weak).verdict, RatioVerdict::kSlower);
   const RatioTest noise = TestRatios(std::vector<double>{1.1, 0.9, 1.1, 0.9, 1.0});
-  const std::vector<const RatioTest*> table = {&weak, &noise, &noise, &noise, &noise, &noise, &noise};
+  const std::vector<const RatioTest*> table = {&weak,  &noise, &noise, &noise,
+                                               &noise, &noise, &noise};
   const std::vector<RatioJudgement> judged = JudgeTable(table);
   EXPECT_EQ(judged[0].verdict, RatioVerdict::kAmbiguous);
   EXPECT_NEAR(judged[0].corrected_p, weak.p * 7, 1e-12);

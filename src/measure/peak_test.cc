@@ -18,7 +18,8 @@ TEST(PeakTest, TheTimedKernelReallyMultiplies) {
   for (int64_t row = 0; row < tile.rows; ++row) {
     for (int64_t column = 0; column < tile.columns; ++column) {
       float sum = 1;
-      for (int64_t k = 0; k < depth; ++k) sum += a[k * tile.rows + row] * b[k * tile.columns + column];
+      for (int64_t k = 0; k < depth; ++k)
+        sum += a[k * tile.rows + row] * b[k * tile.columns + column];
       EXPECT_EQ(c[row * tile.columns + column], sum) << row << " " << column;
     }
   }

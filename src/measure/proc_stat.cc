@@ -7,7 +7,8 @@
 namespace tench {
 namespace {
 
-// Numbers of the kernel's documentation (proc(5)), which counts fields from 1; those before kParent are not numbers.
+// Numbers of the kernel's documentation (proc(5)), which counts fields from 1; those before kParent
+// are not numbers.
 enum Field : size_t {
   kParent = 4,
   kGroup = 5,
@@ -26,7 +27,8 @@ enum Field : size_t {
   kFieldsRead = 25,
 };
 
-// Some fields are unsigned and exceed int64_t (a limit of "unlimited"); none of those is kept, so they may saturate.
+// Some fields are unsigned and exceed int64_t (a limit of "unlimited"); none of those is kept, so
+// they may saturate.
 const char* ReadField(const char* at, const char* end, int64_t& value) {
   while (at != end && *at == ' ') ++at;
   auto [rest, error] = std::from_chars(at, end, value);
@@ -39,7 +41,8 @@ const char* ReadField(const char* at, const char* end, int64_t& value) {
 std::optional<ProcStat> ParseProcStat(std::string_view line) {
   // The name is whatever the process likes, so only its last parenthesis can be trusted.
   const size_t open = line.find('('), close = line.rfind(')');
-  if (open == line.npos || close == line.npos || close < open || close + 3 >= line.size()) return {};
+  if (open == line.npos || close == line.npos || close < open || close + 3 >= line.size())
+    return {};
   ProcStat stat;
   if (std::from_chars(line.data(), line.data() + open, stat.pid).ec != std::errc{}) return {};
   stat.name = line.substr(open + 1, close - open - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One line of /proc/PID/stat. A pure parser: it reads no file, allocates nothing and knows no units but the kernel's
-// own ticks and pages.
+// One line of /proc/PID/stat. A pure parser: it reads no file, allocates nothing and knows no units
+// but the kernel's own ticks and pages.
 
 #include <sys/types.h>
 
@@ -13,14 +13,14 @@ namespace tench {
 
 struct ProcStat {
   pid_t pid = 0;
-  std::string_view name;        // into the parsed text; may hold spaces and parentheses
-  char state = '?';             // 'Z' is a zombie
+  std::string_view name;  // into the parsed text; may hold spaces and parentheses
+  char state = '?';       // 'Z' is a zombie
   pid_t parent = 0, group = 0, session = 0;
-  int64_t minor_faults = 0, major_faults = 0;                  // of all its threads, ended ones too
-  int64_t waited_minor_faults = 0, waited_major_faults = 0;    // of children that it has waited for
-  int64_t cpu_ticks = 0, waited_cpu_ticks = 0;                 // user and system together
+  int64_t minor_faults = 0, major_faults = 0;                // of all its threads, ended ones too
+  int64_t waited_minor_faults = 0, waited_major_faults = 0;  // of children that it has waited for
+  int64_t cpu_ticks = 0, waited_cpu_ticks = 0;               // user and system together
   int64_t threads = 0;
-  int64_t start_ticks = 0;      // since boot: tells two processes apart that got the same pid
+  int64_t start_ticks = 0;  // since boot: tells two processes apart that got the same pid
   int64_t rss_pages = 0;
 };
 

@@ -9,7 +9,8 @@ namespace tench {
 namespace {
 
 constexpr std::string_view kRest =
-    " S 10 11 12 34816 13 4194560 201 202 3 4 50 60 7 8 20 0 9 0 987654 10000000 321 18446744073709551615 1 1 0\n";
+    " S 10 11 12 34816 13 4194560 201 202 3 4 50 60 7 8 20 0 9 0 987654 10000000 321 "
+    "18446744073709551615 1 1 0\n";
 
 TEST(ProcStatTest, ReadsTheFieldsThatMatter) {
   const std::string line = "42 (tench-worker)" + std::string(kRest);
@@ -46,7 +47,8 @@ TEST(ProcStatTest, ANameMayHoldSpacesAndParentheses) {
 TEST(ProcStatTest, ALineThatIsCutShortIsNothing) {
   const std::string line = "42 (tench-worker)" + std::string(kRest);
   const size_t last_needed = line.find(" 321 ") + 2;
-  for (size_t size = 0; size < last_needed; ++size) EXPECT_FALSE(ParseProcStat(line.substr(0, size))) << size;
+  for (size_t size = 0; size < last_needed; ++size)
+    EXPECT_FALSE(ParseProcStat(line.substr(0, size))) << size;
   EXPECT_FALSE(ParseProcStat("x (y) S 1 2 3"));
   EXPECT_FALSE(ParseProcStat(")("));
 }

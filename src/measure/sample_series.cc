@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blob: "TSMP", a version byte, then LEB128 numbers (seven bits a byte, the lowest first), signed ones folded so
-// that small negatives stay small. Numbers: added, stride, extra, the fields of the peaks, the count of samples, and
-// each sample's fields as differences from the sample before. A version that has more fields has another version byte;
-// the fields of older ones come first.
+// The blob: "TSMP", a version byte, then LEB128 numbers (seven bits a byte, the lowest first),
+// signed ones folded so that small negatives stay small. Numbers: added, stride, extra, the fields
+// of the peaks, the count of samples, and each sample's fields as differences from the sample
+// before. A version that has more fields has another version byte; the fields of older ones come
+// first.
 #include "measure/sample_series.h"
 
 #include <algorithm>
@@ -13,21 +14,31 @@ namespace {
 
 constexpr std::string_view kMagic = "TSMP";
 constexpr char kVersion = 2;
-constexpr size_t kFieldsOfVersion1 = 11;   // without a GPU
+constexpr size_t kFieldsOfVersion1 = 11;  // without a GPU
 
 // The order of the fields in the blob.
 constexpr std::array kFields = {
-    &Sample::time_ns,      &Sample::processes,    &Sample::threads,
-    &Sample::rss_bytes,    &Sample::swap_bytes,   &Sample::hwm_bytes,
-    &Sample::cpu_ns,       &Sample::minor_faults, &Sample::major_faults,
-    &Sample::voluntary_switches, &Sample::involuntary_switches,
-    &Sample::gpu_use_percent, &Sample::gpu_memory_bytes,
+    &Sample::time_ns,
+    &Sample::processes,
+    &Sample::threads,
+    &Sample::rss_bytes,
+    &Sample::swap_bytes,
+    &Sample::hwm_bytes,
+    &Sample::cpu_ns,
+    &Sample::minor_faults,
+    &Sample::major_faults,
+    &Sample::voluntary_switches,
+    &Sample::involuntary_switches,
+    &Sample::gpu_use_percent,
+    &Sample::gpu_memory_bytes,
 };
 
 // Differences are taken modulo 2^64, so that no blob, however broken, can overflow.
 void PutDifference(std::string& blob, int64_t now, int64_t before) {
-  const auto difference = static_cast<int64_t>(static_cast<uint64_t>(now) - static_cast<uint64_t>(before));
-  uint64_t folded = (static_cast<uint64_t>(difference) << 1) ^ static_cast<uint64_t>(difference >> 63);
+  const auto difference =
+      static_cast<int64_t>(static_cast<uint64_t>(now) - static_cast<uint64_t>(before));
+  uint64_t folded =
+      (static_cast<uint64_t>(difference) << 1) ^ static_cast<uint64_t>(difference >> 63);
   while (folded >= 0x80) {
     blob += static_cast<char>(folded | 0x80);
     folded >>= 7;
@@ -72,8 +83,10 @@ struct Reader {
 void SampleSeries::Add(const Sample& sample) {
   if (sample.processes == 0) return;
   for (const auto field : kFields) peak_.*field = std::max(peak_.*field, sample.*field);
-  if (last_is_extra_) samples_.back() = sample;
-  else samples_.push_back(sample);
+  if (last_is_extra_)
+    samples_.back() = sample;
+  else
+    samples_.push_back(sample);
   last_is_extra_ = added_ % stride_ != 0;
   ++added_;
   if (samples_.size() == kMostSamples) Thin();
@@ -97,7 +110,8 @@ double SampleSeries::MeanCpus() const {
   const Sample& last = samples_.back();
   const int64_t elapsed_ns = last.time_ns - first.time_ns;
   if (elapsed_ns <= 0) return 0;
-  // A tree whose members are ending counts less than it did: what was used is the most that was seen.
+  // A tree whose members are ending counts less than it did: what was used is the most that was
+  // seen.
   return static_cast<double>(peak_.cpu_ns - first.cpu_ns) / static_cast<double>(elapsed_ns);
 }
 
@@ -118,10 +132,12 @@ std::string SampleSeries::Encode() const {
 }
 
 Result<SampleSeries> SampleSeries::Decode(std::string_view blob) {
-  if (!blob.starts_with(kMagic) || blob.size() <= kMagic.size()) return Failed("these are not samples of a run");
+  if (!blob.starts_with(kMagic) || blob.size() <= kMagic.size())
+    return Failed("these are not samples of a run");
   const int version = static_cast<uint8_t>(blob[kMagic.size()]);
   if (version < 1 || version > kVersion)
-    return Failed("samples of version {}; this tench reads versions up to {}", version, int{kVersion});
+    return Failed("samples of version {}; this tench reads versions up to {}", version,
+                  int{kVersion});
   Reader reader{blob.substr(kMagic.size() + 1), version == 1 ? kFieldsOfVersion1 : kFields.size()};
   SampleSeries series;
   series.added_ = reader.Number();
@@ -129,7 +145,8 @@ Result<SampleSeries> SampleSeries::Decode(std::string_view blob) {
   series.last_is_extra_ = reader.Number() != 0;
   series.peak_ = reader.Next(Sample{});
   const int64_t count = reader.Number();
-  const bool possible = count >= 0 && count < static_cast<int64_t>(kMostSamples) && count <= series.added_;
+  const bool possible =
+      count >= 0 && count < static_cast<int64_t>(kMostSamples) && count <= series.added_;
   if (series.stride_ < 1 || !possible) reader.good = false;
   Sample before;
   for (int64_t i = 0; reader.good && i < count; ++i) {

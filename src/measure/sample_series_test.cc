@@ -12,8 +12,12 @@ namespace {
 constexpr int64_t kTenth = 100'000'000;
 
 Sample At(int64_t i) {
-  return {.time_ns = 5'000'000'000 + i * kTenth, .processes = 1, .threads = 4, .rss_bytes = 1'000'000 + i * 4096,
-          .cpu_ns = i * 2 * kTenth, .minor_faults = 10 * i};
+  return {.time_ns = 5'000'000'000 + i * kTenth,
+          .processes = 1,
+          .threads = 4,
+          .rss_bytes = 1'000'000 + i * 4096,
+          .cpu_ns = i * 2 * kTenth,
+          .minor_faults = 10 * i};
 }
 
 SampleSeries SeriesOf(int64_t count) {
@@ -24,9 +28,24 @@ SampleSeries SeriesOf(int64_t count) {
 
 TEST(SampleSeriesTest, KeepsThePeakOfEachValueByItself) {
   SampleSeries series;
-  series.Add({.time_ns = 1, .processes = 1, .threads = 9, .rss_bytes = 100, .swap_bytes = 5, .cpu_ns = 10});
-  series.Add({.time_ns = 2, .processes = 3, .threads = 4, .rss_bytes = 300, .swap_bytes = 7, .cpu_ns = 40});
-  series.Add({.time_ns = 3, .processes = 2, .threads = 4, .rss_bytes = 200, .swap_bytes = 0, .cpu_ns = 30});
+  series.Add({.time_ns = 1,
+              .processes = 1,
+              .threads = 9,
+              .rss_bytes = 100,
+              .swap_bytes = 5,
+              .cpu_ns = 10});
+  series.Add({.time_ns = 2,
+              .processes = 3,
+              .threads = 4,
+              .rss_bytes = 300,
+              .swap_bytes = 7,
+              .cpu_ns = 40});
+  series.Add({.time_ns = 3,
+              .processes = 2,
+              .threads = 4,
+              .rss_bytes = 200,
+              .swap_bytes = 0,
+              .cpu_ns = 30});
   EXPECT_EQ(series.PeakRssBytes(), 300);
   EXPECT_EQ(series.PeakSwapBytes(), 7);
   EXPECT_EQ(series.CpuNs(), 40);
@@ -52,7 +71,7 @@ TEST(SampleSeriesTest, MeanCpusIsCpuTimeOverTime) {
   EXPECT_DOUBLE_EQ(SeriesOf(11).MeanCpus(), 2.0);
   EXPECT_DOUBLE_EQ(SeriesOf(1).MeanCpus(), 0);
   EXPECT_DOUBLE_EQ(SampleSeries().MeanCpus(), 0);
-  SampleSeries ending = SeriesOf(11);   // a member ends, and takes its time with it
+  SampleSeries ending = SeriesOf(11);  // a member ends, and takes its time with it
   ending.Add({.time_ns = At(19).time_ns + kTenth, .processes = 1, .cpu_ns = kTenth});
   EXPECT_DOUBLE_EQ(ending.MeanCpus(), 1.0);
 }
@@ -85,7 +104,7 @@ TEST(SampleSeriesTest, ComesBackFromItsBlob) {
     const auto decoded = SampleSeries::Decode(series.Encode());
     ASSERT_TRUE(decoded.ok()) << decoded.error().message;
     EXPECT_EQ(*decoded, series);
-    SampleSeries further = *decoded, same = series;   // and can go on where it was
+    SampleSeries further = *decoded, same = series;  // and can go on where it was
     further.Add(At(count));
     same.Add(At(count));
     EXPECT_EQ(further, same);
@@ -93,7 +112,8 @@ TEST(SampleSeriesTest, ComesBackFromItsBlob) {
 }
 
 TEST(SampleSeriesTest, ExtremeValuesComeBackToo) {
-  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(),
+                    kMost = std::numeric_limits<int64_t>::max();
   SampleSeries series;
   series.Add({.time_ns = kLeast, .processes = 1, .rss_bytes = kMost});
   series.Add({.time_ns = kMost, .processes = 1, .rss_bytes = kLeast});
@@ -103,15 +123,19 @@ TEST(SampleSeriesTest, ExtremeValuesComeBackToo) {
 }
 
 TEST(SampleSeriesTest, TheBlobIsCompactAndTheSameEverywhere) {
-  // Version 2; nothing added, a stride of 1 (folded: 2), no extra one; thirteen peaks and a count of nothing.
-  EXPECT_EQ(SampleSeries().Encode(), std::string("TSMP\x02\x00\x02\x00", 8) + std::string(14, '\0'));
+  // Version 2; nothing added, a stride of 1 (folded: 2), no extra one; thirteen peaks and a count
+  // of nothing.
+  EXPECT_EQ(SampleSeries().Encode(),
+            std::string("TSMP\x02\x00\x02\x00", 8) + std::string(14, '\0'));
   EXPECT_LT(SeriesOf(1000).Encode().size(), 24'000u);
 }
 
 TEST(SampleSeriesTest, ReadsTheFirstVersionWhichKnewNoGpu) {
-  // One sample of one process with three threads: eleven fields, as its peaks, a count of one and as itself.
+  // One sample of one process with three threads: eleven fields, as its peaks, a count of one and
+  // as itself.
   const std::string fields = std::string("\x00\x02\x06", 3) + std::string(8, '\0');
-  const auto decoded = SampleSeries::Decode(std::string("TSMP\x01\x02\x02\x00", 8) + fields + '\x02' + fields);
+  const auto decoded =
+      SampleSeries::Decode(std::string("TSMP\x01\x02\x02\x00", 8) + fields + '\x02' + fields);
   ASSERT_TRUE(decoded.ok()) << decoded.error().message;
   ASSERT_EQ(decoded->samples().size(), 1u);
   EXPECT_EQ(decoded->samples()[0], (Sample{.processes = 1, .threads = 3}));
@@ -138,7 +162,8 @@ TEST(SampleSeriesTest, RefusesEveryTruncationAndSurvivesEveryDamage) {
   std::mt19937 random(5);
   for (int i = 0; i < 20'000; ++i) {
     std::string damaged = blob;
-    for (int hits = 0; hits < 3; ++hits) damaged[5 + random() % (damaged.size() - 5)] = static_cast<char>(random());
+    for (int hits = 0; hits < 3; ++hits)
+      damaged[5 + random() % (damaged.size() - 5)] = static_cast<char>(random());
     const auto decoded = SampleSeries::Decode(damaged);
     EXPECT_TRUE(!decoded.ok() || decoded->samples().size() < SampleSeries::kMostSamples);
   }

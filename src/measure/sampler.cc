@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the members are found. Where the kernel was built with CONFIG_PROC_CHILDREN, every thread has a file that lists
-// the children it forked, and the tree is walked from the root. Elsewhere /proc is listed and each process is judged
-// once by its stat line: session, group or parent. The verdict holds while the process lives (a child is born a
-// member), so later calls open only what is new. Members found once are remembered with their start time: a child whose
-// parent died belongs to init by then, and to no list of ours.
+// How the members are found. Where the kernel was built with CONFIG_PROC_CHILDREN, every thread has
+// a file that lists the children it forked, and the tree is walked from the root. Elsewhere /proc
+// is listed and each process is judged once by its stat line: session, group or parent. The verdict
+// holds while the process lives (a child is born a member), so later calls open only what is new.
+// Members found once are remembered with their start time: a child whose parent died belongs to
+// init by then, and to no list of ours.
 #include "measure/sampler.h"
 
 #include <fcntl.h>
@@ -71,7 +72,8 @@ void ForEachNumber(std::string_view status, Visit visit) {
 }  // namespace
 
 ProcessSampler::ProcessSampler(const std::filesystem::path& proc)
-    : proc_(open(proc.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)), tick_ns_(1'000'000'000 / sysconf(_SC_CLK_TCK)) {
+    : proc_(open(proc.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+      tick_ns_(1'000'000'000 / sysconf(_SC_CLK_TCK)) {
   buffer_.resize(16 << 10);
 }
 
@@ -84,8 +86,10 @@ Sample ProcessSampler::Take(pid_t pid, int64_t now_ns) {
   if (members_.empty()) members_.push_back(Member{pid});
   if (way_ == Way::kUnknown && ReadStat(pid)) {
     const bool found = Read(ProcPath(path_, pid, pid, "children")).has_value();
-    if (found) way_ = Way::kChildren;
-    else if (ReadStat(pid)) way_ = Way::kScan;
+    if (found)
+      way_ = Way::kChildren;
+    else if (ReadStat(pid))
+      way_ = Way::kScan;
   }
   if (way_ == Way::kScan) FindByScan();
 
@@ -119,9 +123,12 @@ bool ProcessSampler::AddMember(Member& member, Sample& sample) {
   sum.major_faults += seen.major_faults + seen.waited_major_faults;
   if (!AddStatus(member, seen.threads <= 1, sum)) return false;
   const bool crowded = seen.threads > kFewThreads;
-  const bool rested = member.threads_read_ns == 0 || sample.time_ns - member.threads_read_ns >= kThreadPauseNs;
-  if (seen.threads > 1 && (!crowded || rested)) ReadThreads(member, sample.time_ns);
-  else if (way_ == Way::kChildren) FollowChildren(member.pid, member.pid);
+  const bool rested =
+      member.threads_read_ns == 0 || sample.time_ns - member.threads_read_ns >= kThreadPauseNs;
+  if (seen.threads > 1 && (!crowded || rested))
+    ReadThreads(member, sample.time_ns);
+  else if (way_ == Way::kChildren)
+    FollowChildren(member.pid, member.pid);
   sum.voluntary_switches += member.voluntary_switches;
   sum.involuntary_switches += member.involuntary_switches;
   sample = sum;
@@ -174,13 +181,16 @@ void ProcessSampler::FollowChildren(pid_t pid, pid_t thread) {
 void ProcessSampler::FindByScan() {
   ListNumbers(".", listed_);
   std::sort(listed_.begin(), listed_.end());
-  std::erase_if(foreign_, [&](pid_t pid) { return !std::binary_search(listed_.begin(), listed_.end(), pid); });
+  std::erase_if(foreign_, [&](pid_t pid) {
+    return !std::binary_search(listed_.begin(), listed_.end(), pid);
+  });
   candidates_.clear();
   for (const pid_t pid : listed_) {
     if (std::binary_search(foreign_.begin(), foreign_.end(), pid) || IsMember(pid)) continue;
     if (const auto stat = ReadStat(pid)) candidates_.push_back(*stat);
   }
-  // A child can have a smaller number than its parent once numbers have wrapped around: hence until nothing changes.
+  // A child can have a smaller number than its parent once numbers have wrapped around: hence until
+  // nothing changes.
   for (size_t before = candidates_.size() + 1; candidates_.size() < before;) {
     before = candidates_.size();
     std::erase_if(candidates_, [&](const ProcStat& stat) {
@@ -194,14 +204,15 @@ void ProcessSampler::FindByScan() {
 }
 
 bool ProcessSampler::IsMember(pid_t pid) const {
-  return std::any_of(members_.begin(), members_.end(), [&](const Member& member) { return member.pid == pid; });
+  return std::any_of(members_.begin(), members_.end(),
+                     [&](const Member& member) { return member.pid == pid; });
 }
 
 std::optional<ProcStat> ProcessSampler::ReadStat(pid_t pid) {
   const auto line = Read(ProcPath(path_, pid, 0, "stat"));
   if (!line) return {};
   auto stat = ParseProcStat(*line);
-  if (stat) stat->name = {};   // it would point into the buffer, which the next Read overwrites
+  if (stat) stat->name = {};  // it would point into the buffer, which the next Read overwrites
   return stat;
 }
 
@@ -213,7 +224,7 @@ std::optional<std::string_view> ProcessSampler::Read(std::string_view path) {
     if (size == buffer_.size()) buffer_.resize(2 * size);
     const ssize_t got = read(file.get(), buffer_.data() + size, buffer_.size() - size);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return {};   // ESRCH: it ended after it was opened
+    if (got < 0) return {};  // ESRCH: it ended after it was opened
     if (got == 0) return std::string_view(buffer_.data(), size);
     size += static_cast<size_t>(got);
   }

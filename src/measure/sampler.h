@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Looks at a process and its descendants from outside, through /proc. It starts no thread and keeps no time: the
-// runner's loop calls Take about every 100 ms. What vanishes while it is being read is left out of that sample; nothing
-// here can fail. A member is the root, whatever descends from it, and whatever is in a session or process group that
-// the root leads. Resident sets are summed, so pages that two members share count twice. One thread at a time. Buffers
-// are kept between calls; a Take of a small tree costs some tens of microseconds. Each thread has a file of its own, so
-// a process with more than eight of them has its switches read once a second only. wait4 tells the exact totals in the
-// end.
+// Looks at a process and its descendants from outside, through /proc. It starts no thread and keeps
+// no time: the runner's loop calls Take about every 100 ms. What vanishes while it is being read is
+// left out of that sample; nothing here can fail. A member is the root, whatever descends from it,
+// and whatever is in a session or process group that the root leads. Resident sets are summed, so
+// pages that two members share count twice. One thread at a time. Buffers are kept between calls; a
+// Take of a small tree costs some tens of microseconds. Each thread has a file of its own, so a
+// process with more than eight of them has its switches read once a second only. wait4 tells the
+// exact totals in the end.
 
 #include <sys/types.h>
 
@@ -24,13 +25,13 @@ namespace tench {
 
 // Sums over all members. Counters run from each process' start.
 struct Sample {
-  int64_t time_ns = 0;                // as the caller gave it
-  int64_t processes = 0, threads = 0; // 0 processes: the whole tree is gone
+  int64_t time_ns = 0;                 // as the caller gave it
+  int64_t processes = 0, threads = 0;  // 0 processes: the whole tree is gone
   int64_t rss_bytes = 0, swap_bytes = 0;
-  int64_t hwm_bytes = 0;              // the kernel's high-water mark of the root alone, since it was last reset
-  int64_t cpu_ns = 0;                 // with children that were waited for; its grain is the kernel's tick, 10 ms
+  int64_t hwm_bytes = 0;  // the kernel's high-water mark of the root alone, since it was last reset
+  int64_t cpu_ns = 0;  // with children that were waited for; its grain is the kernel's tick, 10 ms
   int64_t minor_faults = 0, major_faults = 0;
-  int64_t voluntary_switches = 0, involuntary_switches = 0;   // of threads alive now
+  int64_t voluntary_switches = 0, involuntary_switches = 0;  // of threads alive now
   // Of the run's GPU, as the driver says; -1: not known. The caller puts them in.
   int64_t gpu_use_percent = -1, gpu_memory_bytes = -1;
 
@@ -49,8 +50,8 @@ class ProcessSampler {
  private:
   struct Member {
     pid_t pid = 0;
-    int64_t start_ticks = 0;          // 0: not seen before
-    int64_t threads_read_ns = 0;      // when the switches below were read; 0: never
+    int64_t start_ticks = 0;      // 0: not seen before
+    int64_t threads_read_ns = 0;  // when the switches below were read; 0: never
     int64_t voluntary_switches = 0, involuntary_switches = 0;
   };
   enum class Way { kUnknown, kChildren, kScan };
@@ -70,7 +71,7 @@ class ProcessSampler {
   pid_t root_ = 0;
   Way way_ = Way::kUnknown;
   std::vector<Member> members_;
-  std::vector<pid_t> foreign_;        // sorted: judged once, not looked at again while they live
+  std::vector<pid_t> foreign_;  // sorted: judged once, not looked at again while they live
   std::vector<pid_t> listed_, threads_;
   std::vector<ProcStat> candidates_;
   std::string buffer_, path_;

@@ -35,10 +35,12 @@ class SamplerTest : public testing::Test {
  protected:
   void Write(const FakeProcess& p) const {
     proc_.Write(fmt::format("{}/stat", p.pid),
-                fmt::format("{} ({}) S {} {} {} 0 -1 0 100 10 5 2 {} 0 {} 0 20 0 {} 0 {} 0 77 0\n", p.pid, p.name,
-                            p.parent, p.group, p.session, p.cpu_ticks, p.waited_ticks, p.threads, p.start_ticks));
+                fmt::format("{} ({}) S {} {} {} 0 -1 0 100 10 5 2 {} 0 {} 0 20 0 {} 0 {} 0 77 0\n",
+                            p.pid, p.name, p.parent, p.group, p.session, p.cpu_ticks,
+                            p.waited_ticks, p.threads, p.start_ticks));
     proc_.Write(fmt::format("{}/status", p.pid),
-                fmt::format("Name:\tVmRSS: 9 kB\nState:\tS (sleeping)\nVmHWM:\t{} kB\nVmRSS:\t {} kB\nVmSwap:\t{} kB\n"
+                fmt::format("Name:\tVmRSS: 9 kB\nState:\tS (sleeping)\nVmHWM:\t{} kB\nVmRSS:\t {} "
+                            "kB\nVmSwap:\t{} kB\n"
                             "voluntary_ctxt_switches:\t{}\nnonvoluntary_ctxt_switches:\t{}\n",
                             p.hwm_kib, p.rss_kib, p.swap_kib, p.voluntary, p.involuntary));
   }
@@ -47,7 +49,8 @@ class SamplerTest : public testing::Test {
   }
   void WriteThread(pid_t pid, pid_t thread, int64_t voluntary, int64_t involuntary) const {
     proc_.Write(fmt::format("{}/task/{}/status", pid, thread),
-                fmt::format("voluntary_ctxt_switches:\t{}\nnonvoluntary_ctxt_switches:\t{}\n", voluntary, involuntary));
+                fmt::format("voluntary_ctxt_switches:\t{}\nnonvoluntary_ctxt_switches:\t{}\n",
+                            voluntary, involuntary));
   }
 
   FixtureFolder proc_;
@@ -55,8 +58,15 @@ class SamplerTest : public testing::Test {
 };
 
 TEST_F(SamplerTest, ReadsEveryValueOfOneProcess) {
-  Write({.pid = 10, .name = "a (b) c", .rss_kib = 2048, .swap_kib = 64, .hwm_kib = 4096, .cpu_ticks = 300,
-         .waited_ticks = 20, .voluntary = 7, .involuntary = 8});
+  Write({.pid = 10,
+         .name = "a (b) c",
+         .rss_kib = 2048,
+         .swap_kib = 64,
+         .hwm_kib = 4096,
+         .cpu_ticks = 300,
+         .waited_ticks = 20,
+         .voluntary = 7,
+         .involuntary = 8});
   ProcessSampler sampler(proc_.path());
   const Sample sample = sampler.Take(10, 12345);
   EXPECT_EQ(sample.time_ns, 12345);
@@ -97,9 +107,12 @@ TEST_F(SamplerTest, FollowsTheChildrenOfEveryThread) {
 
 TEST_F(SamplerTest, ScansByParentSessionAndGroupWhereThereAreNoChildrenFiles) {
   Write({.pid = 10, .group = 10, .session = 10, .cpu_ticks = 1});
-  Write({.pid = 11, .parent = 1, .session = 10, .cpu_ticks = 2});            // orphaned, same session
+  Write({.pid = 11, .parent = 1, .session = 10, .cpu_ticks = 2});  // orphaned, same session
   Write({.pid = 12, .parent = 1, .group = 10, .session = 9, .cpu_ticks = 4});
-  Write({.pid = 9, .parent = 20, .session = 9, .cpu_ticks = 8});             // a grandchild with a smaller number
+  Write({.pid = 9,
+         .parent = 20,
+         .session = 9,
+         .cpu_ticks = 8});  // a grandchild with a smaller number
   Write({.pid = 20, .parent = 10, .session = 20, .cpu_ticks = 16});
   Write({.pid = 30, .parent = 1, .session = 30, .cpu_ticks = 32});
   proc_.Write("self/stat", "not a process");
@@ -128,9 +141,9 @@ TEST_F(SamplerTest, AProcessThatVanishesWhileItIsReadIsLeftOut) {
   Write({.pid = 10, .cpu_ticks = 1});
   WriteChildren(10, 10, "20 21 22 ");
   Write({.pid = 20, .parent = 10, .cpu_ticks = 2});
-  proc_.Remove("20/status");                       // gone between its two files
+  proc_.Remove("20/status");  // gone between its two files
   proc_.Write("21/stat", "21 (half a li");
-  ProcessSampler sampler(proc_.path());            // and 22 before its first
+  ProcessSampler sampler(proc_.path());  // and 22 before its first
   const Sample sample = sampler.Take(10, 0);
   EXPECT_EQ(sample.processes, 1);
   EXPECT_EQ(sample.cpu_ns, tick_ns_);
@@ -187,7 +200,7 @@ TEST_F(SamplerTest, AnotherRootStartsAfresh) {
 }
 
 TEST(SamplerOnLinuxTest, SeesItsOwnMemoryThreadsAndTime) {
-  std::thread([] {}).join();   // the thread sanitizer starts one of its own with the first
+  std::thread([] {}).join();  // the thread sanitizer starts one of its own with the first
   ProcessSampler sampler;
   const Sample before = sampler.Take(getpid(), NowNs());
   ASSERT_GE(before.processes, 1);
@@ -197,7 +210,8 @@ TEST(SamplerOnLinuxTest, SeesItsOwnMemoryThreadsAndTime) {
   // The kernel counts in ticks: enough of them to be seen.
   volatile uint64_t sink = 0;
   const int64_t start_ns = NowNs();
-  while (sampler.Take(getpid(), 0).cpu_ns < before.cpu_ns + 30'000'000 && NowNs() < start_ns + 60 * kSecond) {
+  while (sampler.Take(getpid(), 0).cpu_ns < before.cpu_ns + 30'000'000 &&
+         NowNs() < start_ns + 60 * kSecond) {
     for (int i = 0; i < 1'000'000; ++i) sink = sink + static_cast<uint64_t>(i);
   }
   std::thread waiting([] { usleep(300'000); });

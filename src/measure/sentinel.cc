@@ -12,10 +12,11 @@
 namespace tench {
 namespace {
 
-constexpr int64_t kComputeSteps = 2'000'000;    // per thread: about 3 ms
+constexpr int64_t kComputeSteps = 2'000'000;      // per thread: about 3 ms
 constexpr size_t kMemoryWords = size_t{4} << 20;  // 32 MiB over all threads
 
-// Four chains of dependent multiplications and additions: limited by latency, and so by the clock alone.
+// Four chains of dependent multiplications and additions: limited by latency, and so by the clock
+// alone.
 uint64_t Compute(uint64_t seed) {
   uint64_t a = seed, b = seed + 1, c = seed + 2, d = seed + 3;
   for (int64_t i = 0; i < kComputeSteps; ++i) {
@@ -77,8 +78,9 @@ SentinelReading Sentinel::Read() {
   SentinelReading reading;
   reading.compute_ns = TimeTogetherNs(cpus_, [&](size_t i) { results[i] = Compute(sink_ + i); });
   const size_t share = memory_.size() / cpus_.size();
-  reading.memory_ns = TimeTogetherNs(
-      cpus_, [&](size_t i) { results[i] ^= Stream(memory_.data() + i * share, memory_.data() + (i + 1) * share); });
+  reading.memory_ns = TimeTogetherNs(cpus_, [&](size_t i) {
+    results[i] ^= Stream(memory_.data() + i * share, memory_.data() + (i + 1) * share);
+  });
   for (const uint64_t result : results) sink_ ^= result;
   return reading;
 }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bootstrap of the median, without resampling.
 //
-// A percentile bootstrap draws n values with replacement, takes their median, and repeats. Drawing an index is flooring
-// n times a uniform number, and flooring keeps order: the k-th smallest drawn value is the value at the k-th smallest
-// of n uniform numbers. That one number has a known distribution, Beta(k, n - k + 1). So one draw of a Beta replaces n
-// draws and a selection, and the resampled median has exactly the distribution that the long way would give it:
-//  - n odd: the rank is U ~ Beta(m + 1, m + 1) with n = 2m + 1, and the median is the value at floor(n U);
-//  - n even: the lower middle is U ~ Beta(m, m + 1) with n = 2m; the m numbers above it are uniform on (U, 1), so the
-//    upper middle is U + (1 - U) W, with W the smallest of m uniform numbers, 1 - V^(1/m). The median is the mean of
-//    the two values.
-// The cost is one sort of the sample and a few operations per resample, whatever the size of the sample. The generator
-// is our own and starts from the same state, so the interval depends on the values alone: not on their order, nor on
-// the standard library.
+// A percentile bootstrap draws n values with replacement, takes their median, and repeats. Drawing
+// an index is flooring n times a uniform number, and flooring keeps order: the k-th smallest drawn
+// value is the value at the k-th smallest of n uniform numbers. That one number has a known
+// distribution, Beta(k, n - k + 1). So one draw of a Beta replaces n draws and a selection, and the
+// resampled median has exactly the distribution that the long way would give it:
+//  - n odd: the rank is U ~ Beta(m + 1, m + 1) with n = 2m + 1, and the median is the value at
+//  floor(n U);
+//  - n even: the lower middle is U ~ Beta(m, m + 1) with n = 2m; the m numbers above it are uniform
+//  on (U, 1), so the
+//    upper middle is U + (1 - U) W, with W the smallest of m uniform numbers, 1 - V^(1/m). The
+//    median is the mean of the two values.
+// The cost is one sort of the sample and a few operations per resample, whatever the size of the
+// sample. The generator is our own and starts from the same state, so the interval depends on the
+// values alone: not on their order, nor on the standard library.
 #include "measure/stats.h"
 
 #include <algorithm>
@@ -25,7 +28,7 @@
 namespace tench {
 namespace {
 
-constexpr double kTail = 0.025;                  // on either side of a 95 % interval
+constexpr double kTail = 0.025;  // on either side of a 95 % interval
 constexpr double kNormal975 = 1.959963984540054;
 
 // SplitMix64: 64 bits of state, good enough for a thousand draws and the same everywhere.
@@ -71,7 +74,8 @@ class Generator {
 // NaN has no order: it goes to the end, where it shows in max instead of breaking the sort.
 std::vector<double> Sorted(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
-  const auto numbers_end = std::partition(sorted.begin(), sorted.end(), [](double x) { return !std::isnan(x); });
+  const auto numbers_end =
+      std::partition(sorted.begin(), sorted.end(), [](double x) { return !std::isnan(x); });
   std::sort(sorted.begin(), numbers_end);
   return sorted;
 }
@@ -97,10 +101,11 @@ Interval BootstrapSorted(std::span<const double> sorted, int resamples) {
   return {Quantile(medians, kTail), Quantile(medians, 1 - kTail)};
 }
 
-// The largest k for which fewer than k of n values lie below the median with probability of at most 2.5 %; 0 when there
-// is none.
+// The largest k for which fewer than k of n values lie below the median with probability of at
+// most 2.5 %; 0 when there is none.
 size_t LowerRank(size_t n) {
-  // 2^-n is a normal double up to here; further on the normal approximation is right to well under one rank.
+  // 2^-n is a normal double up to here; further on the normal approximation is right to well under
+  // one rank.
   constexpr size_t kExactLimit = 1000;
   if (n > kExactLimit) {
     const double size = static_cast<double>(n);
@@ -117,8 +122,8 @@ size_t LowerRank(size_t n) {
   return k;
 }
 
-// P(|T| <= t) for a whole number of degrees of freedom, where the integral has a finite series in the angle atan(t /
-// sqrt(v)).
+// P(|T| <= t) for a whole number of degrees of freedom, where the integral has a finite series in
+// the angle atan(t / sqrt(v)).
 double StudentWithin(double t, int64_t v) {
   const double angle = std::atan(t / std::sqrt(static_cast<double>(v)));
   const double sine = std::sin(angle), cosine = std::cos(angle);
@@ -185,7 +190,8 @@ Summary Summarize(std::span<const int64_t> values) {
 Interval MedianInterval(std::span<const int64_t> sorted) {
   Check(!sorted.empty(), "the interval of a median of nothing was asked for");
   const size_t skipped = std::max<size_t>(LowerRank(sorted.size()), 1) - 1;
-  return {static_cast<double>(sorted[skipped]), static_cast<double>(sorted[sorted.size() - 1 - skipped])};
+  return {static_cast<double>(sorted[skipped]),
+          static_cast<double>(sorted[sorted.size() - 1 - skipped])};
 }
 
 Interval BootstrapMedian(std::span<const double> values, int resamples) {
@@ -199,7 +205,8 @@ double StudentT975(int64_t degrees_of_freedom) {
   if (v < 1) return std::numeric_limits<double>::infinity();
   constexpr int64_t kSeriesLimit = 100;
   if (v > kSeriesLimit) {
-    // Cornish and Fisher's expansion around the normal quantile: right to eight digits from here on.
+    // Cornish and Fisher's expansion around the normal quantile: right to eight digits from here
+    // on.
     const double z = kNormal975, z2 = z * z, n = static_cast<double>(v);
     return z + z * (z2 + 1) / (4 * n) + z * ((5 * z2 + 16) * z2 + 3) / (96 * n * n) +
            z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * n * n * n);
@@ -213,7 +220,8 @@ double StudentT975(int64_t degrees_of_freedom) {
 }
 
 double StudentTail(double t, int64_t degrees_of_freedom) {
-  Check(t >= 0 && degrees_of_freedom >= 1, "Student's t needs a distance and at least one degree of freedom");
+  Check(t >= 0 && degrees_of_freedom >= 1,
+        "Student's t needs a distance and at least one degree of freedom");
   if (std::isinf(t)) return 0;
   return std::clamp(1 - StudentWithin(t, degrees_of_freedom), 0.0, 1.0);
 }
@@ -223,7 +231,10 @@ GeometricMean GeometricMeanOf(std::span<const double> values) {
   const auto count = static_cast<double>(values.size());
   double mean = 0, squares = 0;
   for (const double value : values) mean += std::log(value) / count;
-  if (values.size() == 1) return {values[0], {0, std::numeric_limits<double>::infinity()}, std::numeric_limits<double>::infinity()};
+  if (values.size() == 1)
+    return {values[0],
+            {0, std::numeric_limits<double>::infinity()},
+            std::numeric_limits<double>::infinity()};
   for (const double value : values) squares += (std::log(value) - mean) * (std::log(value) - mean);
   GeometricMean result;
   result.value = std::exp(mean);

@@ -107,7 +107,8 @@ TEST(StatsTest, MedianIntervalHasTheRanksOfTheTables) {
   const struct {
     int64_t n;
     double low, high;
-  } rows[] = {{6, 1, 6}, {8, 1, 8}, {9, 2, 8}, {10, 2, 9}, {20, 6, 15}, {25, 8, 18}, {50, 18, 33}, {100, 40, 61}};
+  } rows[] = {{6, 1, 6},   {8, 1, 8},   {9, 2, 8},    {10, 2, 9},
+              {20, 6, 15}, {25, 8, 18}, {50, 18, 33}, {100, 40, 61}};
   for (const auto& row : rows) {
     const Interval interval = MedianInterval(OneTo(row.n));
     EXPECT_EQ(interval.low, row.low) << row.n;
@@ -160,8 +161,11 @@ TEST(StatsTest, BootstrapIsTheOneThatResamplingWholeVectorsGives) {
     std::vector<double> sorted = values;
     std::sort(sorted.begin(), sorted.end());
     const Interval plain = PlainBootstrap(values, 20000), ours = BootstrapMedian(values, 20000);
-    // Ranks are compared, as a quantile of a discrete distribution may fall on either side of a gap.
-    const auto rank = [&](double x) { return std::lower_bound(sorted.begin(), sorted.end(), x) - sorted.begin(); };
+    // Ranks are compared, as a quantile of a discrete distribution may fall on either side of a
+    // gap.
+    const auto rank = [&](double x) {
+      return std::lower_bound(sorted.begin(), sorted.end(), x) - sorted.begin();
+    };
     EXPECT_LE(std::abs(rank(plain.low) - rank(ours.low)), 1) << n;
     EXPECT_LE(std::abs(rank(plain.high) - rank(ours.high)), 1) << n;
     EXPECT_NEAR(plain.low, ours.low, 0.1) << n;
@@ -214,7 +218,8 @@ TEST(StatsTest, StudentsTailIsThatOfThePrintedTables) {
   EXPECT_NEAR(StudentTail(1.95996 * (1 + (1.95996 * 1.95996 + 1) / 4e6), 1'000'000), 0.05, 1e-6);
   EXPECT_EQ(StudentTail(0, 5), 1);
   EXPECT_EQ(StudentTail(std::numeric_limits<double>::infinity(), 5), 0);
-  for (int64_t v : {1, 2, 3, 7, 50, 99, 100, 101, 400}) EXPECT_NEAR(StudentTail(StudentT975(v), v), 0.05, 1e-8) << v;
+  for (int64_t v : {1, 2, 3, 7, 50, 99, 100, 101, 400})
+    EXPECT_NEAR(StudentTail(StudentT975(v), v), 0.05, 1e-8) << v;
 }
 
 TEST(StatsTest, TheGeometricMeanIsTheCentreOfFactors) {

@@ -24,7 +24,8 @@ Budget Free() {
 }
 
 // The number of steps after which the rule was finished, or -1.
-int64_t StepsUntilFinished(StopRule& rule, int64_t most, const std::function<int64_t(int64_t)>& step_ns) {
+int64_t StepsUntilFinished(StopRule& rule, int64_t most,
+                           const std::function<int64_t(int64_t)>& step_ns) {
   for (int64_t i = 0; i < most; ++i) {
     rule.Add(step_ns(i));
     if (rule.Finished()) return i + 1;
@@ -90,7 +91,8 @@ TEST(StopRuleTest, AWiderIntervalIsReachedSooner) {
   narrow.relative_interval = 0.01;
   wide.relative_interval = 0.03;
   StopRule narrow_rule(narrow), wide_rule(wide);
-  EXPECT_GT(StepsUntilFinished(narrow_rule, 10000, Noisy), 3 * StepsUntilFinished(wide_rule, 10000, Noisy));
+  EXPECT_GT(StepsUntilFinished(narrow_rule, 10000, Noisy),
+            3 * StepsUntilFinished(wide_rule, 10000, Noisy));
 }
 
 TEST(StopRuleTest, TheTimeLimitEndsARestlessRunAsUnconverged) {
@@ -129,7 +131,8 @@ TEST(StopRuleTest, DoesNotTakeAMachineThatSlowsDownForAPreciseOne) {
   std::vector<int64_t> sorted = rule.steps();
   std::sort(sorted.begin(), sorted.end());
   const Interval interval = MedianInterval(sorted);
-  EXPECT_LT((interval.high - interval.low) / interval.low, 0.03) << "the interval alone would have been good";
+  EXPECT_LT((interval.high - interval.low) / interval.low, 0.03)
+      << "the interval alone would have been good";
 }
 
 TEST(StopRuleTest, SettlesOnceADriftHasEnded) {
@@ -137,7 +140,8 @@ TEST(StopRuleTest, SettlesOnceADriftHasEnded) {
   budget.min_steps = 60;
   StopRule rule(budget);
   const auto warming_up = [](int64_t i) { return i < 100 ? 150'000 - 500 * i : 100'000; };
-  // The earlier half must have rested for most of its own length: about four times the hundred steps of warming up.
+  // The earlier half must have rested for most of its own length: about four times the hundred
+  // steps of warming up.
   const int64_t steps = StepsUntilFinished(rule, 100'000, warming_up);
   EXPECT_GT(steps, 300);
   EXPECT_LT(steps, 450);

@@ -41,7 +41,8 @@ std::optional<int64_t> ReadSystemInteger(const std::filesystem::path& path) {
 std::vector<std::string> ListFolder(const std::filesystem::path& path) {
   std::vector<std::string> names;
   std::error_code error;
-  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
     names.push_back(entry->path().filename().string());
   }
   std::sort(names.begin(), names.end());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counts, per op. Multiplications are counted exactly for conv, fc and lstm: 2 FLOPs per multiply-add; the bias and
-// the gates' functions are left out, as publications do. For the rest, one FLOP for every element that an output
-// element is made of:
+// The counts, per op. Multiplications are counted exactly for conv, fc and lstm: 2 FLOPs per
+// multiply-add; the bias and the gates' functions are left out, as publications do. For the rest,
+// one FLOP for every element that an output element is made of:
 //   relu, sigmoid, tanh, dropout        1 per element
 //   softmax                             1 per element
 //   pool                                every window element; global: the whole image
@@ -14,9 +14,10 @@
 //   other losses                        2 per element: value and target
 //   input, concat, slice, flatten,
 //   reshape, embedding                  0: they only move data
-// Backwards, each of two gradients costs as much as the forward pass: that of the weights (where there are any) and
-// that of the data (where a parameter lies before the layer). An LSTM needs the data gradient of its hidden state
-// always; an embedding adds each output element's gradient to its row.
+// Backwards, each of two gradients costs as much as the forward pass: that of the weights (where
+// there are any) and that of the data (where a parameter lies before the layer). An LSTM needs the
+// data gradient of its hidden state always; an embedding adds each output element's gradient to its
+// row.
 #include "net/cost.h"
 
 #include <limits>
@@ -50,10 +51,13 @@ Flops OpFlops(const TypedGraph& graph, size_t index) {
   const TypedLayer& layer = graph.layers[index];
   const int64_t out = ElementCount(layer.output.shape);
   const auto in = [&](size_t input) -> const Shape& { return graph.InputType(index, input).shape; };
-  const auto each_input = [&] { return Elements(Times(out, static_cast<int64_t>(layer.inputs.size()))); };
+  const auto each_input = [&] {
+    return Elements(Times(out, static_cast<int64_t>(layer.inputs.size())));
+  };
   return std::visit(
       Overload{[&](const Convolution& op) {
-                 return MultiplyAdds(Times(out, Times(in(0)[1] / op.groups, Times(op.kernel.h, op.kernel.w))));
+                 return MultiplyAdds(
+                     Times(out, Times(in(0)[1] / op.groups, Times(op.kernel.h, op.kernel.w))));
                },
                [&](const FullyConnected&) { return MultiplyAdds(Times(out, in(0)[1])); },
                [&](const Lstm& op) {
@@ -62,10 +66,13 @@ Flops OpFlops(const TypedGraph& graph, size_t index) {
                  return Flops{Plus(input, hidden), Plus(Plus(input, hidden), hidden), input};
                },
                [&](const Pooling& op) {
-                 return Elements(op.global ? ElementCount(in(0)) : Times(out, Times(op.kernel.h, op.kernel.w)));
+                 return Elements(op.global ? ElementCount(in(0))
+                                           : Times(out, Times(op.kernel.h, op.kernel.w)));
                },
                [&](const Lrn& op) {
-                 return Elements(Times(out, op.region == LrnRegion::kWithinChannel ? Times(op.size, op.size) : op.size));
+                 return Elements(Times(out, op.region == LrnRegion::kWithinChannel
+                                                ? Times(op.size, op.size)
+                                                : op.size));
                },
                [&](const BatchNorm& op) {
                  return Flops{2 * out, op.affine ? 2 * out : 0, 2 * out};
@@ -77,15 +84,19 @@ Flops OpFlops(const TypedGraph& graph, size_t index) {
                [&](const Embedding&) {
                  return Flops{0, out, 0};
                },
-               [&](const Add&) { return each_input(); }, [&](const Multiply&) { return each_input(); },
+               [&](const Add&) { return each_input(); },
+               [&](const Multiply&) { return each_input(); },
                [&](const Maximum&) { return each_input(); },
                [&](const MeanOverTime&) { return Elements(ElementCount(in(0))); },
                [&](const SoftmaxCrossEntropy&) { return Elements(ElementCount(in(0))); },
                [&](const SigmoidCrossEntropy&) { return Elements(2 * ElementCount(in(0))); },
                [&](const MeanSquaredError&) { return Elements(2 * ElementCount(in(0))); },
-               [&](const Input&) { return Flops{}; }, [&](const Concat&) { return Flops{}; },
-               [&](const Slice&) { return Flops{}; }, [&](const Flatten&) { return Flops{}; },
-               [&](const Reshape&) { return Flops{}; }, [&](const auto&) { return Elements(out); }},
+               [&](const Input&) { return Flops{}; },
+               [&](const Concat&) { return Flops{}; },
+               [&](const Slice&) { return Flops{}; },
+               [&](const Flatten&) { return Flops{}; },
+               [&](const Reshape&) { return Flops{}; },
+               [&](const auto&) { return Elements(out); }},
       layer.layer.op);
 }
 
@@ -114,11 +125,14 @@ Cost CostOf(const TypedGraph& graph, size_t index, const std::vector<bool>& need
 std::vector<Cost> LayerCosts(const TypedGraph& graph) {
   const std::vector<bool> needs_gradient = NeedsGradient(graph);
   std::vector<Cost> costs;
-  for (size_t i = 0; i < graph.layers.size(); ++i) costs.push_back(CostOf(graph, i, needs_gradient));
+  for (size_t i = 0; i < graph.layers.size(); ++i)
+    costs.push_back(CostOf(graph, i, needs_gradient));
   return costs;
 }
 
-Cost LayerCost(const TypedGraph& graph, size_t layer) { return CostOf(graph, layer, NeedsGradient(graph)); }
+Cost LayerCost(const TypedGraph& graph, size_t layer) {
+  return CostOf(graph, layer, NeedsGradient(graph));
+}
 
 Cost TotalCost(const TypedGraph& graph) {
   Cost total;

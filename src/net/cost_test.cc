@@ -18,7 +18,8 @@ TypedGraph Typed(GraphBuilder& builder, int64_t batch) {
   return *std::move(typed);
 }
 
-// data -> fc -> the given op -> loss against targets of its output's shape, so that a parameter lies before the op.
+// data -> fc -> the given op -> loss against targets of its output's shape, so that a parameter
+// lies before the op.
 Cost CostAfterParameter(const Op& op, int64_t features) {
   GraphBuilder builder("net");
   builder.Append("data", Input{InputRole::kData, {3}, {}}, {});
@@ -36,11 +37,13 @@ TypedGraph AlexnetStart(int64_t batch) {
   GraphBuilder builder("start");
   builder.Append("data", Input{InputRole::kData, {3, 227, 227}, {}}, {});
   builder.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 256}}, {});
-  builder.Append("conv1", Convolution{96, {11, 11}, {4, 4}, {0, 0}, {1, 1}, 1, true}, {"data"}, kXavierRule);
+  builder.Append("conv1", Convolution{96, {11, 11}, {4, 4}, {0, 0}, {1, 1}, 1, true}, {"data"},
+                 kXavierRule);
   builder.Append("relu1", Relu{}, {"conv1"});
   builder.Append("norm1", Lrn{}, {"relu1"});
   builder.Append("pool1", Pooling{PoolMode::kMax, {3, 3}, {2, 2}, {0, 0}, true, false}, {"norm1"});
-  builder.Append("conv2", Convolution{256, {5, 5}, {1, 1}, {2, 2}, {1, 1}, 2, true}, {"pool1"}, kXavierRule);
+  builder.Append("conv2", Convolution{256, {5, 5}, {1, 1}, {2, 2}, {1, 1}, 2, true}, {"pool1"},
+                 kXavierRule);
   builder.Append("pool2", Pooling{PoolMode::kAvg, {1, 1}, {1, 1}, {0, 0}, false, true}, {"conv2"});
   builder.Append("flat", Flatten{}, {"pool2"});
   builder.Append("loss", SoftmaxCrossEntropy{}, {"flat", "label"});
@@ -105,7 +108,8 @@ TEST(CostTest, AStepCostsWhatItsPhaseDoes) {
   const Cost total = TotalCost(graph);
   EXPECT_EQ(StepFlops(graph, Phase::kForward), total.forward_flops);
   EXPECT_EQ(StepFlops(graph, Phase::kGradient), total.forward_flops + total.backward_flops);
-  EXPECT_EQ(StepFlops(graph, Phase::kTrain), total.forward_flops + total.backward_flops + 4 * total.parameters);
+  EXPECT_EQ(StepFlops(graph, Phase::kTrain),
+            total.forward_flops + total.backward_flops + 4 * total.parameters);
 }
 
 TEST(CostTest, CountsElementOps) {
@@ -117,7 +121,8 @@ TEST(CostTest, CountsElementOps) {
   EXPECT_EQ(CostAfterParameter(Add{}, 8).forward_flops, 2 * elements);
   EXPECT_EQ(CostAfterParameter(Flatten{}, 8).backward_flops, 0);
   EXPECT_EQ(CostAfterParameter(BatchNorm{}, 8).forward_flops, 2 * elements);
-  EXPECT_EQ(CostAfterParameter(BatchNorm{}, 8).backward_flops, 4 * elements) << "its own parameters and the data";
+  EXPECT_EQ(CostAfterParameter(BatchNorm{}, 8).backward_flops, 4 * elements)
+      << "its own parameters and the data";
   EXPECT_EQ(CostAfterParameter(BatchNorm{}, 8).parameters, 16);
   EXPECT_EQ(CostAfterParameter(BatchNorm{}, 8).parameter_bytes, 4 * 32)
       << "running statistics take memory but are not trained";
@@ -162,8 +167,8 @@ TEST(CostTest, CountsThatDoNotFitStayAtTheLargestInteger) {
   GraphBuilder builder("net");
   builder.Append("data", Input{InputRole::kData, {1, 1, 1}, {}}, {});
   builder.Append("target", Input{InputRole::kData, {1 << 17, 1, 1}, {}}, {});
-  builder.Append("conv", Convolution{1 << 17, {2049, 2049}, {1, 1}, {1024, 1024}, {1, 1}, 1, false}, {"data"},
-                 kXavierRule);
+  builder.Append("conv", Convolution{1 << 17, {2049, 2049}, {1, 1}, {1024, 1024}, {1, 1}, 1, false},
+                 {"data"}, kXavierRule);
   builder.Append("loss", MeanSquaredError{}, {"conv", "target"});
   const TypedGraph graph = Typed(builder, 1 << 23);
   EXPECT_EQ(LayerCost(graph, 2).forward_flops, kLargest);

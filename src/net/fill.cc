@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generator is SplitMix64's sequence, entered at a place that the seed and the tensor's name choose: word i is a
-// bijective mix of key + (i + 1) · (an odd constant), so that any element can be made without those before it. A
-// Gaussian is the centred sum of eight 16-bit uniforms (Irwin-Hall): integers until one last multiplication, hence the
-// same bits on every machine; its tails end at ±4.9.
+// The generator is SplitMix64's sequence, entered at a place that the seed and the tensor's name
+// choose: word i is a bijective mix of key + (i + 1) · (an odd constant), so that any element can
+// be made without those before it. A Gaussian is the centred sum of eight 16-bit uniforms
+// (Irwin-Hall): integers until one last multiplication, hence the same bits on every machine; its
+// tails end at ±4.9.
 #include "net/fill.h"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace {
 constexpr uint64_t kStep = 0x9E3779B97F4A7C15;
 constexpr double kUniformScale = 0x1p-53;
 constexpr int64_t kGaussianCentre = 8 * 65535 / 2;
-constexpr double kGaussianScale = 0x1.3988e1412ed76p-16;  // 1 / sqrt(8 * (65536^2 - 1) / 12), rounded to nearest
+constexpr double kGaussianScale =
+    0x1.3988e1412ed76p-16;  // 1 / sqrt(8 * (65536^2 - 1) / 12), rounded to nearest
 constexpr size_t kMinPerThread = size_t{1} << 16;
 
 inline uint64_t Mix(uint64_t z) {
@@ -45,7 +47,9 @@ inline int64_t IntegerOf(uint64_t key, uint64_t index, int64_t low, uint64_t ran
   return low + static_cast<int64_t>(((Word(key, index) >> 32) * range) >> 32);
 }
 
-uint64_t KeyOf(uint64_t seed, std::string_view tensor_name) { return Mix(Mix(seed + kStep) ^ Hash64(tensor_name)); }
+uint64_t KeyOf(uint64_t seed, std::string_view tensor_name) {
+  return Mix(Mix(seed + kStep) ^ Hash64(tensor_name));
+}
 
 void FillSpan(uint64_t key, const Fill& fill, uint64_t first, std::span<float> out) {
   switch (fill.kind) {
@@ -54,7 +58,8 @@ void FillSpan(uint64_t key, const Fill& fill, uint64_t first, std::span<float> o
       return;
     case FillKind::kUniform: {
       const double low = fill.a, width = fill.b - fill.a;
-      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(low + width * UniformOf(key, first + i));
+      for (size_t i = 0; i < out.size(); ++i)
+        out[i] = static_cast<float>(low + width * UniformOf(key, first + i));
       return;
     }
     case FillKind::kGaussian: {
@@ -66,7 +71,8 @@ void FillSpan(uint64_t key, const Fill& fill, uint64_t first, std::span<float> o
     case FillKind::kInteger: {
       const int64_t low = static_cast<int64_t>(fill.a);
       const uint64_t range = static_cast<uint64_t>(static_cast<int64_t>(fill.b) - low);
-      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(IntegerOf(key, first + i, low, range));
+      for (size_t i = 0; i < out.size(); ++i)
+        out[i] = static_cast<float>(IntegerOf(key, first + i, low, range));
       return;
     }
     case FillKind::kXavier:
@@ -79,7 +85,8 @@ void FillSpan(uint64_t key, const Fill& fill, uint64_t first, std::span<float> o
 
 }  // namespace
 
-Generator::Generator(uint64_t seed, std::string_view tensor_name) : key_(KeyOf(seed, tensor_name)) {}
+Generator::Generator(uint64_t seed, std::string_view tensor_name)
+    : key_(KeyOf(seed, tensor_name)) {}
 
 uint64_t Generator::Bits(uint64_t counter) const { return Word(key_, counter); }
 double Generator::Uniform(uint64_t index) const { return UniformOf(key_, index); }
@@ -92,22 +99,26 @@ int64_t Generator::Integer(uint64_t index, int64_t low, int64_t high) const {
 }
 
 Status CheckFill(const Fill& fill) {
-  constexpr double kLargest = 1e30;  // far inside float, so that no sum or product of two of them leaves it
+  constexpr double kLargest =
+      1e30;  // far inside float, so that no sum or product of two of them leaves it
   for (double value : {fill.a, fill.b}) {
     if (!(std::abs(value) <= kLargest))
       return Failed("its fill has the number {}, which is not within ±{}", value, kLargest);
   }
   switch (fill.kind) {
     case FillKind::kUniform:
-      if (fill.a > fill.b) return Failed("its uniform fill goes from {} down to {}", fill.a, fill.b);
+      if (fill.a > fill.b)
+        return Failed("its uniform fill goes from {} down to {}", fill.a, fill.b);
       return Ok();
     case FillKind::kGaussian:
       if (fill.b < 0) return Failed("its Gaussian fill has a standard deviation of {}", fill.b);
       return Ok();
     case FillKind::kInteger:
-      if (fill.a != std::floor(fill.a) || fill.b != std::floor(fill.b) || fill.a >= fill.b || fill.a < -0x1p31 ||
-          fill.b > 0x1p31) {
-        return Failed("its integer fill [{}, {}) must be a range of 32-bit integers that is not empty", fill.a, fill.b);
+      if (fill.a != std::floor(fill.a) || fill.b != std::floor(fill.b) || fill.a >= fill.b ||
+          fill.a < -0x1p31 || fill.b > 0x1p31) {
+        return Failed(
+            "its integer fill [{}, {}) must be a range of 32-bit integers that is not empty",
+            fill.a, fill.b);
       }
       return Ok();
     default:
@@ -133,10 +144,11 @@ Fill ResolveFill(const Fill& fill, const Shape& shape) {
   }
 }
 
-void FillTensor(uint64_t seed, std::string_view name, const Fill& fill, uint64_t first_index, std::span<float> out,
-                int threads) {
+void FillTensor(uint64_t seed, std::string_view name, const Fill& fill, uint64_t first_index,
+                std::span<float> out, int threads) {
   const uint64_t key = KeyOf(seed, name);
-  const size_t workers = std::clamp<size_t>(out.size() / kMinPerThread, 1, static_cast<size_t>(std::max(threads, 1)));
+  const size_t workers =
+      std::clamp<size_t>(out.size() / kMinPerThread, 1, static_cast<size_t>(std::max(threads, 1)));
   const size_t share = (out.size() + workers - 1) / workers;
   std::vector<std::jthread> pool;
   for (size_t begin = share; begin < out.size(); begin += share) {
@@ -146,7 +158,8 @@ void FillTensor(uint64_t seed, std::string_view name, const Fill& fill, uint64_t
   FillSpan(key, fill, first_index, out.first(std::min(share, out.size())));
 }
 
-void FillTensor(uint64_t seed, std::string_view name, const Fill& fill, uint64_t first_index, std::span<int32_t> out) {
+void FillTensor(uint64_t seed, std::string_view name, const Fill& fill, uint64_t first_index,
+                std::span<int32_t> out) {
   if (fill.kind == FillKind::kConstant) {
     std::fill(out.begin(), out.end(), static_cast<int32_t>(fill.a));
     return;
@@ -154,7 +167,8 @@ void FillTensor(uint64_t seed, std::string_view name, const Fill& fill, uint64_t
   Check(fill.kind == FillKind::kInteger, "an integer tensor has a fill that makes no integers");
   const Generator generator(seed, name);
   const int64_t low = static_cast<int64_t>(fill.a), high = static_cast<int64_t>(fill.b);
-  for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int32_t>(generator.Integer(first_index + i, low, high));
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<int32_t>(generator.Integer(first_index + i, low, high));
 }
 
 }  // namespace tench

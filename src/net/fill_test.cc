@@ -21,9 +21,11 @@ using testing::HasSubstr;
 
 constexpr size_t kSamples = 200'000;
 
-// The cells of every row of docs/generator.md's table whose heading row is `heading`, without back-quotes.
+// The cells of every row of docs/generator.md's table whose heading row is `heading`, without
+// back-quotes.
 std::vector<std::vector<std::string>> Table(std::string_view heading) {
-  const Result<std::string> text = ReadFile(std::filesystem::path(TENCH_SOURCE_DIR) / "docs/generator.md");
+  const Result<std::string> text =
+      ReadFile(std::filesystem::path(TENCH_SOURCE_DIR) / "docs/generator.md");
   Check(text.ok(), "docs/generator.md is missing");
   std::vector<std::vector<std::string>> rows;
   bool inside = false;
@@ -34,9 +36,11 @@ std::vector<std::vector<std::string>> Table(std::string_view heading) {
       inside = false;
     } else if (inside && !line.starts_with("|---")) {
       std::vector<std::string> cells;
-      for (const std::string& cell : Split(std::string_view(line).substr(1, line.size() - 2), '|')) {
+      for (const std::string& cell :
+           Split(std::string_view(line).substr(1, line.size() - 2), '|')) {
         std::string_view trimmed = Trim(cell);
-        if (trimmed.size() >= 2 && trimmed.front() == '`') trimmed = trimmed.substr(1, trimmed.size() - 2);
+        if (trimmed.size() >= 2 && trimmed.front() == '`')
+          trimmed = trimmed.substr(1, trimmed.size() - 2);
         cells.emplace_back(trimmed);
       }
       rows.push_back(cells);
@@ -74,7 +78,8 @@ TEST(GeneratorTest, MakesTheDocumentedVectors) {
   }
 }
 
-// bits(i) = mix(key + (i + 1) · step), so that the index at which the argument is the key itself gives mix(key).
+// bits(i) = mix(key + (i + 1) · step), so that the index at which the argument is the key itself
+// gives mix(key).
 TEST(GeneratorTest, HasTheDocumentedKeys) {
   const auto rows = Table("| seed | name | key |");
   ASSERT_GE(rows.size(), 4u);
@@ -82,7 +87,9 @@ TEST(GeneratorTest, HasTheDocumentedKeys) {
     uint64_t z = Hexadecimal(row[2]);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-    EXPECT_EQ(Generator(Decimal(row[0]), row[1]).Bits(std::numeric_limits<uint64_t>::max()), z ^ (z >> 31)) << row[1];
+    EXPECT_EQ(Generator(Decimal(row[0]), row[1]).Bits(std::numeric_limits<uint64_t>::max()),
+              z ^ (z >> 31))
+        << row[1];
   }
 }
 
@@ -112,7 +119,8 @@ Moments MomentsOf(const Draw& draw) {
   return {mean, squares / kSamples - mean * mean};
 }
 
-// Of two streams of mean 0 and variance 1; the standard deviation of the answer is 1 / sqrt(kSamples) = 0.0022.
+// Of two streams of mean 0 and variance 1; the standard deviation of the answer is 1 /
+// sqrt(kSamples) = 0.0022.
 template <class X, class Y>
 double Correlation(const X& x, const Y& y) {
   double sum = 0;
@@ -137,9 +145,11 @@ TEST(GeneratorTest, GaussiansHaveTheRightMomentsAndTails) {
   const Moments moments = MomentsOf([&](size_t i) { return generator.Gaussian(i); });
   EXPECT_NEAR(moments.mean, 0, 5 * 0.00224);
   EXPECT_NEAR(moments.variance, 1, 5 * 0.0031);
-  const Moments beyond_one = MomentsOf([&](size_t i) { return std::abs(generator.Gaussian(i)) > 1 ? 1.0 : 0.0; });
+  const Moments beyond_one =
+      MomentsOf([&](size_t i) { return std::abs(generator.Gaussian(i)) > 1 ? 1.0 : 0.0; });
   EXPECT_NEAR(beyond_one.mean, 0.3173, 0.01);
-  const Moments beyond_three = MomentsOf([&](size_t i) { return std::abs(generator.Gaussian(i)) > 3 ? 1.0 : 0.0; });
+  const Moments beyond_three =
+      MomentsOf([&](size_t i) { return std::abs(generator.Gaussian(i)) > 3 ? 1.0 : 0.0; });
   EXPECT_GT(beyond_three.mean, 0.0008);
   EXPECT_LT(beyond_three.mean, 0.0027);
 }
@@ -157,7 +167,8 @@ TEST(GeneratorTest, NeighbouringIndicesAreIndependent) {
 TEST(GeneratorTest, NamesAndSeedsGiveIndependentStreams) {
   const Generator base(1, "conv1.weight");
   const auto against = [&](const Generator& other) {
-    return Correlation([&](size_t i) { return base.Gaussian(i); }, [&](size_t i) { return other.Gaussian(i); });
+    return Correlation([&](size_t i) { return base.Gaussian(i); },
+                       [&](size_t i) { return other.Gaussian(i); });
   };
   EXPECT_NEAR(against(Generator(1, "conv2.weight")), 0, kNoCorrelation);
   EXPECT_NEAR(against(Generator(1, "conv1.bias")), 0, kNoCorrelation);
@@ -179,7 +190,8 @@ TEST(GeneratorTest, EveryBitIsAsOftenSetAsNot) {
 TEST(GeneratorTest, IntegersCoverTheirRangeEvenly) {
   const Generator generator(1, "label");
   std::vector<int> seen(10);
-  for (size_t i = 0; i < kSamples; ++i) ++seen.at(static_cast<size_t>(generator.Integer(i, 5, 15) - 5));
+  for (size_t i = 0; i < kSamples; ++i)
+    ++seen.at(static_cast<size_t>(generator.Integer(i, 5, 15) - 5));
   double chi_squared = 0;
   for (int count : seen) chi_squared += std::pow(count - kSamples / 10.0, 2) / (kSamples / 10.0);
   EXPECT_LT(chi_squared, 33.7) << "one in ten thousand";
@@ -198,8 +210,8 @@ TEST(GeneratorTest, IntegersMaySpanAll32Bits) {
 }
 
 TEST(FillTest, AnyPartOfATensorHasTheSameBitsAsTheWhole) {
-  for (const Fill& fill :
-       {Fill{FillKind::kGaussian, 0.5, 0.1}, Fill{FillKind::kUniform, -1, 3}, Fill{FillKind::kInteger, 0, 256}}) {
+  for (const Fill& fill : {Fill{FillKind::kGaussian, 0.5, 0.1}, Fill{FillKind::kUniform, -1, 3},
+                           Fill{FillKind::kInteger, 0, 256}}) {
     std::vector<float> whole(1000), part(250);
     FillTensor(7, "x", fill, 0, whole);
     FillTensor(7, "x", fill, 500, part);
@@ -237,10 +249,12 @@ TEST(FillTest, ResolvesFansFromTheShape) {
   const Shape conv = {64, 3, 7, 7}, fc = {10, 500};
   const Fill xavier = ResolveFill({FillKind::kXavier, 0, 0}, fc);
   EXPECT_EQ(xavier, (Fill{FillKind::kUniform, -std::sqrt(3.0 / 500), std::sqrt(3.0 / 500)}));
-  EXPECT_EQ(ResolveFill({FillKind::kMsra, 0, 0}, conv), (Fill{FillKind::kGaussian, 0, std::sqrt(2.0 / 147)}));
+  EXPECT_EQ(ResolveFill({FillKind::kMsra, 0, 0}, conv),
+            (Fill{FillKind::kGaussian, 0, std::sqrt(2.0 / 147)}));
   EXPECT_EQ(ResolveFill({FillKind::kMsraFanOut, 0, 0}, conv),
             (Fill{FillKind::kGaussian, 0, std::sqrt(2.0 / (64 * 49))}));
-  EXPECT_EQ(ResolveFill({FillKind::kMsraFanOut, 0, 0}, fc), (Fill{FillKind::kGaussian, 0, std::sqrt(2.0 / 10)}));
+  EXPECT_EQ(ResolveFill({FillKind::kMsraFanOut, 0, 0}, fc),
+            (Fill{FillKind::kGaussian, 0, std::sqrt(2.0 / 10)}));
   const Fill plain{FillKind::kUniform, 0, 1};
   EXPECT_EQ(ResolveFill(plain, conv), plain);
 }

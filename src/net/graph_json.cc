@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each op's fields are listed once, in a Visit function (op_fields.h), and walked by two visitors: Writer leaves out what is at its
-// default, Reader puts the default where nothing is said. So the two directions cannot drift apart, and the written
-// form is canonical.
+// Each op's fields are listed once, in a Visit function (op_fields.h), and walked by two visitors:
+// Writer leaves out what is at its default, Reader puts the default where nothing is said. So the
+// two directions cannot drift apart, and the written form is canonical.
 #include "net/graph_json.h"
 
 #include <array>
@@ -28,14 +28,21 @@ class Writer {
 
   void Required(const char* key, int64_t value) { object_[key] = value; }
   void Required(const char* key, double value) { object_[key] = NumberToJson(value); }
-  void Field(const char* key, int64_t value, int64_t fallback) { Set(key, value, value != fallback); }
+  void Field(const char* key, int64_t value, int64_t fallback) {
+    Set(key, value, value != fallback);
+  }
   void Field(const char* key, bool value, bool fallback) { Set(key, value, value != fallback); }
-  void Field(const char* key, double value, double fallback) { Set(key, NumberToJson(value), value != fallback); }
+  void Field(const char* key, double value, double fallback) {
+    Set(key, NumberToJson(value), value != fallback);
+  }
   void Field(const char* key, Hw value, Hw fallback) {
-    Set(key, value.h == value.w ? Json(value.h) : Json::array({value.h, value.w}), value != fallback);
+    Set(key, value.h == value.w ? Json(value.h) : Json::array({value.h, value.w}),
+        value != fallback);
   }
   void Field(const char* key, const Shape& value) { Set(key, value, !value.empty()); }
-  void Field(const char* key, const std::optional<int64_t>& value) { Set(key, value.value_or(0), value.has_value()); }
+  void Field(const char* key, const std::optional<int64_t>& value) {
+    Set(key, value.value_or(0), value.has_value());
+  }
   void Field(const char* key, const std::vector<double>& values) {
     Json list = Json::array();
     for (const double value : values) list.push_back(NumberToJson(value));
@@ -63,9 +70,13 @@ class Reader {
 
   void Required(const char* key, int64_t& value) { value = fields_.Integer(key, 0, kMaxSize); }
   void Required(const char* key, double& value) { Finite(key, value = fields_.Real(key)); }
-  void Field(const char* key, int64_t& value, int64_t fallback) { value = fields_.Integer(key, 0, kMaxSize, fallback); }
+  void Field(const char* key, int64_t& value, int64_t fallback) {
+    value = fields_.Integer(key, 0, kMaxSize, fallback);
+  }
   void Field(const char* key, bool& value, bool fallback) { value = fields_.Bool(key, fallback); }
-  void Field(const char* key, double& value, double fallback) { Finite(key, value = fields_.Real(key, fallback)); }
+  void Field(const char* key, double& value, double fallback) {
+    Finite(key, value = fields_.Real(key, fallback));
+  }
   void Field(const char* key, Hw& value, Hw fallback) {
     value = fallback;
     const Json* given = Find(key);
@@ -106,7 +117,8 @@ class Reader {
         return;
       }
     }
-    fields_.Fail(key, fmt::format("'{}' is none of {}{}", Printable(name), Join(names, ", "), Hint(name, names)));
+    fields_.Fail(key, fmt::format("'{}' is none of {}{}", Printable(name), Join(names, ", "),
+                                  Hint(name, names)));
   }
   void Fills(const char* key, Fill& fill, const Fill& fallback);
   // Tells Fields that the key may occur, so that a hint can offer it where the object lacks it.
@@ -180,10 +192,12 @@ void Reader::Fills(const char* key, Fill& fill, const Fill& fallback) {
   if (!done.ok()) fields_.Fail(key, done.error().message);
 }
 
-// What a file that says nothing about a parameter means: weights that train, not the zeros of a default ParameterRule.
+// What a file that says nothing about a parameter means: weights that train, not the zeros of a
+// default ParameterRule.
 ParameterRule DefaultRule(const Op& op, bool weight) {
   if (!weight || !HasWeight(op)) return {};
-  if (std::holds_alternative<BatchNorm>(op) || std::holds_alternative<Scale>(op)) return {Fill{FillKind::kConstant, 1, 0}, 1, 1};
+  if (std::holds_alternative<BatchNorm>(op) || std::holds_alternative<Scale>(op))
+    return {Fill{FillKind::kConstant, 1, 0}, 1, 1};
   return {Fill{FillKind::kXavier, 0, 0}, 1, 1};
 }
 
@@ -263,8 +277,9 @@ void ReadBias(Reader& reader, Layer& layer) {
 
 Result<Layer> LayerFromJson(const Json& json, size_t number) {
   const bool named = json.is_object() && json.contains("name") && json["name"].is_string();
-  const std::string path = named ? fmt::format("layer '{}'", Printable(json["name"].get_ref<const std::string&>()))
-                                 : fmt::format("layers[{}]", number);
+  const std::string path =
+      named ? fmt::format("layer '{}'", Printable(json["name"].get_ref<const std::string&>()))
+            : fmt::format("layers[{}]", number);
   Reader reader(json, path);
   Layer layer;
   layer.name = reader.fields().String("name");
@@ -303,7 +318,8 @@ Result<Graph> GraphFromJson(const Json& json) {
   const Json& layers = fields.Array("layers");
   TENCH_TRY(fields.Finish());
   if (layers.size() > kMaxLayers) return Failed("network.layers: more than {} layers", kMaxLayers);
-  for (const Json& layer : layers) graph.layers.push_back(TENCH_TRY(LayerFromJson(layer, graph.layers.size())));
+  for (const Json& layer : layers)
+    graph.layers.push_back(TENCH_TRY(LayerFromJson(layer, graph.layers.size())));
   return graph;
 }
 

@@ -13,7 +13,8 @@ namespace {
 using testing::HasSubstr;
 
 std::string NetworkGuide() {
-  const Result<std::string> text = ReadFile(std::filesystem::path(TENCH_SOURCE_DIR) / "docs/network.md");
+  const Result<std::string> text =
+      ReadFile(std::filesystem::path(TENCH_SOURCE_DIR) / "docs/network.md");
   Check(text.ok(), "docs/network.md is missing");
   return *text;
 }
@@ -68,7 +69,8 @@ Graph EveryOp() {
   b.Append("loss1", SigmoidCrossEntropy{0.5}, {"fc2", "fake"});
   b.Append("loss2", MeanSquaredError{2}, {"fc2", "fake"});
   Graph graph = b.Take();
-  graph.layers.insert(graph.layers.begin(), {"fake", Input{InputRole::kData, {18}, {}}, {}, {}, {}});
+  graph.layers.insert(graph.layers.begin(),
+                      {"fake", Input{InputRole::kData, {18}, {}}, {}, {}, {}});
   return graph;
 }
 
@@ -95,7 +97,8 @@ TEST(GraphJsonTest, EveryOpSurvivesTheRoundTrip) {
   const Result<Graph> again = GraphFromJson(GraphToJson(graph));
   ASSERT_TRUE(again.ok()) << again.error().message;
   ASSERT_EQ(again->layers.size(), graph.layers.size());
-  for (size_t i = 0; i < graph.layers.size(); ++i) EXPECT_EQ(again->layers[i], graph.layers[i]) << graph.layers[i].name;
+  for (size_t i = 0; i < graph.layers.size(); ++i)
+    EXPECT_EQ(again->layers[i], graph.layers[i]) << graph.layers[i].name;
   EXPECT_EQ(*again, graph);
 }
 
@@ -112,12 +115,13 @@ TEST(GraphJsonTest, DefaultsAreLeftOutAndWholeNumbersStayWhole) {
                  {{FillKind::kXavier, 0, 0}, 1, 1});
   builder.Append("pool", Pooling{PoolMode::kMax, {3, 2}, {2, 2}, {0, 0}, false, false}, {"conv"});
   builder.Append("bn", BatchNorm{}, {"pool"}, {{FillKind::kConstant, 1, 0}, 1, 1}, {{}, 2, 1});
-  EXPECT_EQ(PrintJson(GraphToJson(builder.Take())),
-            R"({"name":"n","layers":[)"
-            R"({"name":"data","op":"input","shape":[3,8,8],"fill":{"kind":"gaussian","mean":0,"std":1}},)"
-            R"({"name":"conv","op":"conv","inputs":["data"],"out_channels":4,"kernel":3},)"
-            R"({"name":"pool","op":"pool","inputs":["conv"],"kernel":[3,2],"stride":2},)"
-            R"({"name":"bn","op":"batch_norm","inputs":["pool"],"bias":{"lr_mult":2}}]})");
+  EXPECT_EQ(
+      PrintJson(GraphToJson(builder.Take())),
+      R"({"name":"n","layers":[)"
+      R"({"name":"data","op":"input","shape":[3,8,8],"fill":{"kind":"gaussian","mean":0,"std":1}},)"
+      R"({"name":"conv","op":"conv","inputs":["data"],"out_channels":4,"kernel":3},)"
+      R"({"name":"pool","op":"pool","inputs":["conv"],"kernel":[3,2],"stride":2},)"
+      R"({"name":"bn","op":"batch_norm","inputs":["pool"],"bias":{"lr_mult":2}}]})");
 }
 
 TEST(GraphJsonTest, FieldsThatCameLaterAreWrittenOnlyWhereTheyAreUsed) {
@@ -130,26 +134,30 @@ TEST(GraphJsonTest, FieldsThatCameLaterAreWrittenOnlyWhereTheyAreUsed) {
   builder.Append("difference", Add{{1, -1}}, {"x", "y"});
   builder.Append("loss", SoftmaxCrossEntropy{}, {"x", "y"});
   builder.Append("partly", SoftmaxCrossEntropy{1, false, 255}, {"x", "y"});
-  EXPECT_EQ(PrintJson(GraphToJson(builder.Take())["layers"]),
-            R"([{"name":"relu","op":"relu","inputs":["x"]},{"name":"leaky","op":"relu","inputs":["x"],"negative_slope":0.1},)"
-            R"({"name":"lrn","op":"lrn","inputs":["x"]},{"name":"spatial","op":"lrn","inputs":["x"],"region":"within_channel"},)"
-            R"({"name":"add","op":"add","inputs":["x","y"]},{"name":"difference","op":"add","inputs":["x","y"],"coefficients":[1,-1]},)"
-            R"({"name":"loss","op":"softmax_cross_entropy","inputs":["x","y"]},)"
-            R"({"name":"partly","op":"softmax_cross_entropy","inputs":["x","y"],"ignore_label":255}])");
+  EXPECT_EQ(
+      PrintJson(GraphToJson(builder.Take())["layers"]),
+      R"([{"name":"relu","op":"relu","inputs":["x"]},{"name":"leaky","op":"relu","inputs":["x"],"negative_slope":0.1},)"
+      R"({"name":"lrn","op":"lrn","inputs":["x"]},{"name":"spatial","op":"lrn","inputs":["x"],"region":"within_channel"},)"
+      R"({"name":"add","op":"add","inputs":["x","y"]},{"name":"difference","op":"add","inputs":["x","y"],"coefficients":[1,-1]},)"
+      R"({"name":"loss","op":"softmax_cross_entropy","inputs":["x","y"]},)"
+      R"({"name":"partly","op":"softmax_cross_entropy","inputs":["x","y"],"ignore_label":255}])");
 }
 
 TEST(GraphJsonTest, WeightsThatAFileSaysNothingAboutCanLearn) {
   const Graph conv = Parsed(OneLayer(R"("op": "conv", "out_channels": 4)"));
   EXPECT_EQ(conv.layers[0].weight.fill.kind, FillKind::kXavier);
   EXPECT_EQ(conv.layers[0].bias, ParameterRule{});
-  EXPECT_EQ(Parsed(OneLayer(R"("op": "batch_norm")")).layers[0].weight.fill, (Fill{FillKind::kConstant, 1, 0}));
-  EXPECT_EQ(Parsed(OneLayer(R"("op": "scale")")).layers[0].weight.fill, (Fill{FillKind::kConstant, 1, 0}));
+  EXPECT_EQ(Parsed(OneLayer(R"("op": "batch_norm")")).layers[0].weight.fill,
+            (Fill{FillKind::kConstant, 1, 0}));
+  EXPECT_EQ(Parsed(OneLayer(R"("op": "scale")")).layers[0].weight.fill,
+            (Fill{FillKind::kConstant, 1, 0}));
   EXPECT_EQ(Parsed(OneLayer(R"("op": "relu")")).layers[0].weight, ParameterRule{});
 }
 
 TEST(GraphJsonTest, BiasIsASwitchOrARule) {
   const auto conv = [](std::string_view bias) {
-    const Graph graph = Parsed(OneLayer(fmt::format(R"("op": "conv", "out_channels": 4, "bias": {})", bias)));
+    const Graph graph =
+        Parsed(OneLayer(fmt::format(R"("op": "conv", "out_channels": 4, "bias": {})", bias)));
     return graph.layers.at(0);
   };
   EXPECT_FALSE(std::get<Convolution>(conv("false").op).bias);
@@ -170,7 +178,8 @@ TEST(GraphJsonTest, TheDocumentedExampleIsALegalNetwork) {
 
 TEST(GraphJsonTest, TheGuideNamesEveryOp) {
   const std::string guide = NetworkGuide();
-  for (const std::string& op : OpNames()) EXPECT_THAT(guide, HasSubstr(fmt::format("**`{}`**", op)));
+  for (const std::string& op : OpNames())
+    EXPECT_THAT(guide, HasSubstr(fmt::format("**`{}`**", op)));
 }
 
 TEST(GraphJsonTest, BrokenJsonIsAnErrorWithItsPlace) {
@@ -183,41 +192,55 @@ TEST(GraphJsonTest, BrokenJsonIsAnErrorWithItsPlace) {
 }
 
 TEST(GraphJsonTest, MistakesInALayerNameIt) {
-  EXPECT_EQ(ErrorOf(OneLayer(R"("op": "convv")")), "net.json: layer 'x': unknown op 'convv'; did you mean 'conv'?");
+  EXPECT_EQ(ErrorOf(OneLayer(R"("op": "convv")")),
+            "net.json: layer 'x': unknown op 'convv'; did you mean 'conv'?");
   EXPECT_EQ(ErrorOf(OneLayer(R"("op": "conv", "out_channels": 4, "kernal": 3)")),
             "net.json: layer 'x': unknown key 'kernal'; did you mean 'kernel'?");
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv")")), HasSubstr("layer 'x'.out_channels: is missing"));
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv", "out_channels": "4")")), HasSubstr("layer 'x'.out_channels"));
+  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv")")),
+              HasSubstr("layer 'x'.out_channels: is missing"));
+  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv", "out_channels": "4")")),
+              HasSubstr("layer 'x'.out_channels"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv", "out_channels": 4, "kernel": [1, 2, 3])")),
               HasSubstr("layer 'x'.kernel: must be one integer, or two"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv", "out_channels": 4, "kernel": [1, -2])")),
               HasSubstr("layer 'x'.kernel: must hold integers"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "pool", "mode": "mean")")),
               HasSubstr("layer 'x'.mode: 'mean' is none of max, avg"));
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "add", "coefficients": [1, "nan"])")), HasSubstr("layer 'x'.coefficients: must be finite"));
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "lrn", "region": "within_channels")")),
-              HasSubstr("is none of across_channels, within_channel; did you mean 'within_channel'?"));
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "softmax_cross_entropy", "ignore_label": 0.5)")), HasSubstr("layer 'x'.ignore_label"));
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "batch_norm", "affine": false, "weight": {})")), HasSubstr("unknown key 'weight'"));
+  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "add", "coefficients": [1, "nan"])")),
+              HasSubstr("layer 'x'.coefficients: must be finite"));
+  EXPECT_THAT(
+      ErrorOf(OneLayer(R"("op": "lrn", "region": "within_channels")")),
+      HasSubstr("is none of across_channels, within_channel; did you mean 'within_channel'?"));
+  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "softmax_cross_entropy", "ignore_label": 0.5)")),
+              HasSubstr("layer 'x'.ignore_label"));
+  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "batch_norm", "affine": false, "weight": {})")),
+              HasSubstr("unknown key 'weight'"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "relu", "inputs": [1])")),
               HasSubstr("layer 'x'.inputs: must hold the names of layers"));
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "relu", "weight": {})")), HasSubstr("unknown key 'weight'"));
-  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "embedding", "vocabulary": 9, "dimension": 2, "bias": {})")),
-              HasSubstr("unknown key 'bias'"));
+  EXPECT_THAT(ErrorOf(OneLayer(R"("op": "relu", "weight": {})")),
+              HasSubstr("unknown key 'weight'"));
+  EXPECT_THAT(
+      ErrorOf(OneLayer(R"("op": "embedding", "vocabulary": 9, "dimension": 2, "bias": {})")),
+      HasSubstr("unknown key 'bias'"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("inputs": [])")), HasSubstr("layer 'x'.op: is missing"));
-  EXPECT_THAT(ErrorOf(R"({"name": "n", "layers": [{"op": "relu"}]})"), HasSubstr("layers[0].name: is missing"));
-  EXPECT_THAT(ErrorOf(R"({"name": "n", "layers": [3]})"), HasSubstr("layers[0]: must be an object"));
+  EXPECT_THAT(ErrorOf(R"({"name": "n", "layers": [{"op": "relu"}]})"),
+              HasSubstr("layers[0].name: is missing"));
+  EXPECT_THAT(ErrorOf(R"({"name": "n", "layers": [3]})"),
+              HasSubstr("layers[0]: must be an object"));
 }
 
 TEST(GraphJsonTest, MistakesInAFillNameIt) {
   const auto error = [](std::string_view fill) {
-    return ErrorOf(OneLayer(fmt::format(R"("op": "fc", "out_features": 4, "weight": {{"fill": {}}})", fill)));
+    return ErrorOf(
+        OneLayer(fmt::format(R"("op": "fc", "out_features": 4, "weight": {{"fill": {}}})", fill)));
   };
   EXPECT_THAT(error(R"({"kind": "gausian", "mean": 0, "std": 1})"),
               HasSubstr("layer 'x'.weight: fill: kind: 'gausian' is none of"));
   EXPECT_THAT(error(R"({"kind": "gaussian", "mean": 0})"), HasSubstr("std: is missing"));
-  EXPECT_THAT(error(R"({"kind": "gaussian", "mean": 0, "std": 1, "stdd": 1})"), HasSubstr("unknown key 'stdd'"));
-  EXPECT_THAT(error(R"({"kind": "gaussian", "mean": "nan", "std": 1})"), HasSubstr("mean: must be finite"));
+  EXPECT_THAT(error(R"({"kind": "gaussian", "mean": 0, "std": 1, "stdd": 1})"),
+              HasSubstr("unknown key 'stdd'"));
+  EXPECT_THAT(error(R"({"kind": "gaussian", "mean": "nan", "std": 1})"),
+              HasSubstr("mean: must be finite"));
   EXPECT_THAT(error(R"({})"), HasSubstr("kind is missing"));
   EXPECT_THAT(error(R"("xavier")"), HasSubstr("fill: must be an object"));
 }
@@ -234,13 +257,15 @@ TEST(GraphJsonTest, ParametersAreListedWithNumbers) {
   ASSERT_TRUE(typed.ok()) << typed.error().message;
   const Json json = ParametersToJson(*typed);
   ASSERT_EQ(json.size(), typed->parameters.size());
-  EXPECT_EQ(PrintJson(json[0]),
-            R"({"name":"conv.weight","shape":[6,2,3,2],"fill":{"kind":"gaussian","mean":0.25,"std":0.01},)"
-            R"("lr_mult":0.5,"decay_mult":2,"trained":true})");
+  EXPECT_EQ(
+      PrintJson(json[0]),
+      R"({"name":"conv.weight","shape":[6,2,3,2],"fill":{"kind":"gaussian","mean":0.25,"std":0.01},)"
+      R"("lr_mult":0.5,"decay_mult":2,"trained":true})");
   for (const Json& parameter : json) {
     const std::string kind = parameter["fill"]["kind"];
     EXPECT_TRUE(kind == "constant" || kind == "uniform" || kind == "gaussian") << kind;
-    EXPECT_EQ(parameter["trained"], parameter["name"].get<std::string>().find(".running_") == std::string::npos);
+    EXPECT_EQ(parameter["trained"],
+              parameter["name"].get<std::string>().find(".running_") == std::string::npos);
   }
 }
 

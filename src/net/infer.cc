@@ -15,8 +15,10 @@ constexpr size_t kMaxNameBytes = 200;  // a name becomes a file's name when a te
 
 Status CheckName(std::string_view name) {
   if (name.empty()) return Failed("the name is empty");
-  if (name.size() > kMaxNameBytes) return Failed("the name has more than {} characters", kMaxNameBytes);
-  const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (name.size() > kMaxNameBytes)
+    return Failed("the name has more than {} characters", kMaxNameBytes);
+  const bool plain =
+      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
   if (!plain) return Failed("the name may hold printable ASCII characters only, without spaces");
   return Ok();
 }
@@ -33,7 +35,8 @@ Error UnknownInput(const Graph& graph, std::string_view input) {
   return Failed("input '{}' is no layer{}", Printable(input), Hint(input, names));
 }
 
-Result<TypedLayer> TypeLayer(const Graph& graph, const Layer& layer, const Index& index, TypedGraph& typed) {
+Result<TypedLayer> TypeLayer(const Graph& graph, const Layer& layer, const Index& index,
+                             TypedGraph& typed) {
   TypedLayer result{layer, {}, {}, {}};
   std::vector<const TypedLayer*> inputs;
   for (const std::string& input : layer.inputs) {
@@ -61,7 +64,8 @@ Status CheckLosses(const TypedGraph& graph) {
     (softmax != nullptr && softmax->auxiliary ? auxiliary : main_loss) = true;
     // Frameworks disagree on whether a gradient flows into a target, so a target must be data.
     if (needs_gradient[layer.inputs[1]]) {
-      return Failed("layer '{}': its targets '{}' depend on parameters", layer.layer.name, layer.layer.inputs[1]);
+      return Failed("layer '{}': its targets '{}' depend on parameters", layer.layer.name,
+                    layer.layer.inputs[1]);
     }
   }
   if (main_loss) return Ok();
@@ -77,7 +81,8 @@ Status CheckUse(const TypedGraph& graph) {
   }
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i].layer;
-    if (!used[i] && !IsLoss(layer.op)) return Failed("layer '{}': nothing uses its output", layer.name);
+    if (!used[i] && !IsLoss(layer.op))
+      return Failed("layer '{}': nothing uses its output", layer.name);
   }
   return Ok();
 }
@@ -85,7 +90,8 @@ Status CheckUse(const TypedGraph& graph) {
 // Layers, parameters and momenta share one space of names: in files, and in the generator.
 Status CheckTensorNames(const TypedGraph& graph, const Index& layers) {
   for (const Parameter& parameter : graph.parameters) {
-    for (const std::string& name : {parameter.name, parameter.name + ".momentum", parameter.name + ".momentum2"}) {
+    for (const std::string& name :
+         {parameter.name, parameter.name + ".momentum", parameter.name + ".momentum2"}) {
       if (layers.contains(name)) {
         return Failed("layer '{}': a tensor of layer '{}' has the same name", name,
                       graph.layers[parameter.layer].layer.name);
@@ -97,9 +103,11 @@ Status CheckTensorNames(const TypedGraph& graph, const Index& layers) {
 
 Result<TypedGraph> InferNamed(const Graph& graph, int64_t batch) {
   TENCH_TRY(CheckName(graph.name));
-  if (batch < 1 || batch > kMaxSize) return Failed("the batch is {}; it must be from 1 to {}", batch, kMaxSize);
+  if (batch < 1 || batch > kMaxSize)
+    return Failed("the batch is {}; it must be from 1 to {}", batch, kMaxSize);
   if (graph.layers.empty()) return Failed("the network has no layers");
-  if (graph.layers.size() > kMaxLayers) return Failed("the network has more than {} layers", kMaxLayers);
+  if (graph.layers.size() > kMaxLayers)
+    return Failed("the network has more than {} layers", kMaxLayers);
   TypedGraph typed{graph.name, batch, {}, {}};
   typed.layers.reserve(graph.layers.size());
   Index index;
@@ -146,7 +154,8 @@ Graph InferenceGraph(const Graph& graph) {
   std::vector<const Layer*> kept;
   for (auto layer = graph.layers.rbegin(); layer != graph.layers.rend(); ++layer) {
     // What nothing ever used stays, so that Infer refuses it in every phase alike.
-    if (IsAuxiliary(layer->op) || (used.contains(layer->name) && !needed.contains(layer->name))) continue;
+    if (IsAuxiliary(layer->op) || (used.contains(layer->name) && !needed.contains(layer->name)))
+      continue;
     needed.insert(layer->inputs.begin(), layer->inputs.end());
     kept.push_back(&*layer);
   }

@@ -23,7 +23,8 @@ GraphBuilder Start(std::string name = "net") {
 // data -> conv -> flatten -> fc -> loss
 Graph Classifier() {
   GraphBuilder builder = Start();
-  builder.Append("conv", Convolution{4, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, true}, {"data"}, kXavierRule, {{}, 2, 0});
+  builder.Append("conv", Convolution{4, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, true}, {"data"},
+                 kXavierRule, {{}, 2, 0});
   builder.Append("flat", Flatten{}, {"conv"});
   builder.Append("fc", FullyConnected{10, false}, {"flat"}, kXavierRule);
   builder.Append("loss", SoftmaxCrossEntropy{}, {"fc", "label"});
@@ -68,7 +69,8 @@ TEST(InferTest, WorksOutShapesParametersAndIndices) {
 TEST(InferTest, GroupedConvolutionHasFewerWeights) {
   GraphBuilder builder("net");
   builder.Append("data", Input{InputRole::kData, {6, 4, 4}, {}}, {});
-  builder.Append("conv", Convolution{9, {3, 2}, {1, 1}, {1, 1}, {1, 1}, 3, false}, {"data"}, kXavierRule);
+  builder.Append("conv", Convolution{9, {3, 2}, {1, 1}, {1, 1}, {1, 1}, 3, false}, {"data"},
+                 kXavierRule);
   builder.Append("target", Input{InputRole::kData, {9, 4, 5}, {}}, {});
   builder.Append("loss", MeanSquaredError{}, {"conv", "target"});
   const Result<TypedGraph> typed = Infer(builder.Take(), 1);
@@ -121,7 +123,8 @@ TEST(InferTest, LstmHasTwoMatricesAndOneBias) {
 TEST(InferTest, ErrorsNameTheNetworkAndTheLayer) {
   Graph graph = Classifier();
   std::get<Convolution>(graph.layers[2].op).kernel = {30, 3};
-  EXPECT_EQ(ErrorOf(graph), "net: layer 'conv': a kernel of extent 30 does not fit an input of 8 + 2 * 1");
+  EXPECT_EQ(ErrorOf(graph),
+            "net: layer 'conv': a kernel of extent 30 does not fit an input of 8 + 2 * 1");
 }
 
 TEST(InferTest, AnUnknownInputGetsAHintAndALaterOneIsSaidToBeLater) {
@@ -157,7 +160,9 @@ TEST(InferTest, ALayerMayNotBeNamedLikeAnotherTensor) {
   for (const char* name : {"conv.weight", "conv.weight.momentum"}) {
     Graph graph = Classifier();
     graph.layers[1].name = graph.layers[5].inputs[1] = name;
-    EXPECT_THAT(ErrorOf(graph), HasSubstr(fmt::format("layer '{}': a tensor of layer 'conv' has the same name", name)));
+    EXPECT_THAT(
+        ErrorOf(graph),
+        HasSubstr(fmt::format("layer '{}': a tensor of layer 'conv' has the same name", name)));
   }
 }
 
@@ -195,8 +200,9 @@ TEST(InferTest, RefusesBatchesThatMakeNoSense) {
 TEST(InferTest, RefusesTensorsOfMoreThan2To40Elements) {
   Graph graph = Classifier();
   std::get<Convolution>(graph.layers[2].op).out_channels = 9;
-  EXPECT_THAT(ErrorOf(graph, kMaxSize), testing::AllOf(HasSubstr("layer 'conv': its output would be 2147483647x9x8x8"),
-                                                       HasSubstr("elements that one tensor may have")));
+  EXPECT_THAT(ErrorOf(graph, kMaxSize),
+              testing::AllOf(HasSubstr("layer 'conv': its output would be 2147483647x9x8x8"),
+                             HasSubstr("elements that one tensor may have")));
   graph = Classifier();
   std::get<FullyConnected>(graph.layers[4].op).out_features = kMaxSize;
   EXPECT_EQ(ErrorOf(graph, 1), "no error");
@@ -226,8 +232,10 @@ TEST(InferTest, RefusesFillsThatMakeNoSense) {
     graph.layers[2].bias = bias;
     return ErrorOf(graph);
   };
-  EXPECT_THAT(with({{FillKind::kGaussian, 0, -1}, 1, 1}, {}), HasSubstr("layer 'conv': weight: its Gaussian fill"));
-  EXPECT_THAT(with({{FillKind::kInteger, 0, 4}, 1, 1}, {}), HasSubstr("weight: integers fill inputs"));
+  EXPECT_THAT(with({{FillKind::kGaussian, 0, -1}, 1, 1}, {}),
+              HasSubstr("layer 'conv': weight: its Gaussian fill"));
+  EXPECT_THAT(with({{FillKind::kInteger, 0, 4}, 1, 1}, {}),
+              HasSubstr("weight: integers fill inputs"));
   EXPECT_THAT(with({{}, -1, 1}, {}), HasSubstr("at least 0, not -1"));
   EXPECT_THAT(with({{}, 1, 1}, {{}, 1, 1.0 / 0.0}),
               HasSubstr("bias: lr_mult and decay_mult must be at least 0, not inf"));
@@ -248,8 +256,10 @@ TEST(InferTest, GradientsFlowOnlyWhereAParameterLies) {
 
 Graph WithAuxiliaryHead() {
   GraphBuilder builder = Start();
-  builder.Append("conv", Convolution{4, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, true}, {"data"}, kXavierRule);
-  builder.Append("aux_pool", Pooling{PoolMode::kAvg, {4, 4}, {4, 4}, {0, 0}, false, false}, {"conv"});
+  builder.Append("conv", Convolution{4, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, true}, {"data"},
+                 kXavierRule);
+  builder.Append("aux_pool", Pooling{PoolMode::kAvg, {4, 4}, {4, 4}, {0, 0}, false, false},
+                 {"conv"});
   builder.Append("aux_flat", Flatten{}, {"aux_pool"});
   builder.Append("aux_fc", FullyConnected{10, true}, {"aux_flat"}, kXavierRule);
   builder.Append("aux_loss", SoftmaxCrossEntropy{0.3, true}, {"aux_fc", "label"});
@@ -270,16 +280,20 @@ TEST(InferenceGraphTest, CutsAuxiliaryHeadsAndAllThatOnlyTheyNeed) {
 
 TEST(InferenceGraphTest, CutsAnInputThatOnlyTheHeadReads) {
   Graph graph = WithAuxiliaryHead();
-  graph.layers.insert(graph.layers.begin(),
-                      {"aux_label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 10}}, {}, {}, {}});
+  graph.layers.insert(
+      graph.layers.begin(),
+      {"aux_label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 10}}, {}, {}, {}});
   for (Layer& layer : graph.layers) {
     if (layer.name == "aux_loss") layer.inputs[1] = "aux_label";
   }
   ASSERT_EQ(ErrorOf(graph), "no error");
-  EXPECT_THAT(LayerNames(InferenceGraph(graph)), ElementsAre("data", "label", "conv", "flat", "fc", "loss"));
+  EXPECT_THAT(LayerNames(InferenceGraph(graph)),
+              ElementsAre("data", "label", "conv", "flat", "fc", "loss"));
 }
 
-TEST(InferenceGraphTest, LeavesANetworkWithoutSuchHeadsAlone) { EXPECT_EQ(InferenceGraph(Classifier()), Classifier()); }
+TEST(InferenceGraphTest, LeavesANetworkWithoutSuchHeadsAlone) {
+  EXPECT_EQ(InferenceGraph(Classifier()), Classifier());
+}
 
 TEST(InferenceGraphTest, KeepsMistakesForInferToFind) {
   Graph graph = Classifier();

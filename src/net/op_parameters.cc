@@ -14,12 +14,13 @@ struct Collector {
   std::vector<Parameter> parameters;
 
   void Add(std::string_view suffix, Shape shape, const ParameterRule& rule) {
-    parameters.push_back({fmt::format("{}.{}", layer.name, suffix), std::move(shape), rule.fill, rule.lr_mult,
-                          rule.decay_mult, true, 0});
+    parameters.push_back({fmt::format("{}.{}", layer.name, suffix), std::move(shape), rule.fill,
+                          rule.lr_mult, rule.decay_mult, true, 0});
   }
   void AddState(std::string_view suffix, Shape shape, double start) {
     const Fill fill{FillKind::kConstant, start, 0};
-    parameters.push_back({fmt::format("{}.{}", layer.name, suffix), std::move(shape), fill, 0, 0, false, 0});
+    parameters.push_back(
+        {fmt::format("{}.{}", layer.name, suffix), std::move(shape), fill, 0, 0, false, 0});
   }
   void AddWeight(Shape shape) { Add("weight", std::move(shape), layer.weight); }
   void AddBias(int64_t size) { Add("bias", {size}, layer.bias); }
@@ -27,7 +28,8 @@ struct Collector {
 
 Status CheckRule(std::string_view what, const ParameterRule& rule) {
   TENCH_TRY(CheckFill(rule.fill).In(what));
-  if (rule.fill.kind == FillKind::kInteger) return Failed("{}: integers fill inputs, not parameters", what);
+  if (rule.fill.kind == FillKind::kInteger)
+    return Failed("{}: integers fill inputs, not parameters", what);
   for (double mult : {rule.lr_mult, rule.decay_mult}) {
     if (!std::isfinite(mult) || mult < 0)
       return Failed("{}: lr_mult and decay_mult must be at least 0, not {}", what, mult);
@@ -42,23 +44,27 @@ bool NeedsFan(FillKind kind) {
 }  // namespace
 
 bool HasWeight(const Op& op) {
-  return std::visit(Overload{[](const Convolution&) { return true; }, [](const FullyConnected&) { return true; },
-                             [](const BatchNorm& norm) { return norm.affine; }, [](const Scale&) { return true; },
-                             [](const Embedding&) { return true; }, [](const Lstm&) { return true; },
-                             [](const auto&) { return false; }},
-                    op);
+  return std::visit(
+      Overload{[](const Convolution&) { return true; }, [](const FullyConnected&) { return true; },
+               [](const BatchNorm& norm) { return norm.affine; }, [](const Scale&) { return true; },
+               [](const Embedding&) { return true; }, [](const Lstm&) { return true; },
+               [](const auto&) { return false; }},
+      op);
 }
 
 bool HasBias(const Op& op) {
   return std::visit(Overload{[](const Convolution& conv) { return conv.bias; },
                              [](const FullyConnected& fc) { return fc.bias; },
                              [](const BatchNorm& norm) { return norm.affine; },
-                             [](const Scale& scale) { return scale.bias; }, [](const Lstm&) { return true; }, [](const auto&) { return false; }},
+                             [](const Scale& scale) { return scale.bias; },
+                             [](const Lstm&) { return true; }, [](const auto&) { return false; }},
                     op);
 }
 
-Result<std::vector<Parameter>> LayerParameters(const Layer& layer, std::span<const TypedLayer* const> inputs) {
-  // A rule that nothing obeys is a mistake of whoever wrote it, and would change the fingerprint for nothing.
+Result<std::vector<Parameter>> LayerParameters(const Layer& layer,
+                                               std::span<const TypedLayer* const> inputs) {
+  // A rule that nothing obeys is a mistake of whoever wrote it, and would change the fingerprint
+  // for nothing.
   if (!HasWeight(layer.op) && layer.weight != ParameterRule{})
     return Failed("{} has no weights to fill", OpName(layer.op));
   if (!HasBias(layer.op) && layer.bias != ParameterRule{})
@@ -68,34 +74,35 @@ Result<std::vector<Parameter>> LayerParameters(const Layer& layer, std::span<con
 
   Collector all{layer, {}};
   const auto size = [&](size_t dimension) { return inputs[0]->output.shape[dimension]; };
-  std::visit(Overload{[&](const Convolution& op) {
-                        all.AddWeight({op.out_channels, size(1) / op.groups, op.kernel.h, op.kernel.w});
-                        if (op.bias) all.AddBias(op.out_channels);
-                      },
-                      [&](const FullyConnected& op) {
-                        all.AddWeight({op.out_features, size(1)});
-                        if (op.bias) all.AddBias(op.out_features);
-                      },
-                      [&](const Scale& op) {
-                        all.AddWeight({size(1)});
-                        if (op.bias) all.AddBias(size(1));
-                      },
-                      [&](const BatchNorm& op) {
-                        if (op.affine) all.AddWeight({size(1)});
-                        if (op.affine) all.AddBias(size(1));
-                        all.AddState("running_mean", {size(1)}, 0);
-                        all.AddState("running_var", {size(1)}, 1);
-                      },
-                      [&](const Embedding& op) {
-                        all.AddWeight({op.vocabulary, op.dimension});
-                      },
-                      [&](const Lstm& op) {
-                        all.Add("weight_input", {4 * op.hidden, size(2)}, layer.weight);
-                        all.Add("weight_hidden", {4 * op.hidden, op.hidden}, layer.weight);
-                        all.AddBias(4 * op.hidden);
-                      },
-                      [](const auto&) {}},
-             layer.op);
+  std::visit(
+      Overload{[&](const Convolution& op) {
+                 all.AddWeight({op.out_channels, size(1) / op.groups, op.kernel.h, op.kernel.w});
+                 if (op.bias) all.AddBias(op.out_channels);
+               },
+               [&](const FullyConnected& op) {
+                 all.AddWeight({op.out_features, size(1)});
+                 if (op.bias) all.AddBias(op.out_features);
+               },
+               [&](const Scale& op) {
+                 all.AddWeight({size(1)});
+                 if (op.bias) all.AddBias(size(1));
+               },
+               [&](const BatchNorm& op) {
+                 if (op.affine) all.AddWeight({size(1)});
+                 if (op.affine) all.AddBias(size(1));
+                 all.AddState("running_mean", {size(1)}, 0);
+                 all.AddState("running_var", {size(1)}, 1);
+               },
+               [&](const Embedding& op) {
+                 all.AddWeight({op.vocabulary, op.dimension});
+               },
+               [&](const Lstm& op) {
+                 all.Add("weight_input", {4 * op.hidden, size(2)}, layer.weight);
+                 all.Add("weight_hidden", {4 * op.hidden, op.hidden}, layer.weight);
+                 all.AddBias(4 * op.hidden);
+               },
+               [](const auto&) {}},
+      layer.op);
   for (Parameter& parameter : all.parameters) {
     TENCH_TRY(CheckShape(parameter.shape, parameter.name));
     if (NeedsFan(parameter.fill.kind) && parameter.shape.size() < 2) {

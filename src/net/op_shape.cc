@@ -32,12 +32,14 @@ Result<Range> IntegerRange(const Fill& fill, int64_t lowest) {
   Range range;
   if (fill.kind == FillKind::kInteger) {
     range = {static_cast<int64_t>(fill.a), static_cast<int64_t>(fill.b) - 1};
-  } else if (fill.kind == FillKind::kConstant && fill.a == std::floor(fill.a) && std::abs(fill.a) <= kMaxSize) {
+  } else if (fill.kind == FillKind::kConstant && fill.a == std::floor(fill.a) &&
+             std::abs(fill.a) <= kMaxSize) {
     range = {static_cast<int64_t>(fill.a), static_cast<int64_t>(fill.a)};
   } else {
     return Failed("its fill must make integers");
   }
-  if (range.low < lowest) return Failed("its fill reaches down to {}; the lowest value is {}", range.low, lowest);
+  if (range.low < lowest)
+    return Failed("its fill reaches down to {}; the lowest value is {}", range.low, lowest);
   return range;
 }
 
@@ -55,7 +57,8 @@ struct ShapeRule {
   // Input i as numbers of one of the given ranks.
   Status Numbers(size_t i, std::initializer_list<size_t> ranks, std::string_view form) const {
     const TypedLayer& input = *inputs[i];
-    if (IsLoss(input.layer.op)) return Failed("input '{}' is a loss, which nothing can read", input.layer.name);
+    if (IsLoss(input.layer.op))
+      return Failed("input '{}' is a loss, which nothing can read", input.layer.name);
     if (input.output.dtype != DType::kF32)
       return Failed("input '{}' holds integers, not numbers to compute with", input.layer.name);
     for (size_t rank : ranks) {
@@ -69,7 +72,8 @@ struct ShapeRule {
   Result<Range> Integers(size_t i, InputRole role, std::string_view role_name) const {
     const Input* source = std::get_if<Input>(&inputs[i]->layer.op);
     if (source == nullptr || source->role != role) {
-      return Failed("input '{}' must be an input layer with the role '{}'", inputs[i]->layer.name, role_name);
+      return Failed("input '{}' must be an input layer with the role '{}'", inputs[i]->layer.name,
+                    role_name);
     }
     return IntegerRange(source->fill, role == InputRole::kLengths ? 1 : 0);
   }
@@ -110,7 +114,8 @@ struct ShapeRule {
       return F32(shape);
     }
     const size_t rank = op.role == InputRole::kTokens ? 1 : 0;
-    if (op.shape.size() != rank) return Failed("its shape must have {} sizes, not {}", rank, op.shape.size());
+    if (op.shape.size() != rank)
+      return Failed("its shape must have {} sizes, not {}", rank, op.shape.size());
     TENCH_TRY(IntegerRange(op.fill, op.role == InputRole::kLengths ? 1 : 0));
     return TensorType{DType::kI32, shape};
   }
@@ -125,7 +130,8 @@ struct ShapeRule {
     TENCH_TRY(CheckSize("dilation", op.dilation));
     TENCH_TRY(CheckSize("groups", op.groups));
     const Shape& in = ShapeOf(0);
-    if (in[1] % op.groups != 0) return Failed("{} groups do not divide the {} input channels", op.groups, in[1]);
+    if (in[1] % op.groups != 0)
+      return Failed("{} groups do not divide the {} input channels", op.groups, in[1]);
     if (op.out_channels % op.groups != 0)
       return Failed("{} groups do not divide the {} output channels", op.groups, op.out_channels);
     const int64_t h = TENCH_TRY(Windows(in[2], op.kernel.h, op.stride.h, op.pad.h, op.dilation.h));
@@ -133,10 +139,12 @@ struct ShapeRule {
     return F32({batch, op.out_channels, h, w});
   }
 
-  static Result<int64_t> Windows(int64_t size, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
+  static Result<int64_t> Windows(int64_t size, int64_t kernel, int64_t stride, int64_t pad,
+                                 int64_t dilation) {
     const int64_t extent = dilation * (kernel - 1) + 1;
     if (extent > size + 2 * pad)
-      return Failed("a kernel of extent {} does not fit an input of {} + 2 * {}", extent, size, pad);
+      return Failed("a kernel of extent {} does not fit an input of {} + 2 * {}", extent, size,
+                    pad);
     return (size + 2 * pad - extent) / stride + 1;
   }
 
@@ -154,17 +162,23 @@ struct ShapeRule {
     TENCH_TRY(CheckSize("kernel", op.kernel));
     TENCH_TRY(CheckSize("stride", op.stride));
     TENCH_TRY(CheckSize("pad", op.pad, 0));
-    const int64_t h = TENCH_TRY(PoolWindows(in[2], op.kernel.h, op.stride.h, op.pad.h, op.ceil_mode));
-    const int64_t w = TENCH_TRY(PoolWindows(in[3], op.kernel.w, op.stride.w, op.pad.w, op.ceil_mode));
+    const int64_t h =
+        TENCH_TRY(PoolWindows(in[2], op.kernel.h, op.stride.h, op.pad.h, op.ceil_mode));
+    const int64_t w =
+        TENCH_TRY(PoolWindows(in[3], op.kernel.w, op.stride.w, op.pad.w, op.ceil_mode));
     return F32({batch, in[1], h, w});
   }
 
-  // With pad < kernel and no window that starts beyond the input, every window holds at least one real element.
-  static Result<int64_t> PoolWindows(int64_t size, int64_t kernel, int64_t stride, int64_t pad, bool ceil_mode) {
+  // With pad < kernel and no window that starts beyond the input, every window holds at least one
+  // real element.
+  static Result<int64_t> PoolWindows(int64_t size, int64_t kernel, int64_t stride, int64_t pad,
+                                     bool ceil_mode) {
     if (pad >= kernel) return Failed("pad {} must be below the kernel's {}", pad, kernel);
     if (!ceil_mode) return Windows(size, kernel, stride, pad, 1);
     const int64_t room = size + 2 * pad - kernel + stride - 1;
-    if (room < 0) return Failed("a kernel of extent {} does not fit an input of {} + 2 * {}", kernel, size, pad);
+    if (room < 0)
+      return Failed("a kernel of extent {} does not fit an input of {} + 2 * {}", kernel, size,
+                    pad);
     int64_t windows = room / stride + 1;
     if ((windows - 1) * stride >= size + pad) --windows;
     return windows;
@@ -202,7 +216,8 @@ struct ShapeRule {
   }
 
   Result<TensorType> operator()(const Dropout& op) const {
-    TENCH_TRY(CheckReal("ratio", op.ratio >= 0 && op.ratio < 1, op.ratio, "at least 0 and below 1"));
+    TENCH_TRY(
+        CheckReal("ratio", op.ratio >= 0 && op.ratio < 1, op.ratio, "at least 0 and below 1"));
     return Same("dropout");
   }
 
@@ -216,8 +231,9 @@ struct ShapeRule {
       const int64_t size = other[1];
       other[1] = ShapeOf(0)[1];
       if (other != ShapeOf(0)) {
-        return Failed("input '{}' is {} and '{}' is {}: they may differ in the second size only", inputs[0]->layer.name,
-                      ToString(ShapeOf(0)), inputs[i]->layer.name, ToString(ShapeOf(i)));
+        return Failed("input '{}' is {} and '{}' is {}: they may differ in the second size only",
+                      inputs[0]->layer.name, ToString(ShapeOf(0)), inputs[i]->layer.name,
+                      ToString(ShapeOf(i)));
       }
       sum[1] += size;
     }
@@ -229,7 +245,8 @@ struct ShapeRule {
     TENCH_TRY(AnyNumbers(0));
     Shape part = ShapeOf(0);
     if (op.begin < 0 || op.begin >= op.end || op.end > part[1])
-      return Failed("begin {} and end {} must be a part of the second size, 0 to {}", op.begin, op.end, part[1]);
+      return Failed("begin {} and end {} must be a part of the second size, 0 to {}", op.begin,
+                    op.end, part[1]);
     part[1] = op.end - op.begin;
     return F32(part);
   }
@@ -248,8 +265,10 @@ struct ShapeRule {
 
   Result<TensorType> operator()(const Add& op) const {
     if (!op.coefficients.empty() && op.coefficients.size() != inputs.size())
-      return Failed("there are {} coefficients for {} inputs", op.coefficients.size(), inputs.size());
-    for (const double each : op.coefficients) TENCH_TRY(CheckReal("a coefficient", true, each, "finite"));
+      return Failed("there are {} coefficients for {} inputs", op.coefficients.size(),
+                    inputs.size());
+    for (const double each : op.coefficients)
+      TENCH_TRY(CheckReal("a coefficient", true, each, "finite"));
     return ElementWise("add");
   }
   Result<TensorType> operator()(const Multiply&) const { return ElementWise("multiply"); }
@@ -262,7 +281,8 @@ struct ShapeRule {
 
   Result<TensorType> operator()(const Reshape& op) const {
     TENCH_TRY(Same("reshape"));
-    if (op.shape.empty() || op.shape.size() > 3) return Failed("shape has 1, 2 or 3 sizes per sample, not {}", op.shape.size());
+    if (op.shape.empty() || op.shape.size() > 3)
+      return Failed("shape has 1, 2 or 3 sizes per sample, not {}", op.shape.size());
     for (int64_t size : op.shape) TENCH_TRY(CheckSize("a size of its shape", size));
     if (ElementCount(op.shape) != ElementCount(ShapeOf(0)) / batch) {
       return Failed("a sample of input '{}' is {}, which does not fill {}", inputs[0]->layer.name,
@@ -286,7 +306,8 @@ struct ShapeRule {
   Result<TensorType> operator()(const BatchNorm& op) const {
     TENCH_TRY(Channels("batch_norm"));
     TENCH_TRY(CheckReal("eps", op.eps > 0, op.eps, "above 0"));
-    TENCH_TRY(CheckReal("momentum", op.momentum >= 0 && op.momentum <= 1, op.momentum, "from 0 to 1"));
+    TENCH_TRY(
+        CheckReal("momentum", op.momentum >= 0 && op.momentum <= 1, op.momentum, "from 0 to 1"));
     return inputs[0]->output;
   }
 
@@ -318,12 +339,15 @@ struct ShapeRule {
 
   Result<TensorType> operator()(const SoftmaxCrossEntropy& op) const {
     TENCH_TRY(Arity("softmax_cross_entropy", 2));
-    TENCH_TRY(Numbers(0, {2}, "(N, K), a label for each sample: labels of each pixel are not supported"));
+    TENCH_TRY(
+        Numbers(0, {2}, "(N, K), a label for each sample: labels of each pixel are not supported"));
     const Range labels = TENCH_TRY(Integers(1, InputRole::kLabel, "label"));
-    if (labels.high >= ShapeOf(0)[1] && !(labels.low == labels.high && op.ignore_label == labels.high))
+    if (labels.high >= ShapeOf(0)[1] &&
+        !(labels.low == labels.high && op.ignore_label == labels.high))
       return Failed("labels reach {} but there are {} scores", labels.high, ShapeOf(0)[1]);
     if (op.ignore_label && std::abs(*op.ignore_label) > kMaxSize)
-      return Failed("ignore_label is {}; it must be from -{} to {}", *op.ignore_label, kMaxSize, kMaxSize);
+      return Failed("ignore_label is {}; it must be from -{} to {}", *op.ignore_label, kMaxSize,
+                    kMaxSize);
     TENCH_TRY(CheckReal("loss_weight", op.loss_weight > 0, op.loss_weight, "above 0"));
     return F32({});
   }
@@ -338,7 +362,8 @@ struct ShapeRule {
 
 }  // namespace
 
-Result<TensorType> OutputType(const Op& op, std::span<const TypedLayer* const> inputs, int64_t batch) {
+Result<TensorType> OutputType(const Op& op, std::span<const TypedLayer* const> inputs,
+                              int64_t batch) {
   const TensorType type = TENCH_TRY(std::visit(ShapeRule{inputs, batch}, op));
   TENCH_TRY(CheckShape(type.shape, "its output"));
   return type;
@@ -349,8 +374,8 @@ Status CheckShape(const Shape& shape, std::string_view what) {
     if (size < 1) return Failed("{} would be {}", what, ToString(shape));
   }
   if (ElementCount(shape) > kMaxElements) {
-    return Failed("{} would be {}: more than the {} elements that one tensor may have", what, ToString(shape),
-                  kMaxElements);
+    return Failed("{} would be {}: more than the {} elements that one tensor may have", what,
+                  ToString(shape), kMaxElements);
   }
   return Ok();
 }

@@ -75,7 +75,8 @@ TEST(OpShapeTest, DilationStretchesTheKernel) {
 }
 
 TEST(OpShapeTest, GroupsMustDivideBothChannelCounts) {
-  EXPECT_EQ(ImageShape(Conv(256, {5, 5}, {1, 1}, {2, 2}, {1, 1}, 2), {96, 27, 27}), (Shape{2, 256, 27, 27}));
+  EXPECT_EQ(ImageShape(Conv(256, {5, 5}, {1, 1}, {2, 2}, {1, 1}, 2), {96, 27, 27}),
+            (Shape{2, 256, 27, 27}));
   EXPECT_THAT(ImageError(Conv(9, {1, 1}, {1, 1}, {0, 0}, {1, 1}, 3), {8, 4, 4}),
               HasSubstr("3 groups do not divide the 8 input channels"));
   EXPECT_THAT(ImageError(Conv(8, {1, 1}, {1, 1}, {0, 0}, {1, 1}, 3), {9, 4, 4}),
@@ -87,15 +88,19 @@ TEST(OpShapeTest, ConvolutionRefusesSizesThatMakeNoSense) {
   EXPECT_THAT(ImageError(Conv(1, {0, 1}), {1, 4, 4}), HasSubstr("kernel is 0"));
   EXPECT_THAT(ImageError(Conv(1, {1, 1}, {1, 0}), {1, 4, 4}), HasSubstr("stride is 0"));
   EXPECT_THAT(ImageError(Conv(1, {1, 1}, {1, 1}, {-1, 0}), {1, 4, 4}), HasSubstr("pad is -1"));
-  EXPECT_THAT(ImageError(Conv(1, {1, 1}, {1, 1}, {0, 0}, {0, 1}), {1, 4, 4}), HasSubstr("dilation is 0"));
-  EXPECT_THAT(ImageError(Conv(1, {1, 1}, {1, 1}, {0, 0}, {1, 1}, 0), {1, 4, 4}), HasSubstr("groups is 0"));
+  EXPECT_THAT(ImageError(Conv(1, {1, 1}, {1, 1}, {0, 0}, {0, 1}), {1, 4, 4}),
+              HasSubstr("dilation is 0"));
+  EXPECT_THAT(ImageError(Conv(1, {1, 1}, {1, 1}, {0, 0}, {1, 1}, 0), {1, 4, 4}),
+              HasSubstr("groups is 0"));
   EXPECT_THAT(ImageError(Conv(1, {kMaxSize + 1, 1}), {1, 4, 4}), HasSubstr("kernel is 2147483648"));
   EXPECT_THAT(ImageError(Conv(1, {5, 5}), {1, 4, 4}), HasSubstr("does not fit"));
-  EXPECT_THAT(ImageError(Conv(1, {1, 1}), {16}), HasSubstr("input 'x' is 2x16; it must be (N, C, H, W)"));
+  EXPECT_THAT(ImageError(Conv(1, {1, 1}), {16}),
+              HasSubstr("input 'x' is 2x16; it must be (N, C, H, W)"));
 }
 
 TEST(OpShapeTest, HugeButLegalNumbersDoNotOverflow) {
-  EXPECT_THAT(ImageError(Conv(1, {kMaxSize, 1}, {1, 1}, {0, 0}, {kMaxSize, 1}), {1, 4, 4}), HasSubstr("does not fit"));
+  EXPECT_THAT(ImageError(Conv(1, {kMaxSize, 1}, {1, 1}, {0, 0}, {kMaxSize, 1}), {1, 4, 4}),
+              HasSubstr("does not fit"));
   EXPECT_THAT(ImageError(Conv(kMaxSize, {1, 1}, {1, 1}, {kMaxSize, kMaxSize}), {1, 4, 4}),
               HasSubstr("more than the 1099511627776 elements"));
 }
@@ -108,7 +113,8 @@ TEST(OpShapeTest, PoolingRoundsDownUnlessCeilModeRoundsUp) {
 }
 
 TEST(OpShapeTest, CeilModeDropsALastWindowThatStartsBeyondInputAndPad) {
-  // Rounded up, 4 + 2·1 gives windows at 0, 2, 4 and 5 + 2·1 windows at 0, 2, 4, 6: the one at 6 starts at 5 + 1.
+  // Rounded up, 4 + 2·1 gives windows at 0, 2, 4 and 5 + 2·1 windows at 0, 2, 4, 6: the one at 6
+  // starts at 5 + 1.
   EXPECT_EQ(ImageShape(Pool(2, 2, 1, true), {1, 4, 4}), (Shape{2, 1, 3, 3}));
   EXPECT_EQ(ImageShape(Pool(2, 2, 1, true), {1, 5, 5}), (Shape{2, 1, 3, 3}));
   // The same without padding, where the stride leaps over the end.
@@ -147,7 +153,8 @@ TEST(OpShapeTest, CeilModeLetsTheOnlyWindowRunBeyondASmallInput) {
 }
 
 TEST(OpShapeTest, PoolingRefusesPadThatCouldFillAWindow) {
-  EXPECT_THAT(ImageError(Pool(2, 1, 2, false), {1, 8, 8}), HasSubstr("pad 2 must be below the kernel's 2"));
+  EXPECT_THAT(ImageError(Pool(2, 1, 2, false), {1, 8, 8}),
+              HasSubstr("pad 2 must be below the kernel's 2"));
 }
 
 TEST(OpShapeTest, GlobalPoolCoversTheImageAndTakesNothingElse) {
@@ -184,21 +191,23 @@ TEST(OpShapeTest, DropoutRatioIsBelowOne) {
 
 TEST(OpShapeTest, FullyConnectedAsksForAFlatten) {
   EXPECT_EQ(ImageShape(FullyConnected{10, true}, {400}), (Shape{2, 10}));
-  EXPECT_THAT(ImageError(FullyConnected{10, true}, {16, 5, 5}), HasSubstr("put a flatten before it"));
+  EXPECT_THAT(ImageError(FullyConnected{10, true}, {16, 5, 5}),
+              HasSubstr("put a flatten before it"));
   EXPECT_EQ(ImageShape(Flatten{}, {16, 5, 5}), (Shape{2, 400}));
 }
 
 TEST(OpShapeTest, ConcatAddsUpTheSecondSize) {
-  EXPECT_EQ(
-      ShapeOf(Concat{}, {Numbers("a", {2, 64, 28, 28}), Numbers("b", {2, 128, 28, 28}), Numbers("c", {2, 32, 28, 28})}),
-      (Shape{2, 224, 28, 28}));
+  EXPECT_EQ(ShapeOf(Concat{}, {Numbers("a", {2, 64, 28, 28}), Numbers("b", {2, 128, 28, 28}),
+                               Numbers("c", {2, 32, 28, 28})}),
+            (Shape{2, 224, 28, 28}));
   EXPECT_THAT(ErrorOf(Concat{}, {Numbers("a", {2, 64, 28, 28}), Numbers("b", {2, 64, 27, 28})}),
               HasSubstr("input 'a' is 2x64x28x28 and 'b' is 2x64x27x28"));
   EXPECT_THAT(ErrorOf(Concat{}, {Numbers("a", {2, 64})}), HasSubstr("two or more inputs, not 1"));
 }
 
 TEST(OpShapeTest, AddNeedsOneShape) {
-  EXPECT_EQ(ShapeOf(Add{}, {Numbers("a", {2, 3}), Numbers("b", {2, 3}), Numbers("c", {2, 3})}), (Shape{2, 3}));
+  EXPECT_EQ(ShapeOf(Add{}, {Numbers("a", {2, 3}), Numbers("b", {2, 3}), Numbers("c", {2, 3})}),
+            (Shape{2, 3}));
   EXPECT_THAT(ErrorOf(Add{}, {Numbers("a", {2, 3}), Numbers("b", {2, 4})}),
               HasSubstr("input 'a' is 2x3 but 'b' is 2x4"));
   EXPECT_THAT(ErrorOf(Add{}, {}), HasSubstr("two or more inputs, not 0"));
@@ -213,8 +222,10 @@ TEST(OpShapeTest, AWeightedSumHasACoefficientPerInput) {
 
 TEST(OpShapeTest, ProductsAndMaximaNeedOneShape) {
   for (const Op& op : {Op(Multiply{}), Op(Maximum{})}) {
-    EXPECT_EQ(ShapeOf(op, {Numbers("a", {2, 3, 4, 5}), Numbers("b", {2, 3, 4, 5})}), (Shape{2, 3, 4, 5}));
-    EXPECT_EQ(ErrorOf(op, {Numbers("a", {2, 3}), Numbers("b", {2, 4})}), "input 'a' is 2x3 but 'b' is 2x4");
+    EXPECT_EQ(ShapeOf(op, {Numbers("a", {2, 3, 4, 5}), Numbers("b", {2, 3, 4, 5})}),
+              (Shape{2, 3, 4, 5}));
+    EXPECT_EQ(ErrorOf(op, {Numbers("a", {2, 3}), Numbers("b", {2, 4})}),
+              "input 'a' is 2x3 but 'b' is 2x4");
     EXPECT_THAT(ErrorOf(op, {Numbers("a", {2, 3})}), HasSubstr("takes two or more inputs, not 1"));
   }
 }
@@ -230,7 +241,8 @@ TEST(OpShapeTest, SlicesStayInsideTheSecondSize) {
 TEST(OpShapeTest, ReshapesKeepTheNumberOfElements) {
   EXPECT_EQ(ImageShape(Reshape{{2, 60}}, {4, 5, 6}), (Shape{2, 2, 60}));
   EXPECT_EQ(ImageShape(Reshape{{120}}, {4, 5, 6}), (Shape{2, 120}));
-  EXPECT_EQ(ImageError(Reshape{{2, 61}}, {4, 5, 6}), "a sample of input 'x' is 4x5x6, which does not fill 2x61");
+  EXPECT_EQ(ImageError(Reshape{{2, 61}}, {4, 5, 6}),
+            "a sample of input 'x' is 4x5x6, which does not fill 2x61");
   EXPECT_THAT(ImageError(Reshape{{}}, {4, 5, 6}), HasSubstr("1, 2 or 3 sizes per sample, not 0"));
   EXPECT_THAT(ImageError(Reshape{{1, 2, 3, 20}}, {4, 5, 6}), HasSubstr("not 4"));
   EXPECT_THAT(ImageError(Reshape{{0, 120}}, {4, 5, 6}), HasSubstr("a size of its shape is 0"));
@@ -240,22 +252,27 @@ TEST(OpShapeTest, ScaleAndSoftmaxTakeImagesAndVectors) {
   for (const Op& op : {Op(Scale{}), Op(Softmax{})}) {
     EXPECT_EQ(ImageShape(op, {4, 5, 6}), (Shape{2, 4, 5, 6}));
     EXPECT_EQ(ShapeOf(op, {Numbers("x", {2, 7})}), (Shape{2, 7}));
-    EXPECT_THAT(ErrorOf(op, {Numbers("x", {2, 7, 3})}), HasSubstr("it must be (N, F) or (N, C, H, W)"));
+    EXPECT_THAT(ErrorOf(op, {Numbers("x", {2, 7, 3})}),
+                HasSubstr("it must be (N, F) or (N, C, H, W)"));
   }
 }
 
 TEST(OpShapeTest, ALabelThatIsIgnoredMayLieOutsideTheClasses) {
-  const std::vector<TypedLayer> inside = {Numbers("x", {2, 5}), Integers("y", InputRole::kLabel, {2}, 0, 5)};
+  const std::vector<TypedLayer> inside = {Numbers("x", {2, 5}),
+                                          Integers("y", InputRole::kLabel, {2}, 0, 5)};
   EXPECT_EQ(ShapeOf(SoftmaxCrossEntropy{1, false, 255}, inside), Shape{});
   EXPECT_EQ(ShapeOf(SoftmaxCrossEntropy{1, false, -1}, inside), Shape{});
-  EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{1, false, int64_t{1} << 40}, inside), HasSubstr("ignore_label is"));
-  EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{}, {Numbers("x", {2, 5, 3, 3}), inside[1]}), HasSubstr("labels of each pixel are not supported"));
+  EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{1, false, int64_t{1} << 40}, inside),
+              HasSubstr("ignore_label is"));
+  EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{}, {Numbers("x", {2, 5, 3, 3}), inside[1]}),
+              HasSubstr("labels of each pixel are not supported"));
 }
 
 TEST(OpShapeTest, NumbersOfElementOpsAreFinite) {
   const double infinite = std::numeric_limits<double>::infinity();
   EXPECT_EQ(ImageShape(Power{0.5, 2, 1}, {4, 5, 6}), (Shape{2, 4, 5, 6}));
-  EXPECT_THAT(ImageError(Relu{infinite}, {4, 5, 6}), HasSubstr("negative_slope is inf; it must be finite"));
+  EXPECT_THAT(ImageError(Relu{infinite}, {4, 5, 6}),
+              HasSubstr("negative_slope is inf; it must be finite"));
   for (const Power& bad : {Power{infinite, 1, 0}, Power{1, infinite, 0}, Power{1, 1, std::nan("")}})
     EXPECT_THAT(ImageError(bad, {4, 5, 6}), HasSubstr("it must be finite"));
 }
@@ -283,24 +300,29 @@ TEST(OpShapeTest, IntegersMustHaveTheRoleThatTheOpReads) {
               HasSubstr("'lengths' must be an input layer with the role 'label'"));
   EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{}, {Numbers("x", {2, 10}), Numbers("y", {2})}),
               HasSubstr("the role 'label'"));
-  EXPECT_THAT(ErrorOf(MeanOverTime{}, {Numbers("x", {2, 5, 3}), labels}), HasSubstr("the role 'lengths'"));
+  EXPECT_THAT(ErrorOf(MeanOverTime{}, {Numbers("x", {2, 5, 3}), labels}),
+              HasSubstr("the role 'lengths'"));
   EXPECT_THAT(ErrorOf(Embedding{10, 4}, {labels}), HasSubstr("the role 'tokens'"));
   EXPECT_THAT(ErrorOf(Relu{}, {labels}), HasSubstr("'label' holds integers"));
 }
 
 TEST(OpShapeTest, IntegersMustStayInsideWhatTheyIndex) {
-  EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{}, {Numbers("x", {2, 9}), Integers("label", InputRole::kLabel, {2}, 0, 10)}),
+  EXPECT_THAT(ErrorOf(SoftmaxCrossEntropy{},
+                      {Numbers("x", {2, 9}), Integers("label", InputRole::kLabel, {2}, 0, 10)}),
               HasSubstr("labels reach 9 but there are 9 scores"));
   EXPECT_THAT(ErrorOf(Embedding{99, 4}, {Integers("tokens", InputRole::kTokens, {2, 5}, 0, 100)}),
               HasSubstr("tokens reach 99"));
-  EXPECT_THAT(ErrorOf(MeanOverTime{}, {Numbers("x", {2, 5, 3}), Integers("lengths", InputRole::kLengths, {2}, 1, 7)}),
+  EXPECT_THAT(ErrorOf(MeanOverTime{}, {Numbers("x", {2, 5, 3}),
+                                       Integers("lengths", InputRole::kLengths, {2}, 1, 7)}),
               HasSubstr("lengths reach 6 but there are 5 steps"));
 }
 
 TEST(OpShapeTest, LossesAreScalarsThatNothingReads) {
   const TypedLayer labels = Integers("label", InputRole::kLabel, {2}, 0, 10);
   EXPECT_EQ(ShapeOf(SoftmaxCrossEntropy{}, {Numbers("x", {2, 10}), labels}), Shape{});
-  EXPECT_EQ(ShapeOf(SigmoidCrossEntropy{}, {Numbers("x", {2, 3, 4, 4}), Numbers("y", {2, 3, 4, 4})}), Shape{});
+  EXPECT_EQ(
+      ShapeOf(SigmoidCrossEntropy{}, {Numbers("x", {2, 3, 4, 4}), Numbers("y", {2, 3, 4, 4})}),
+      Shape{});
   EXPECT_THAT(ErrorOf(MeanSquaredError{}, {Numbers("x", {2, 3}), Numbers("y", {2, 4})}),
               HasSubstr("values are 2x3 but targets are 2x4"));
   EXPECT_THAT(ErrorOf(MeanSquaredError{0}, {Numbers("x", {2, 3}), Numbers("y", {2, 3})}),
@@ -321,17 +343,24 @@ TEST(OpShapeTest, InputsPutTheBatchInFront) {
 
 TEST(OpShapeTest, InputsRefuseShapesAndFillsThatDoNotFitTheirRole) {
   const Fill digits{FillKind::kInteger, 0, 10};
-  EXPECT_THAT(ErrorOf(Input{InputRole::kData, {}, {}}, {}), HasSubstr("1, 2 or 3 sizes per sample, not 0"));
+  EXPECT_THAT(ErrorOf(Input{InputRole::kData, {}, {}}, {}),
+              HasSubstr("1, 2 or 3 sizes per sample, not 0"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kData, {1, 2, 3, 4}, {}}, {}), HasSubstr("not 4"));
-  EXPECT_THAT(ErrorOf(Input{InputRole::kData, {3, 0}, {}}, {}), HasSubstr("a size of its shape is 0"));
-  EXPECT_THAT(ErrorOf(Input{InputRole::kData, {3}, {FillKind::kXavier, 0, 0}}, {}), HasSubstr("xavier and msra"));
+  EXPECT_THAT(ErrorOf(Input{InputRole::kData, {3, 0}, {}}, {}),
+              HasSubstr("a size of its shape is 0"));
+  EXPECT_THAT(ErrorOf(Input{InputRole::kData, {3}, {FillKind::kXavier, 0, 0}}, {}),
+              HasSubstr("xavier and msra"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kLabel, {3}, digits}, {}), HasSubstr("0 sizes, not 1"));
-  EXPECT_THAT(ErrorOf(Input{InputRole::kLabel, {}, {FillKind::kUniform, 0, 1}}, {}), HasSubstr("must make integers"));
+  EXPECT_THAT(ErrorOf(Input{InputRole::kLabel, {}, {FillKind::kUniform, 0, 1}}, {}),
+              HasSubstr("must make integers"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kLabel, {}, {FillKind::kConstant, 0.5, 0}}, {}),
               HasSubstr("must make integers"));
-  EXPECT_THAT(ErrorOf(Input{InputRole::kTokens, {4}, {FillKind::kInteger, -1, 10}}, {}), HasSubstr("down to -1"));
-  EXPECT_THAT(ErrorOf(Input{InputRole::kLengths, {}, digits}, {}), HasSubstr("down to 0; the lowest value is 1"));
-  EXPECT_THAT(ErrorOf(Input{InputRole::kData, {3}, {}}, {Numbers("x", {2, 3})}), HasSubstr("takes 0 inputs, not 1"));
+  EXPECT_THAT(ErrorOf(Input{InputRole::kTokens, {4}, {FillKind::kInteger, -1, 10}}, {}),
+              HasSubstr("down to -1"));
+  EXPECT_THAT(ErrorOf(Input{InputRole::kLengths, {}, digits}, {}),
+              HasSubstr("down to 0; the lowest value is 1"));
+  EXPECT_THAT(ErrorOf(Input{InputRole::kData, {3}, {}}, {Numbers("x", {2, 3})}),
+              HasSubstr("takes 0 inputs, not 1"));
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ int64_t ElementCount(const Shape& shape) {
   return count;
 }
 
-std::string ToString(const Shape& shape) { return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x")); }
+std::string ToString(const Shape& shape) {
+  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
+}
 
 }  // namespace tench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Shapes and host tensors. A shape is in the logical order of the network (N, C, H, W), whatever layout a framework uses; dimension 0 is
-// the batch. Host tensors exist only at a worker's edge.
+// Shapes and host tensors. A shape is in the logical order of the network (N, C, H, W), whatever
+// layout a framework uses; dimension 0 is the batch. Host tensors exist only at a worker's edge.
 
 #include <cstdint>
 #include <span>
@@ -20,8 +20,9 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
-int64_t ElementCount(const Shape& shape);       // 1 for an empty shape; the largest integer if the count does not fit
-std::string ToString(const Shape& shape);       // "64x1x28x28"; "scalar" for an empty shape
+int64_t ElementCount(
+    const Shape& shape);  // 1 for an empty shape; the largest integer if the count does not fit
+std::string ToString(const Shape& shape);  // "64x1x28x28"; "scalar" for an empty shape
 
 // Owns its elements; exactly one of the vectors is used, by dtype.
 struct HostTensor {

@@ -15,7 +15,8 @@ TEST(TensorTest, CountsElements) {
 }
 
 TEST(TensorTest, CountStopsAtTheLargestIntegerInsteadOfOverflowing) {
-  EXPECT_EQ(ElementCount({int64_t{1} << 40, int64_t{1} << 40}), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(ElementCount({int64_t{1} << 40, int64_t{1} << 40}),
+            std::numeric_limits<int64_t>::max());
 }
 
 TEST(TensorTest, PrintsShapes) {

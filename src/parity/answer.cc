@@ -29,7 +29,8 @@ TensorAnswer Summarise(const WantedTensor& wanted, const Trial& trial, std::vect
   if (loaded != trial.reals.end()) {
     start = loaded->second;
   } else {
-    FillTensor(trial.job.seed, wanted.name, wanted.start->fill, 0, start, static_cast<int>(trial.job.threads));
+    FillTensor(trial.job.seed, wanted.name, wanted.start->fill, 0, start,
+               static_cast<int>(trial.job.threads));
   }
   for (size_t i = 0; i < values.size(); ++i) values[i] -= start[i];
   answer.sketch = MakeSketch(wanted.key(), values);
@@ -38,18 +39,22 @@ TensorAnswer Summarise(const WantedTensor& wanted, const Trial& trial, std::vect
 
 }  // namespace
 
-Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder, std::vector<double> losses) {
+Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder,
+                  std::vector<double> losses) {
   Answer answer;
   answer.losses = std::move(losses);
   answer.loss_changes.assign(answer.losses.size(), 0);
   std::vector<float> values;
   for (const WantedTensor& wanted : trial.Wanted()) {
     values.resize(static_cast<size_t>(wanted.elements));
-    if (const Status status = ReadRaw(TensorPath(folder, wanted.kind, wanted.name), std::span<float>(values)); !status) {
+    if (const Status status =
+            ReadRaw(TensorPath(folder, wanted.kind, wanted.name), std::span<float>(values));
+        !status) {
       if (answer.missing.empty()) {
         const std::string file = TensorPath(folder, wanted.kind, wanted.name).string();
         std::string reason = status.error().message;
-        if (reason.starts_with(file)) reason = reason.substr(std::min(reason.size(), file.size() + 2));
+        if (reason.starts_with(file))
+          reason = reason.substr(std::min(reason.size(), file.size() + 2));
         answer.missing = fmt::format("{} of {}: {}", wanted.kind, wanted.name, reason);
       }
       continue;
@@ -63,10 +68,12 @@ Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder, std::
 void NoteChanges(const Answer& jittered, Answer& answer) {
   for (auto& [key, tensor] : answer.tensors) {
     const auto found = jittered.tensors.find(key);
-    if (found != jittered.tensors.end()) tensor.change = std::max(tensor.change, Distance(tensor.sketch, found->second.sketch));
+    if (found != jittered.tensors.end())
+      tensor.change = std::max(tensor.change, Distance(tensor.sketch, found->second.sketch));
   }
   for (size_t i = 0; i < answer.losses.size() && i < jittered.losses.size(); ++i)
-    answer.loss_changes[i] = std::max(answer.loss_changes[i], std::abs(answer.losses[i] - jittered.losses[i]));
+    answer.loss_changes[i] =
+        std::max(answer.loss_changes[i], std::abs(answer.losses[i] - jittered.losses[i]));
 }
 
 Json ToJson(const Answer& answer) {
@@ -95,7 +102,8 @@ Result<Answer> AnswerFromJson(const Json& json, const std::string& path) {
   answer.loss_changes = fields.Reals("loss_changes");
   const Json& tensors = fields.Array("tensors");
   TENCH_TRY(fields.Finish());
-  if (answer.losses.size() != answer.loss_changes.size()) return Failed("{}: losses and loss_changes differ in length", path);
+  if (answer.losses.size() != answer.loss_changes.size())
+    return Failed("{}: losses and loss_changes differ in length", path);
   for (const Json& entry : tensors) {
     Fields tensor(entry, path + ".tensors");
     const std::string key = tensor.String("tensor");

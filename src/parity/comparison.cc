@@ -11,51 +11,65 @@
 namespace tench {
 namespace {
 
-constexpr double kRelative = 1e-5;         // of an op alone, of a loss, and the least that a whole network is allowed
+constexpr double kRelative =
+    1e-5;  // of an op alone, of a loss, and the least that a whole network is allowed
 constexpr double kTimesJitter = 10;
-constexpr double kSumUlps = 4 * 0x1p-24;   // of a sum of n terms, times the root of n
-constexpr double kFloorShare = 0.1;        // of that, of the group's typical element: what a tensor next to nothing is allowed
-constexpr double kUlps = 4 * 0x1p-24;      // what five rounded updates do to a weight, in units of it
+constexpr double kSumUlps = 4 * 0x1p-24;  // of a sum of n terms, times the root of n
+constexpr double kFloorShare =
+    0.1;  // of that, of the group's typical element: what a tensor next to nothing is allowed
+constexpr double kUlps = 4 * 0x1p-24;  // what five rounded updates do to a weight, in units of it
 // A loss near zero is the logarithm of a softmax near one, which f32 holds in steps of 2^-24.
 constexpr double kLossFloor = 4 * 0x1p-24;
-constexpr double kDropoutSigmas = 4.5;     // three would accuse an honest generator once in four hundred draws
+constexpr double kDropoutSigmas =
+    4.5;  // three would accuse an honest generator once in four hundred draws
 constexpr double kSurvivorTolerance = 1e-5;
 
 struct Group {
-  double rms = 0;                // an op's branch: the largest; a network: the median, which one huge tensor cannot lift
-  double relative_change = 0;    // the median
+  double rms =
+      0;  // an op's branch: the largest; a network: the median, which one huge tensor cannot lift
+  double relative_change = 0;  // the median
 };
 
 double Median(std::vector<double> values) {
   if (values.empty()) return 0;
-  std::nth_element(values.begin(), values.begin() + static_cast<int64_t>(values.size() / 2), values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<int64_t>(values.size() / 2),
+                   values.end());
   return values[values.size() / 2];
 }
 
 std::map<std::string, Group> Groups(TrialKind kind, const Answer& reference) {
   std::map<std::string, std::vector<double>> rms, changes;
   for (const auto& [key, tensor] : reference.tensors) {
-    rms[tensor.group].push_back(tensor.sketch.norm / std::sqrt(std::max<double>(1, static_cast<double>(tensor.elements))));
-    changes[tensor.group].push_back(tensor.sketch.norm > 0 ? tensor.change / tensor.sketch.norm : 0);
+    rms[tensor.group].push_back(
+        tensor.sketch.norm / std::sqrt(std::max<double>(1, static_cast<double>(tensor.elements))));
+    changes[tensor.group].push_back(tensor.sketch.norm > 0 ? tensor.change / tensor.sketch.norm
+                                                           : 0);
   }
   std::map<std::string, Group> groups;
   for (auto& [name, values] : rms) {
-    groups[name].rms = kind == TrialKind::kOps ? *std::max_element(values.begin(), values.end()) : Median(values);
+    groups[name].rms =
+        kind == TrialKind::kOps ? *std::max_element(values.begin(), values.end()) : Median(values);
     groups[name].relative_change = Median(changes[name]);
   }
   return groups;
 }
 
-double Allowance(TrialKind kind, const std::string& key, const TensorAnswer& tensor, const Group& group) {
+double Allowance(TrialKind kind, const std::string& key, const TensorAnswer& tensor,
+                 const Group& group) {
   const double norm = tensor.sketch.norm;
-  const double relative = std::max(kRelative, kSumUlps * std::sqrt(static_cast<double>(tensor.terms)));
-  double allowance = std::max(relative * norm, kFloorShare * relative * group.rms * std::sqrt(static_cast<double>(tensor.elements)));
+  const double relative =
+      std::max(kRelative, kSumUlps * std::sqrt(static_cast<double>(tensor.terms)));
+  double allowance = std::max(relative * norm, kFloorShare * relative * group.rms *
+                                                   std::sqrt(static_cast<double>(tensor.elements)));
   if (key.starts_with("parameters/")) allowance = std::max(allowance, kUlps * tensor.scale);
-  // A statistic is no small step from where it was: that it moved little says nothing about how exactly it can be known.
+  // A statistic is no small step from where it was: that it moved little says nothing about how
+  // exactly it can be known.
   if (key.starts_with("state/")) allowance = std::max(allowance, kRelative * tensor.scale);
   if (kind == TrialKind::kOps) return allowance;
-  // One jitter may by luck leave a small tensor almost still; what its group shows is the surer measure of the two.
-  return std::max({allowance, kTimesJitter * tensor.change, kTimesJitter * group.relative_change * norm});
+  // One jitter may by luck leave a small tensor almost still; what its group shows is the surer
+  // measure of the two.
+  return std::max(
+      {allowance, kTimesJitter * tensor.change, kTimesJitter * group.relative_change * norm});
 }
 
 std::string Describe(const std::string& key) {
@@ -66,7 +80,8 @@ std::string Describe(const std::string& key) {
 }  // namespace
 
 double Deviation::ratio() const {
-  if (!(difference <= std::numeric_limits<double>::max())) return std::numeric_limits<double>::infinity();
+  if (!(difference <= std::numeric_limits<double>::max()))
+    return std::numeric_limits<double>::infinity();
   if (difference == 0) return 0;
   return allowance > 0 ? difference / allowance : std::numeric_limits<double>::infinity();
 }
@@ -74,22 +89,30 @@ double Deviation::ratio() const {
 std::vector<Deviation> Compare(TrialKind kind, const Answer& reference, const Answer& worker) {
   std::vector<Deviation> deviations;
   const double infinity = std::numeric_limits<double>::infinity();
-  // A loss is one number, and one jitter may by luck leave it almost still: the steps lend each other their changes.
+  // A loss is one number, and one jitter may by luck leave it almost still: the steps lend each
+  // other their changes.
   const double loss_change =
-      reference.loss_changes.empty() ? 0 : *std::max_element(reference.loss_changes.begin(), reference.loss_changes.end());
+      reference.loss_changes.empty()
+          ? 0
+          : *std::max_element(reference.loss_changes.begin(), reference.loss_changes.end());
   // An op's probe has one loss over all branches: which branch differs, only the tensors can say.
   for (size_t i = 0; kind != TrialKind::kOps && i < reference.losses.size(); ++i) {
-    const double allowance = std::max({kRelative * std::abs(reference.losses[i]), kTimesJitter * loss_change, kLossFloor});
-    const double difference = i < worker.losses.size() ? std::abs(worker.losses[i] - reference.losses[i]) : infinity;
-    const std::string what = reference.losses.size() == 1 ? "the loss" : fmt::format("the loss of step {}", i + 1);
+    const double allowance = std::max(
+        {kRelative * std::abs(reference.losses[i]), kTimesJitter * loss_change, kLossFloor});
+    const double difference =
+        i < worker.losses.size() ? std::abs(worker.losses[i] - reference.losses[i]) : infinity;
+    const std::string what =
+        reference.losses.size() == 1 ? "the loss" : fmt::format("the loss of step {}", i + 1);
     deviations.push_back({what, difference, allowance});
   }
   const std::map<std::string, Group> groups = Groups(kind, reference);
   for (const std::string& key : reference.order) {
     const TensorAnswer& expected = reference.tensors.at(key);
     const auto found = worker.tensors.find(key);
-    const double difference = found == worker.tensors.end() ? infinity : Distance(expected.sketch, found->second.sketch);
-    deviations.push_back({Describe(key), difference, Allowance(kind, key, expected, groups.at(expected.group))});
+    const double difference =
+        found == worker.tensors.end() ? infinity : Distance(expected.sketch, found->second.sketch);
+    deviations.push_back(
+        {Describe(key), difference, Allowance(kind, key, expected, groups.at(expected.group))});
   }
   return deviations;
 }
@@ -99,17 +122,22 @@ std::string JudgeDropout(const Trial& trial, const std::filesystem::path& folder
     const Dropout* dropout = std::get_if<Dropout>(&layer.layer.op);
     if (dropout == nullptr) continue;
     std::vector<float> values(static_cast<size_t>(ElementCount(layer.output.shape)));
-    if (const Status read = ReadRaw(TensorPath(folder, "outputs", layer.layer.name), std::span<float>(values)); !read)
+    if (const Status read =
+            ReadRaw(TensorPath(folder, "outputs", layer.layer.name), std::span<float>(values));
+        !read)
       return fmt::format("{}: {}", layer.layer.name, read.error().message);
-    const double count = static_cast<double>(values.size()), ratio = dropout->ratio, survivor = 1 / (1 - ratio);
+    const double count = static_cast<double>(values.size()), ratio = dropout->ratio,
+                 survivor = 1 / (1 - ratio);
     double zeros = 0;
     for (const float value : values) zeros += value == 0;
     const double share = zeros / count, deviation = std::sqrt(ratio * (1 - ratio) / count);
     if (!(std::abs(share - ratio) <= kDropoutSigmas * deviation))
-      return fmt::format("{}: a share of {:.4f} is zero instead of {} ± {:.4f}", layer.layer.name, share, ratio, kDropoutSigmas * deviation);
+      return fmt::format("{}: a share of {:.4f} is zero instead of {} ± {:.4f}", layer.layer.name,
+                         share, ratio, kDropoutSigmas * deviation);
     for (const float value : values) {
       if (value != 0 && !(std::abs(value - survivor) <= kSurvivorTolerance * survivor))
-        return fmt::format("{}: a survivor is scaled by {:.6g} instead of {:.6g}", layer.layer.name, value, survivor);
+        return fmt::format("{}: a survivor is scaled by {:.6g} instead of {:.6g}", layer.layer.name,
+                           value, survivor);
     }
   }
   return "";

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "base/file.h"
-#include "protocol/tensor_path.h"
 #include "net/builder.h"
+#include "protocol/tensor_path.h"
 
 namespace tench {
 namespace {
@@ -42,7 +42,10 @@ const Deviation& Find(const std::vector<Deviation>& all, const std::string& what
 TEST(ComparisonTest, AllowsAnOpAHundredThousandthOfItsNorm) {
   const Answer reference = Of({{"outputs/a", Tensor("outputs/a", {3, 4})}});
   const auto ratio = [&](float second) {
-    return Compare(TrialKind::kOps, reference, Of({{"outputs/a", Tensor("outputs/a", {3, second})}})).front().ratio();
+    return Compare(TrialKind::kOps, reference,
+                   Of({{"outputs/a", Tensor("outputs/a", {3, second})}}))
+        .front()
+        .ratio();
   };
   EXPECT_EQ(ratio(4), 0);
   EXPECT_LT(ratio(4.00004f), 1);
@@ -52,7 +55,10 @@ TEST(ComparisonTest, AllowsAnOpAHundredThousandthOfItsNorm) {
 TEST(ComparisonTest, AllowsAWholeNetworkTenTimesWhatJitterDoes) {
   const Answer reference = Of({{"gradients/a", Tensor("gradients/a", {3, 4}, 0.01)}});
   const auto ratio = [&](float second) {
-    return Compare(TrialKind::kGradient, reference, Of({{"gradients/a", Tensor("gradients/a", {3, second})}})).front().ratio();
+    return Compare(TrialKind::kGradient, reference,
+                   Of({{"gradients/a", Tensor("gradients/a", {3, second})}}))
+        .front()
+        .ratio();
   };
   EXPECT_NEAR(ratio(4.05f), 0.5, 1e-3);
   EXPECT_NEAR(ratio(4.2f), 2, 1e-3);
@@ -79,14 +85,19 @@ TEST(ComparisonTest, JudgesATensorOfNearlyNothingByItsGroup) {
   };
   const std::vector<Deviation> all = Compare(TrialKind::kGradient, build(1e-9f), build(5e-9f));
   EXPECT_LT(Find(all, "gradients of tiny").ratio(), 1);
-  EXPECT_GT(Find(Compare(TrialKind::kGradient, build(1e-9f), build(1e-4f)), "gradients of tiny").ratio(), 1);
+  EXPECT_GT(
+      Find(Compare(TrialKind::kGradient, build(1e-9f), build(1e-4f)), "gradients of tiny").ratio(),
+      1);
 }
 
 TEST(ComparisonTest, AllowsASumOfVeryManyTermsItsRounding) {
   Answer reference = Of({{"gradients/a", Tensor("gradients/a", {3, 4})}});
   const auto ratio = [&](int64_t terms) {
     reference.tensors.at("gradients/a").terms = terms;
-    return Compare(TrialKind::kOps, reference, Of({{"gradients/a", Tensor("gradients/a", {3, 4.0001f})}})).front().ratio();
+    return Compare(TrialKind::kOps, reference,
+                   Of({{"gradients/a", Tensor("gradients/a", {3, 4.0001f})}}))
+        .front()
+        .ratio();
   };
   EXPECT_NEAR(ratio(1), 2, 0.01);
   EXPECT_NEAR(ratio(1000), 2, 0.01);
@@ -96,7 +107,8 @@ TEST(ComparisonTest, AllowsASumOfVeryManyTermsItsRounding) {
 TEST(ComparisonTest, AMissingTensorAndANanAreInfinitelyWrong) {
   const Answer reference = Of({{"gradients/a", Tensor("gradients/a", {3, 4}, 100)}});
   EXPECT_TRUE(std::isinf(Compare(TrialKind::kGradient, reference, Answer{}).front().ratio()));
-  const Answer nan = Of({{"gradients/a", Tensor("gradients/a", {3, std::numeric_limits<float>::quiet_NaN()})}});
+  const Answer nan =
+      Of({{"gradients/a", Tensor("gradients/a", {3, std::numeric_limits<float>::quiet_NaN()})}});
   EXPECT_TRUE(std::isinf(Compare(TrialKind::kGradient, reference, nan).front().ratio()));
 }
 
@@ -111,7 +123,8 @@ TEST(ComparisonTest, ComparesLossesStepByStep) {
 }
 
 TEST(ComparisonTest, AnswersSurviveTheirJson) {
-  Answer answer = Of({{"gradients/b", Tensor("gradients/b", {3, 4}, 0.5)}, {"gradients/a", Tensor("gradients/a", {1, 2, 3})}});
+  Answer answer = Of({{"gradients/b", Tensor("gradients/b", {3, 4}, 0.5)},
+                      {"gradients/a", Tensor("gradients/a", {1, 2, 3})}});
   answer.losses = {1.5};
   answer.loss_changes = {1e-7};
   const auto read = AnswerFromJson(ToJson(answer), "test");
@@ -119,7 +132,8 @@ TEST(ComparisonTest, AnswersSurviveTheirJson) {
   EXPECT_EQ(read->order, answer.order);
   EXPECT_EQ(read->losses, answer.losses);
   EXPECT_EQ(read->tensors.at("gradients/b").change, 0.5);
-  for (const Deviation& one : Compare(TrialKind::kGradient, *read, answer)) EXPECT_LT(one.ratio(), 0.1) << one.what;
+  for (const Deviation& one : Compare(TrialKind::kGradient, *read, answer))
+    EXPECT_LT(one.ratio(), 0.1) << one.what;
 }
 
 class DropoutTest : public testing::Test {
@@ -133,7 +147,9 @@ class DropoutTest : public testing::Test {
     std::filesystem::create_directories(folder_.path() / "outputs");
     std::vector<float> values(160000);
     for (size_t i = 0; i < values.size(); ++i) values[i] = value(i);
-    EXPECT_TRUE(WriteRaw(TensorPath(folder_.path(), "outputs", "dropout-0.25"), std::span<const float>(values)).ok());
+    EXPECT_TRUE(WriteRaw(TensorPath(folder_.path(), "outputs", "dropout-0.25"),
+                         std::span<const float>(values))
+                    .ok());
     return JudgeDropout(trial, folder_.path());
   }
   TemporaryFolder folder_ = *TemporaryFolder::Make("tench-dropout-");
@@ -146,7 +162,10 @@ TEST_F(DropoutTest, RefusesWhatIsLeftOut) {
   EXPECT_NE(Judge([](size_t) { return 1.0f; }).find("a share of 0"), std::string::npos);
 }
 TEST_F(DropoutTest, RefusesAnotherShare) {
-  EXPECT_NE(Judge([](size_t i) { return i % 3 == 0 ? 0.0f : static_cast<float>(1 / 0.75); }).find("a share of"), std::string::npos);
+  EXPECT_NE(Judge([](size_t i) {
+              return i % 3 == 0 ? 0.0f : static_cast<float>(1 / 0.75);
+            }).find("a share of"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -10,14 +10,18 @@ namespace tench {
 namespace {
 
 constexpr int64_t kMaxProjectionsPerChannel = 8;
-// Uniform numbers, not Gaussian ones: those come in few enough values for a max pool to meet ties, which frameworks break differently.
+// Uniform numbers, not Gaussian ones: those come in few enough values for a max pool to meet ties,
+// which frameworks break differently.
 const Fill kValues{FillKind::kUniform, -1.7, 1.7};
 const Fill kTargets{FillKind::kUniform, 0, 1};
 
-// What an op may be given: a power that is no whole number, or a negative one, needs a base above zero and not near it.
+// What an op may be given: a power that is no whole number, or a negative one, needs a base above
+// zero and not near it.
 Fill ValuesFor(const Op& op) {
   const Power* power = std::get_if<Power>(&op);
-  if (power == nullptr || power->scale == 0 || (power->power >= 0 && power->power == std::floor(power->power))) return kValues;
+  if (power == nullptr || power->scale == 0 ||
+      (power->power >= 0 && power->power == std::floor(power->power)))
+    return kValues;
   const double low = (0.25 - power->shift) / power->scale, high = (2 - power->shift) / power->scale;
   return {FillKind::kUniform, std::min(low, high), std::max(low, high)};
 }
@@ -26,12 +30,14 @@ Shape Sample(const Shape& shape) { return {shape.begin() + 1, shape.end()}; }
 
 // A bias or scale that starts at a constant would hide its loss.
 void MakeTelling(Layer& layer) {
-  const bool matrix = std::holds_alternative<Convolution>(layer.op) || std::holds_alternative<FullyConnected>(layer.op) ||
+  const bool matrix = std::holds_alternative<Convolution>(layer.op) ||
+                      std::holds_alternative<FullyConnected>(layer.op) ||
                       std::holds_alternative<Lstm>(layer.op);
   if (HasWeight(layer.op)) {
-    layer.weight.fill = matrix                                        ? Fill{FillKind::kXavier, 0, 0}
-                        : std::holds_alternative<Embedding>(layer.op) ? kValues
-                                                                      : Fill{FillKind::kUniform, 0.5, 1.5};
+    layer.weight.fill = matrix ? Fill{FillKind::kXavier, 0, 0}
+                        : std::holds_alternative<Embedding>(layer.op)
+                            ? kValues
+                            : Fill{FillKind::kUniform, 0.5, 1.5};
   }
   if (HasBias(layer.op)) layer.bias.fill = {FillKind::kUniform, -0.5, 0.5};
   if (auto* softmax = std::get_if<SoftmaxCrossEntropy>(&layer.op)) softmax->auxiliary = false;
@@ -39,12 +45,15 @@ void MakeTelling(Layer& layer) {
 
 class ProbeBuilder {
  public:
-  explicit ProbeBuilder(const TypedGraph& graph) : graph_(graph) { probe_.network.name = graph.name + "/ops"; }
+  explicit ProbeBuilder(const TypedGraph& graph) : graph_(graph) {
+    probe_.network.name = graph.name + "/ops";
+  }
 
   OpProbe Build() {
     for (size_t i = 0; i < graph_.layers.size(); ++i) {
       const Op& op = graph_.layers[i].layer.op;
-      if (std::holds_alternative<Input>(op) || std::holds_alternative<Dropout>(op) || Known(i)) continue;
+      if (std::holds_alternative<Input>(op) || std::holds_alternative<Dropout>(op) || Known(i))
+        continue;
       AddBranch(i);
     }
     return std::move(probe_);
@@ -76,7 +85,11 @@ class ProbeBuilder {
     probe_.ops.push_back(layer.name);
     Append(layer);
     if (IsLoss(layer.op)) return;
-    Append({branch_ + ".target", Input{InputRole::kData, Sample(typed.output.shape), kTargets}, {}, {}, {}});
+    Append({branch_ + ".target",
+            Input{InputRole::kData, Sample(typed.output.shape), kTargets},
+            {},
+            {},
+            {}});
     Append({branch_ + ".loss", MeanSquaredError{}, {branch_, branch_ + ".target"}, {}, {}});
   }
 
@@ -115,7 +128,12 @@ class ProbeBuilder {
 
   void AddSequence(const std::string& name, const Shape& shape, const Fill& values) {
     const int64_t rows = shape[0] * shape[1];
-    Append({name + ".data", Input{InputRole::kTokens, {shape[1]}, {FillKind::kInteger, 0, static_cast<double>(rows)}}, {}, {}, {}});
+    Append(
+        {name + ".data",
+         Input{InputRole::kTokens, {shape[1]}, {FillKind::kInteger, 0, static_cast<double>(rows)}},
+         {},
+         {},
+         {}});
     Append({name, Embedding{rows, shape[2]}, {name + ".data"}, {values}, {}});
     std::vector<int32_t>& tokens = probe_.integers[name + ".data"];
     for (int64_t i = 0; i < rows; ++i) tokens.push_back(static_cast<int32_t>(i));

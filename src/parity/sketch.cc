@@ -11,7 +11,7 @@ namespace tench {
 namespace {
 
 constexpr uint64_t kSeed = 0x70726f6a;
-constexpr unsigned kBitsPerElement = 6;                       // five choose the sum, one the sign
+constexpr unsigned kBitsPerElement = 6;  // five choose the sum, one the sign
 constexpr size_t kPerWord = 64 / kBitsPerElement;
 constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr size_t kBytes = kProjections * sizeof(float);
@@ -62,14 +62,16 @@ std::string EncodeProjections(const Sketch& sketch) {
   std::string text;
   text.reserve(kCharacters);
   for (size_t i = 0; i < kBytes; i += 3) {
-    const unsigned group = unsigned{bytes[i]} << 16 | unsigned{bytes[i + 1]} << 8 | unsigned{bytes[i + 2]};
+    const unsigned group =
+        unsigned{bytes[i]} << 16 | unsigned{bytes[i + 1]} << 8 | unsigned{bytes[i + 2]};
     for (int shift = 18; shift >= 0; shift -= 6) text += kAlphabet[group >> shift & 63];
   }
   return text;
 }
 
 Status DecodeProjections(std::string_view text, Sketch& sketch) {
-  if (text.size() != kCharacters) return Failed("the projections have {} characters instead of {}", text.size(), kCharacters);
+  if (text.size() != kCharacters)
+    return Failed("the projections have {} characters instead of {}", text.size(), kCharacters);
   unsigned char bytes[kCharacters / 4 * 3];
   for (size_t i = 0; i < kCharacters; i += 4) {
     unsigned group = 0;
@@ -78,7 +80,8 @@ Status DecodeProjections(std::string_view text, Sketch& sketch) {
       if (digit < 0) return Failed("the projections are no base64");
       group = group << 6 | static_cast<unsigned>(digit);
     }
-    for (size_t k = 0; k < 3; ++k) bytes[i / 4 * 3 + k] = static_cast<unsigned char>(group >> (16 - 8 * k));
+    for (size_t k = 0; k < 3; ++k)
+      bytes[i / 4 * 3 + k] = static_cast<unsigned char>(group >> (16 - 8 * k));
   }
   for (size_t i = 0; i < kProjections; ++i) {
     float value;

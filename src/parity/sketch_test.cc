@@ -28,7 +28,8 @@ TEST(SketchTest, EstimatesTheNormOfASpreadDifferenceWithinAThird) {
       b[i] += 1e-3f * noise[i];
       squares += std::pow(double{b[i]} - a[i], 2);
     }
-    EXPECT_NEAR(Distance(MakeSketch("t", a), MakeSketch("t", b)) / std::sqrt(squares), 1, 0.45) << seed;
+    EXPECT_NEAR(Distance(MakeSketch("t", a), MakeSketch("t", b)) / std::sqrt(squares), 1, 0.45)
+        << seed;
   }
 }
 
@@ -37,7 +38,8 @@ TEST(SketchTest, SeesOneElementExactly) {
   for (const size_t at : {0u, 9u, 10u, 999u}) {
     std::vector<float> b = a;
     b[at] += 0.5f;
-    EXPECT_NEAR(Distance(MakeSketch("t", a), MakeSketch("t", b)), std::abs(double{b[at]} - a[at]), 1e-12);
+    EXPECT_NEAR(Distance(MakeSketch("t", a), MakeSketch("t", b)), std::abs(double{b[at]} - a[at]),
+                1e-12);
   }
 }
 
@@ -54,7 +56,8 @@ TEST(SketchTest, IsTheSameForTheSameBits) {
 
 TEST(SketchTest, IsInfinitelyFarFromNanAndInfinity) {
   const std::vector<float> a = Values(6, 50);
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     std::vector<float> b = a;
     b[20] = bad;
     EXPECT_TRUE(std::isinf(Distance(MakeSketch("t", a), MakeSketch("t", b))));

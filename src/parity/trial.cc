@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kUpdates = 5;
 constexpr double kRate = 0.01;
-constexpr int64_t kDropoutSide = 200;      // elements per sample: its square
+constexpr int64_t kDropoutSide = 200;  // elements per sample: its square
 
 // One layer per ratio, each over ones, so that a survivor shows its scale directly.
 Graph DropoutProbe(const std::vector<double>& ratios) {
@@ -48,7 +48,8 @@ void AskForUpdates(Job& job) {
   job.tensors.parameters = job.tensors.state = true;
 }
 
-// A parameter's gradient and a channel's statistics are sums over the samples and all places of an image.
+// A parameter's gradient and a channel's statistics are sums over the samples and all places of an
+// image.
 int64_t Terms(const Shape& output) {
   if (output.empty()) return 1;
   return output.size() == 4 ? output[0] * output[2] * output[3] : output[0];
@@ -58,12 +59,18 @@ int64_t Terms(const Shape& output) {
 
 std::string_view Name(TrialKind kind) {
   switch (kind) {
-    case TrialKind::kOps: return "ops";
-    case TrialKind::kGradient: return "gradient";
-    case TrialKind::kTrain: return "train";
-    case TrialKind::kForward: return "forward";
-    case TrialKind::kOutputs: return "outputs";
-    case TrialKind::kDropout: break;
+    case TrialKind::kOps:
+      return "ops";
+    case TrialKind::kGradient:
+      return "gradient";
+    case TrialKind::kTrain:
+      return "train";
+    case TrialKind::kForward:
+      return "forward";
+    case TrialKind::kOutputs:
+      return "outputs";
+    case TrialKind::kDropout:
+      break;
   }
   return "dropout";
 }
@@ -72,7 +79,8 @@ std::vector<double> DropoutRatios(const Graph& network) {
   std::vector<double> ratios;
   for (const Layer& layer : network.layers) {
     const Dropout* dropout = std::get_if<Dropout>(&layer.op);
-    if (dropout != nullptr && std::find(ratios.begin(), ratios.end(), dropout->ratio) == ratios.end())
+    if (dropout != nullptr &&
+        std::find(ratios.begin(), ratios.end(), dropout->ratio) == ratios.end())
       ratios.push_back(dropout->ratio);
   }
   return ratios;
@@ -95,18 +103,29 @@ Result<Trial> MakeTrial(const Subject& subject, TrialKind kind) {
   job.budget.warmup_steps = 0;
   job.budget.fixed_steps = 1;
   switch (kind) {
-    case TrialKind::kOps: AskForOps(MakeOpProbe(TENCH_TRY(Infer(subject.network, subject.batch))), trial); break;
-    case TrialKind::kGradient: job.tensors.gradients = true; break;
-    case TrialKind::kTrain: AskForUpdates(job); break;
-    case TrialKind::kForward: job.phase = Phase::kForward; break;
-    case TrialKind::kOutputs: job.tensors.outputs = {"*"}; break;
+    case TrialKind::kOps:
+      AskForOps(MakeOpProbe(TENCH_TRY(Infer(subject.network, subject.batch))), trial);
+      break;
+    case TrialKind::kGradient:
+      job.tensors.gradients = true;
+      break;
+    case TrialKind::kTrain:
+      AskForUpdates(job);
+      break;
+    case TrialKind::kForward:
+      job.phase = Phase::kForward;
+      break;
+    case TrialKind::kOutputs:
+      job.tensors.outputs = {"*"};
+      break;
     case TrialKind::kDropout: {
       job.network = DropoutProbe(DropoutRatios(subject.network));
       job.tensors.outputs = {"*"};
       break;
     }
   }
-  trial.graph = TENCH_TRY(Infer(kind == TrialKind::kForward ? InferenceGraph(job.network) : job.network, job.batch));
+  trial.graph = TENCH_TRY(
+      Infer(kind == TrialKind::kForward ? InferenceGraph(job.network) : job.network, job.batch));
   return trial;
 }
 
@@ -121,17 +140,22 @@ std::vector<WantedTensor> Trial::Wanted() const {
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     const TypedLayer& layer = graph.layers[i];
     if (std::holds_alternative<Input>(layer.layer.op)) continue;
-    if (!all && std::find(outputs.begin(), outputs.end(), layer.layer.name) == outputs.end()) continue;
-    wanted.push_back({"outputs", layer.layer.name, group(i, layer.layer.name) + " output", ElementCount(layer.output.shape), 1, nullptr});
+    if (!all && std::find(outputs.begin(), outputs.end(), layer.layer.name) == outputs.end())
+      continue;
+    wanted.push_back({"outputs", layer.layer.name, group(i, layer.layer.name) + " output",
+                      ElementCount(layer.output.shape), 1, nullptr});
   }
   for (const Parameter& parameter : graph.parameters) {
-    const int64_t elements = ElementCount(parameter.shape), terms = Terms(graph.layers[parameter.layer].output.shape);
+    const int64_t elements = ElementCount(parameter.shape),
+                  terms = Terms(graph.layers[parameter.layer].output.shape);
     if (parameter.trained && job.tensors.gradients)
-      wanted.push_back({"gradients", parameter.name, group(parameter.layer, "gradients"), elements, terms, nullptr});
+      wanted.push_back({"gradients", parameter.name, group(parameter.layer, "gradients"), elements,
+                        terms, nullptr});
     if (parameter.trained && job.tensors.parameters)
       wanted.push_back({"parameters", parameter.name, "parameters", elements, terms, &parameter});
     if (!parameter.trained && job.tensors.state)
-      wanted.push_back({"state", parameter.name, group(parameter.layer, "state") + " state", elements, terms, &parameter});
+      wanted.push_back({"state", parameter.name, group(parameter.layer, "state") + " state",
+                        elements, terms, &parameter});
   }
   return wanted;
 }

@@ -18,7 +18,8 @@ Subject Small() {
   b.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 5}}, {});
   b.Append("conv1", Convolution{12, {3, 3}, {1, 1}, {1, 1}}, {"data"}, {{FillKind::kXavier, 0, 0}});
   b.Append("relu1", Relu{}, {"conv1"});
-  b.Append("conv2", Convolution{12, {3, 3}, {1, 1}, {1, 1}}, {"relu1"}, {{FillKind::kXavier, 0, 0}});
+  b.Append("conv2", Convolution{12, {3, 3}, {1, 1}, {1, 1}}, {"relu1"},
+           {{FillKind::kXavier, 0, 0}});
   b.Append("bn", BatchNorm{}, {"conv2"}, {{FillKind::kConstant, 1, 0}});
   b.Append("relu2", Relu{}, {"bn"});
   b.Append("sum", Add{}, {"relu1", "relu2"});
@@ -33,7 +34,8 @@ Subject Small() {
 
 TEST(OpProbeTest, HasEveryDistinctOpOnceAndNoDropout) {
   const OpProbe probe = MakeOpProbe(*Infer(Small().network, 4));
-  EXPECT_THAT(probe.ops, testing::ElementsAre("conv1", "relu1", "conv2", "bn", "sum", "flat", "fc", "loss"));
+  EXPECT_THAT(probe.ops,
+              testing::ElementsAre("conv1", "relu1", "conv2", "bn", "sum", "flat", "fc", "loss"));
 }
 
 TEST(OpProbeTest, IsANetworkWhoseEveryOpHasAGradientForItsData) {
@@ -51,8 +53,10 @@ TEST(OpProbeTest, LoadsTensorsOfTheRightSize) {
   const OpProbe probe = MakeOpProbe(*Infer(Small().network, 4));
   const TypedGraph typed = *Infer(probe.network, 4);
   std::map<std::string, size_t> sizes;
-  for (const Parameter& parameter : typed.parameters) sizes[parameter.name] = static_cast<size_t>(ElementCount(parameter.shape));
-  for (const TypedLayer& layer : typed.layers) sizes[layer.layer.name] = static_cast<size_t>(ElementCount(layer.output.shape));
+  for (const Parameter& parameter : typed.parameters)
+    sizes[parameter.name] = static_cast<size_t>(ElementCount(parameter.shape));
+  for (const TypedLayer& layer : typed.layers)
+    sizes[layer.layer.name] = static_cast<size_t>(ElementCount(layer.output.shape));
   EXPECT_FALSE(probe.reals.empty());
   for (const auto& [name, values] : probe.reals) EXPECT_EQ(values.size(), sizes[name]) << name;
   for (const auto& [name, values] : probe.integers) EXPECT_EQ(values.size(), sizes[name]) << name;
@@ -72,7 +76,8 @@ TEST(TrialTest, LooksAtParametersAndRunningStatisticsAfterUpdates) {
   const Trial trial = *MakeTrial(Small(), TrialKind::kTrain);
   std::vector<std::string> keys;
   for (const WantedTensor& wanted : trial.Wanted()) keys.push_back(wanted.key());
-  EXPECT_THAT(keys, testing::IsSupersetOf({"parameters/conv1.weight", "parameters/bn.weight", "state/bn.running_var"}));
+  EXPECT_THAT(keys, testing::IsSupersetOf({"parameters/conv1.weight", "parameters/bn.weight",
+                                           "state/bn.running_var"}));
   EXPECT_THAT(keys, testing::Not(testing::Contains(testing::HasSubstr("momentum"))));
 }
 

@@ -12,7 +12,8 @@
 namespace tench {
 namespace {
 
-// Far beyond what any axis or option means, and small enough that no sum or product below overflows.
+// Far beyond what any axis or option means, and small enough that no sum or product below
+// overflows.
 constexpr int64_t kFarthest = int64_t{1} << 53;
 
 struct Range {
@@ -46,10 +47,14 @@ class ValueReader {
 
   Status AddItem(const YamlNode& node) {
     switch (node.kind) {
-      case YamlNode::Kind::kText: return AddText(node.text, node.place);
-      case YamlNode::Kind::kMap: return AddRange(node);
-      case YamlNode::Kind::kList: return Fail(node, "a list cannot stand in a list");
-      case YamlNode::Kind::kEmpty: break;
+      case YamlNode::Kind::kText:
+        return AddText(node.text, node.place);
+      case YamlNode::Kind::kMap:
+        return AddRange(node);
+      case YamlNode::Kind::kList:
+        return Fail(node, "a list cannot stand in a list");
+      case YamlNode::Kind::kEmpty:
+        break;
     }
     return Fail(node, "a value is missing");
   }
@@ -58,7 +63,8 @@ class ValueReader {
     // The message of the axis or of the option already begins with the name.
     if (const Status valid = scratch_.Set(list_.name, text); !valid.ok())
       return FailedAt(origin_, place, "{}", valid.error().message);
-    std::string value = axis_ == nullptr ? std::string(text) : axis_->Print(scratch_.values[axis_ - Axes().data()]);
+    std::string value =
+        axis_ == nullptr ? std::string(text) : axis_->Print(scratch_.values[axis_ - Axes().data()]);
     if (!seen_.insert(value).second) return Ok();
     if (list_.values.size() >= kMaxAxisValues)
       return FailedAt(origin_, place, "{}: more than {} values", list_.name, kMaxAxisValues);
@@ -85,14 +91,16 @@ class ValueReader {
                               : entry.key == "step"  ? &range.step
                                                      : nullptr;
       if (slot == nullptr)
-        return FailedAt(origin_, entry.place, "{}: unknown key '{}' in a range{}; it has from, to, and times or step",
+        return FailedAt(origin_, entry.place,
+                        "{}: unknown key '{}' in a range{}; it has from, to, and times or step",
                         list_.name, Printable(entry.key, 60), Hint(entry.key, kKeys));
       if (entry.value.kind != YamlNode::Kind::kText)
-        return FailedAt(origin_, entry.value.place, "{}: '{}' needs a number, not {}", list_.name, entry.key,
-                        Name(entry.value.kind));
+        return FailedAt(origin_, entry.value.place, "{}: '{}' needs a number, not {}", list_.name,
+                        entry.key, Name(entry.value.kind));
       *slot = &entry.value;
     }
-    if (range.from == nullptr || range.to == nullptr) return Fail(node, "a range needs 'from' and 'to'");
+    if (range.from == nullptr || range.to == nullptr)
+      return Fail(node, "a range needs 'from' and 'to'");
     if ((range.times == nullptr) == (range.step == nullptr))
       return Fail(node, "a range needs either 'times' or 'step'");
     return Ok();
@@ -111,7 +119,8 @@ class ValueReader {
     const int64_t to = TENCH_TRY(Integer(*range.to, -kFarthest));
     const int64_t times = range.times != nullptr ? TENCH_TRY(Integer(*range.times, 2)) : 0;
     const int64_t step = range.step != nullptr ? TENCH_TRY(Integer(*range.step, 1)) : 0;
-    if (from > to) return Fail(node, fmt::format("the range ends at {}, before it begins at {}", to, from));
+    if (from > to)
+      return Fail(node, fmt::format("the range ends at {}, before it begins at {}", to, from));
     for (int64_t value = from;;) {
       TENCH_TRY(AddText(fmt::format("{}", value), node.place));
       if (times > 0 ? value > to / times : value > to - step) return Ok();
@@ -133,14 +142,17 @@ class ValueReader {
     const double to = TENCH_TRY(Real(*range.to, kLowest));
     const double times = range.times != nullptr ? TENCH_TRY(Real(*range.times, 1)) : 0;
     const double step = range.step != nullptr ? TENCH_TRY(Real(*range.step, 0)) : 0;
-    if (from > to) return Fail(node, fmt::format("the range ends at {}, before it begins at {}", to, from));
-    // 0.001 x 10 x 10 is not quite 0.1: the end counts as reached within rounding, and values are rounded to what a
-    // person would write.
+    if (from > to)
+      return Fail(node, fmt::format("the range ends at {}, before it begins at {}", to, from));
+    // 0.001 x 10 x 10 is not quite 0.1: the end counts as reached within rounding, and values are
+    // rounded to what a person would write.
     const double end = to + 1e-9 * std::abs(to);
     for (size_t i = 0;; ++i) {
-      const double value = times > 0 ? from * std::pow(times, i) : from + step * static_cast<double>(i);
+      const double value =
+          times > 0 ? from * std::pow(times, i) : from + step * static_cast<double>(i);
       if (!(value <= end)) return Ok();
-      if (i >= kMaxAxisValues) return Fail(node, fmt::format("the range has more than {} values", kMaxAxisValues));
+      if (i >= kMaxAxisValues)
+        return Fail(node, fmt::format("the range has more than {} values", kMaxAxisValues));
       TENCH_TRY(AddText(fmt::format("{:.12g}", value), node.place));
     }
   }
@@ -154,7 +166,8 @@ class ValueReader {
 
 }  // namespace
 
-Result<AxisList> ReadAxisValues(std::string_view name, const YamlNode& node, std::string_view origin) {
+Result<AxisList> ReadAxisValues(std::string_view name, const YamlNode& node,
+                                std::string_view origin) {
   return ValueReader(name, origin).Read(node);
 }
 

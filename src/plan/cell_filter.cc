@@ -14,16 +14,20 @@ bool Holds(const std::vector<std::string>& values, const std::string& value) {
 }
 
 // "axis=value", or only "value" for one more value of the axis before.
-Status AddPiece(std::string_view piece, std::string_view text, CellFilter& filter, std::string& axis) {
+Status AddPiece(std::string_view piece, std::string_view text, CellFilter& filter,
+                std::string& axis) {
   const size_t equals = piece.find('=');
   if (equals != std::string_view::npos) axis = Trim(piece.substr(0, equals));
   if (axis.empty())
-    return Failed("'{}' does not begin with the name of an axis, as in batch=16,32", Printable(text, 60));
+    return Failed("'{}' does not begin with the name of an axis, as in batch=16,32",
+                  Printable(text, 60));
   std::string value(Trim(equals == std::string_view::npos ? piece : piece.substr(equals + 1)));
   Cell scratch;
   TENCH_TRY(scratch.Set(axis, value));
-  if (const Result<size_t> index = FindAxis(axis); index.ok()) value = Axes()[*index].Print(scratch.values[*index]);
-  auto term = std::find_if(filter.terms.begin(), filter.terms.end(), [&](const Term& t) { return t.first == axis; });
+  if (const Result<size_t> index = FindAxis(axis); index.ok())
+    value = Axes()[*index].Print(scratch.values[*index]);
+  auto term = std::find_if(filter.terms.begin(), filter.terms.end(),
+                           [&](const Term& t) { return t.first == axis; });
   if (term == filter.terms.end()) term = filter.terms.insert(term, {axis, {}});
   if (!Holds(term->second, value)) term->second.push_back(std::move(value));
   return Ok();
@@ -42,7 +46,8 @@ bool CellFilter::Matches(const Cell& cell) const {
     if (!index.ok()) return false;
     const std::string value = Axes()[*index].Print(cell.values[*index]);
     // A worker without a version stands for all of its versions.
-    return Holds(values, value) || (*index == kAxisWorker && Holds(values, value.substr(0, value.find('@'))));
+    return Holds(values, value) ||
+           (*index == kAxisWorker && Holds(values, value.substr(0, value.find('@'))));
   });
 }
 
@@ -51,7 +56,8 @@ Result<CellFilter> ParseFilter(std::span<const std::string> texts) {
   for (const std::string& text : texts) {
     for (const std::string& part : Split(text, ';')) {
       std::string axis;
-      for (const std::string& piece : Split(part, ',')) TENCH_TRY(AddPiece(piece, text, filter, axis));
+      for (const std::string& piece : Split(part, ','))
+        TENCH_TRY(AddPiece(piece, text, filter, axis));
     }
   }
   return filter;

@@ -14,13 +14,16 @@ namespace {
 constexpr size_t kMaxCells = 1'000'000;
 
 bool IsPath(std::string_view network) {
-  return network.find('/') != std::string_view::npos || network.ends_with(".json") || network.ends_with(".prototxt");
+  return network.find('/') != std::string_view::npos || network.ends_with(".json") ||
+         network.ends_with(".prototxt");
 }
 
-Status CheckKnown(std::string_view what, const std::string& name, const std::vector<std::string>& known) {
+Status CheckKnown(std::string_view what, const std::string& name,
+                  const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return Ok();
   const std::string hint = Hint(name, known);
-  if (!hint.empty() || known.empty()) return Failed("unknown {} '{}'{}", what, Printable(name, 60), hint);
+  if (!hint.empty() || known.empty())
+    return Failed("unknown {} '{}'{}", what, Printable(name, 60), hint);
   return Failed("unknown {} '{}'; there are {}", what, Printable(name, 60), Join(known, ", "));
 }
 
@@ -35,13 +38,16 @@ Status CheckWorker(const Catalog& catalog, const std::string& worker) {
 // Names of the axes whose values the catalog knows; every other axis has nothing to check.
 Status CheckName(const Catalog& catalog, size_t axis, const std::string& text) {
   switch (axis) {
-    case kAxisWorker: return CheckWorker(catalog, text);
+    case kAxisWorker:
+      return CheckWorker(catalog, text);
     case kAxisNetwork:
       if (text.empty()) return Failed("no network is named");
       if (!IsPath(text)) return CheckKnown("network", text, catalog.networks);
       return catalog.check_file ? catalog.check_file(text) : Ok();
-    case kAxisData: return text.empty() ? Ok() : CheckKnown("data set", text, catalog.data_sets);
-    default: return Ok();
+    case kAxisData:
+      return text.empty() ? Ok() : CheckKnown("data set", text, catalog.data_sets);
+    default:
+      return Ok();
   }
 }
 
@@ -58,7 +64,8 @@ struct Dimension {
       cell.values[axis] = values[value];
   }
 
-  // Whether the cell has one of the values. A worker without a version stands for all of its versions.
+  // Whether the cell has one of the values. A worker without a version stands for all of its
+  // versions.
   bool Holds(const Cell& cell) const {
     if (axis == kAxisCount) {
       const auto found = cell.options.find(option);
@@ -71,10 +78,13 @@ struct Dimension {
   }
 
  private:
-  bool Contains(const AxisValue& value) const { return std::find(values.begin(), values.end(), value) != values.end(); }
+  bool Contains(const AxisValue& value) const {
+    return std::find(values.begin(), values.end(), value) != values.end();
+  }
 };
 
-// Calls `each` for every combination of one value per dimension, the last dimension fastest, until it fails.
+// Calls `each` for every combination of one value per dimension, the last dimension fastest, until
+// it fails.
 template <class Each>
 Status ForEachCombination(Cell cell, const std::vector<Dimension>& dimensions, Each each) {
   std::vector<size_t> at(dimensions.size(), 0);
@@ -100,17 +110,19 @@ std::string Describe(const Budget& budget, const Limits& limits) {
           ? fmt::format("steps {}", budget.fixed_steps)
           : fmt::format("min_steps {}, min_time {}, interval {}, time_limit {}", budget.min_steps,
                         ns(budget.min_time_ns), budget.relative_interval, ns(budget.time_limit_ns));
-  return fmt::format("{}, warmup {}, timeout {}, memory_limit {}, swap {}", length, budget.warmup_steps,
-                     ns(limits.timeout_ns), limits.memory_bytes, limits.swap == SwapPolicy::kKill ? "kill" : "allow");
+  return fmt::format("{}, warmup {}, timeout {}, memory_limit {}, swap {}", length,
+                     budget.warmup_steps, ns(limits.timeout_ns), limits.memory_bytes,
+                     limits.swap == SwapPolicy::kKill ? "kill" : "allow");
 }
 
 bool SameSettings(const PlannedCell& a, const PlannedCell& b) {
   const auto fields = [](const Budget& x) {
     const bool fixed = x.fixed_steps > 0 || x.epochs > 0;
     // The stop rule's settings mean nothing where the steps are fixed.
-    return fixed ? std::tuple(x.warmup_steps, x.fixed_steps, x.epochs, int64_t{0}, int64_t{0}, 0.0, int64_t{0})
-                 : std::tuple(x.warmup_steps, x.fixed_steps, x.epochs, x.min_steps, x.min_time_ns, x.relative_interval,
-                              x.time_limit_ns);
+    return fixed ? std::tuple(x.warmup_steps, x.fixed_steps, x.epochs, int64_t{0}, int64_t{0}, 0.0,
+                              int64_t{0})
+                 : std::tuple(x.warmup_steps, x.fixed_steps, x.epochs, x.min_steps, x.min_time_ns,
+                              x.relative_interval, x.time_limit_ns);
   };
   return fields(a.budget) == fields(b.budget) && a.limits == b.limits;
 }
@@ -138,7 +150,8 @@ class Expansion {
   size_t planned_ = 0;  // before duplicates and exclusions are taken off
   std::vector<PlannedCell> cells_;
   std::unordered_map<std::string, size_t> index_of_id_;
-  std::map<std::pair<std::string, std::string>, std::string> data_of_;  // (network, data) -> the data set that is meant
+  std::map<std::pair<std::string, std::string>, std::string>
+      data_of_;  // (network, data) -> the data set that is meant
 };
 
 Result<std::vector<Dimension>> Expansion::Dimensions(const std::vector<AxisList>& lists) const {
@@ -164,7 +177,8 @@ Result<std::vector<Dimension>> Expansion::Dimensions(const std::vector<AxisList>
   return dimensions;
 }
 
-Status Expansion::Count(const Block& block, TextPlace place, const std::vector<Dimension>& dimensions) {
+Status Expansion::Count(const Block& block, TextPlace place,
+                        const std::vector<Dimension>& dimensions) {
   size_t count = 1;
   double exact = 1;  // as good as exact: for the message only
   bool too_many = false;
@@ -174,16 +188,19 @@ Status Expansion::Count(const Block& block, TextPlace place, const std::vector<D
     too_many = too_many || count > kMaxCells / size;
     if (!too_many) count *= size;
     exact *= static_cast<double>(size);
-    const std::string name = dimension.axis == kAxisCount ? fmt::format("{}{}", kOptionPrefix, dimension.option)
-                                                          : Axes()[dimension.axis].name;
+    const std::string name = dimension.axis == kAxisCount
+                                 ? fmt::format("{}{}", kOptionPrefix, dimension.option)
+                                 : Axes()[dimension.axis].name;
     if (size > 1) factors.push_back(fmt::format("{} {}", size, name));
   }
   if (too_many)
-    return FailedAt(suite_.origin, place, "block '{}' has {} cells ({}); a suite may have {}", block.name,
-                    exact < 1e15 ? fmt::format("{:.0f}", exact) : fmt::format("{:.3g}", exact), Join(factors, " x "),
-                    kMaxCells);
+    return FailedAt(suite_.origin, place, "block '{}' has {} cells ({}); a suite may have {}",
+                    block.name,
+                    exact < 1e15 ? fmt::format("{:.0f}", exact) : fmt::format("{:.3g}", exact),
+                    Join(factors, " x "), kMaxCells);
   if (count > kMaxCells - planned_)
-    return FailedAt(suite_.origin, place, "with the {} cells of block '{}' the suite has {}; it may have {}", count,
+    return FailedAt(suite_.origin, place,
+                    "with the {} cells of block '{}' the suite has {}; it may have {}", count,
                     block.name, planned_ + count, kMaxCells);
   planned_ += count;
   return Ok();
@@ -192,9 +209,11 @@ Status Expansion::Count(const Block& block, TextPlace place, const std::vector<D
 Status Expansion::AddBlock(const Block& block) {
   const std::vector<Dimension> dimensions = TENCH_TRY(Dimensions(block.axes));
   const auto names = [&](AxisIndex axis) {
-    return std::any_of(dimensions.begin(), dimensions.end(), [&](const Dimension& d) { return d.axis == axis; });
+    return std::any_of(dimensions.begin(), dimensions.end(),
+                       [&](const Dimension& d) { return d.axis == axis; });
   };
-  // Without a worker or a network there is no product: such a block lists its cells under `include`.
+  // Without a worker or a network there is no product: such a block lists its cells under
+  // `include`.
   if (names(kAxisWorker) && names(kAxisNetwork)) TENCH_TRY(AddProduct(block, dimensions));
   return AddIncluded(block, dimensions);
 }
@@ -204,7 +223,8 @@ Status Expansion::AddProduct(const Block& block, const std::vector<Dimension>& d
   index_of_id_.reserve(planned_);
   cells_.reserve(planned_);
   std::vector<std::vector<Dimension>> excluded;
-  for (const AxisPattern& pattern : block.exclude) excluded.push_back(TENCH_TRY(Dimensions(pattern.axes)));
+  for (const AxisPattern& pattern : block.exclude)
+    excluded.push_back(TENCH_TRY(Dimensions(pattern.axes)));
   std::vector<size_t> hits(excluded.size(), 0);
   size_t kept = 0;
   TENCH_TRY(ForEachCombination(Cell(), dimensions, [&](const Cell& combination) -> Status {
@@ -212,7 +232,8 @@ Status Expansion::AddProduct(const Block& block, const std::vector<Dimension>& d
     ResolveData(cell);
     bool out = false;
     for (size_t i = 0; i < excluded.size(); ++i) {
-      if (!std::all_of(excluded[i].begin(), excluded[i].end(), [&](const Dimension& d) { return d.Holds(cell); }))
+      if (!std::all_of(excluded[i].begin(), excluded[i].end(),
+                       [&](const Dimension& d) { return d.Holds(cell); }))
         continue;
       ++hits[i];
       out = true;
@@ -221,12 +242,15 @@ Status Expansion::AddProduct(const Block& block, const std::vector<Dimension>& d
     ++kept;
     return AddCell(block, block.place, std::move(cell));
   }));
-  // A pattern that takes nothing away is a slip of the pen, and would be paid for in hours of unwanted runs.
+  // A pattern that takes nothing away is a slip of the pen, and would be paid for in hours of
+  // unwanted runs.
   for (size_t i = 0; i < hits.size(); ++i)
     if (hits[i] == 0)
-      return FailedAt(suite_.origin, block.exclude[i].place, "exclude: no cell of block '{}' is like this", block.name);
+      return FailedAt(suite_.origin, block.exclude[i].place,
+                      "exclude: no cell of block '{}' is like this", block.name);
   if (kept == 0 && block.include.empty())
-    return FailedAt(suite_.origin, block.place, "block '{}' has no cells: 'exclude' takes all of them", block.name);
+    return FailedAt(suite_.origin, block.place,
+                    "block '{}' has no cells: 'exclude' takes all of them", block.name);
   return Ok();
 }
 
@@ -248,7 +272,8 @@ Status Expansion::AddIncluded(const Block& block, const std::vector<Dimension>& 
 Status Expansion::AddCell(const Block& block, TextPlace place, Cell cell) {
   const int64_t images = cell.Integer(kAxisImages), batch = cell.Integer(kAxisBatch);
   if (block.budget.epochs > 0 && images > 0 && batch > images)
-    return FailedAt(suite_.origin, place, "block '{}': an epoch of {} images has no whole batch of {}", block.name,
+    return FailedAt(suite_.origin, place,
+                    "block '{}': an epoch of {} images has no whole batch of {}", block.name,
                     images, batch);
   PlannedCell planned{std::move(cell), "", block.budget, block.limits, block.name};
   planned.id = planned.cell.Id();
@@ -259,13 +284,13 @@ Status Expansion::AddCell(const Block& block, TextPlace place, Cell cell) {
   }
   const PlannedCell& other = cells_[at->second];
   if (!(other.cell == planned.cell))
-    return FailedAt(suite_.origin, place, "the cells '{}' and '{}' have the same id {}", other.cell.Label(),
-                    planned.cell.Label(), planned.id);
+    return FailedAt(suite_.origin, place, "the cells '{}' and '{}' have the same id {}",
+                    other.cell.Label(), planned.cell.Label(), planned.id);
   if (!SameSettings(other, planned))
     return FailedAt(suite_.origin, place,
-                    "blocks '{}' and '{}' hold the same cell ({}) with different settings: {}; {}", other.block,
-                    block.name, Printable(planned.cell.Label()), Describe(other.budget, other.limits),
-                    Describe(planned.budget, planned.limits));
+                    "blocks '{}' and '{}' hold the same cell ({}) with different settings: {}; {}",
+                    other.block, block.name, Printable(planned.cell.Label()),
+                    Describe(other.budget, other.limits), Describe(planned.budget, planned.limits));
   return Ok();
 }
 
@@ -298,13 +323,15 @@ Status ResolveCell(const Catalog& catalog, Cell& cell) {
   for (const AxisIndex axis : {kAxisWorker, kAxisNetwork, kAxisData})
     TENCH_TRY(CheckName(catalog, axis, cell.Text(axis)));
   if (!catalog.resolve_data) return Ok();
-  const Result<std::string> data = catalog.resolve_data(cell.Text(kAxisNetwork), cell.Text(kAxisData));
+  const Result<std::string> data =
+      catalog.resolve_data(cell.Text(kAxisNetwork), cell.Text(kAxisData));
   if (data.ok()) cell.values[kAxisData] = *data;
   return Ok();
 }
 
 std::vector<size_t> RoundOrder(size_t count, uint64_t seed, int64_t round) {
-  // Written out, because std::shuffle differs from library to library and a study may be resumed under another build.
+  // Written out, because std::shuffle differs from library to library and a study may be resumed
+  // under another build.
   uint64_t state = seed;
   state = NextRandom(state) ^ static_cast<uint64_t>(round);
   std::vector<size_t> order(count);

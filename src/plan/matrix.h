@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From axes to cells: the product of each block's axes, less `exclude`, plus `include`, without duplicates, with stable
-// ids. The order of a round is a seeded shuffle, so that the same study resumes in the same order. Pure; 50,000 cells
-// take well under a second.
+// From axes to cells: the product of each block's axes, less `exclude`, plus `include`, without
+// duplicates, with stable ids. The order of a round is a seeded shuffle, so that the same study
+// resumes in the same order. Pure; 50,000 cells take well under a second.
 
 #include <cstdint>
 #include <functional>
@@ -22,8 +22,10 @@ struct Catalog {
   std::vector<std::string> data_sets;
   // Whether a network's file can be read; optional.
   std::function<Status(const std::string& path)> check_file;
-  // The network's own data set, for cells that name none: so that naming it or not gives the same cell.
-  std::function<Result<std::string>(const std::string& network, const std::string& data)> resolve_data;
+  // The network's own data set, for cells that name none: so that naming it or not gives the same
+  // cell.
+  std::function<Result<std::string>(const std::string& network, const std::string& data)>
+      resolve_data;
 };
 
 struct PlannedCell {
@@ -34,14 +36,15 @@ struct PlannedCell {
   std::string block;
 };
 
-// Errors point at the suite's line and hint at the nearest name. A combination that a network has no form for (say lstm
-// on mnist) is no error: the cell stays, and will be `unsupported`.
+// Errors point at the suite's line and hint at the nearest name. A combination that a network has
+// no form for (say lstm on mnist) is no error: the cell stays, and will be `unsupported`.
 Result<std::vector<PlannedCell>> Expand(const Suite& suite, const Catalog& catalog);
 
 // The resolved cell for one run: names checked, data filled in. Used by `tench run` too.
 Status ResolveCell(const Catalog& catalog, Cell& cell);
 
-// "axis=value,value;axis=…" or repeated "axis=value" texts of --only: keeps the cells that match all of them.
+// "axis=value,value;axis=…" or repeated "axis=value" texts of --only: keeps the cells that match
+// all of them.
 struct CellFilter {
   std::vector<std::pair<std::string, std::vector<std::string>>> terms;
   bool Matches(const Cell& cell) const;

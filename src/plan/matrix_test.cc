@@ -19,7 +19,8 @@ Catalog TestCatalog() {
   catalog.workers = {"reference", "native", "torch"};
   catalog.networks = {"lenet", "alexnet", "lstm"};
   catalog.data_sets = {"mnist", "cifar10", "imagenet", "imdb"};
-  catalog.resolve_data = [](const std::string& network, const std::string& data) -> Result<std::string> {
+  catalog.resolve_data = [](const std::string& network,
+                            const std::string& data) -> Result<std::string> {
     if (network == "lstm" && data == "mnist") return Failed("lstm has no form for mnist");
     if (!data.empty()) return data;
     return std::string(network == "lenet"     ? "mnist"
@@ -86,9 +87,12 @@ TEST(MatrixTest, NamingTheOwnDataSetOrNotIsTheSameCell) {
 }
 
 TEST(MatrixTest, OptionsAreDimensionsToo) {
-  const auto cells = ExpandText("worker: torch\nnetwork: lenet\noption: {layout: [nchw, nhwc]}\noption.fuse: 1\n");
-  EXPECT_THAT(Labels(cells), ElementsAre("worker=torch network=lenet data=mnist option.fuse=1 option.layout=nchw",
-                                         "worker=torch network=lenet data=mnist option.fuse=1 option.layout=nhwc"));
+  const auto cells =
+      ExpandText("worker: torch\nnetwork: lenet\noption: {layout: [nchw, nhwc]}\noption.fuse: 1\n");
+  EXPECT_THAT(
+      Labels(cells),
+      ElementsAre("worker=torch network=lenet data=mnist option.fuse=1 option.layout=nchw",
+                  "worker=torch network=lenet data=mnist option.fuse=1 option.layout=nhwc"));
 }
 
 TEST(MatrixTest, ExcludeTakesCellsThatMatchAllOfAPattern) {
@@ -102,10 +106,11 @@ exclude:
   - {worker: reference, option.layout: b}
   - {data: mnist, batch: 4, option: {layout: a}}
 )");
-  EXPECT_THAT(Labels(cells), ElementsAre("worker=reference network=lenet data=mnist batch=1 option.layout=a",
-                                         "worker=reference network=lenet data=mnist batch=2 option.layout=a",
-                                         "worker=torch@2.1 network=lenet data=mnist batch=1 option.layout=a",
-                                         "worker=torch@2.1 network=lenet data=mnist batch=1 option.layout=b"));
+  EXPECT_THAT(Labels(cells),
+              ElementsAre("worker=reference network=lenet data=mnist batch=1 option.layout=a",
+                          "worker=reference network=lenet data=mnist batch=2 option.layout=a",
+                          "worker=torch@2.1 network=lenet data=mnist batch=1 option.layout=a",
+                          "worker=torch@2.1 network=lenet data=mnist batch=1 option.layout=b"));
 }
 
 TEST(MatrixTest, AnExcludeThatMatchesNothingIsAMistake) {
@@ -113,8 +118,9 @@ TEST(MatrixTest, AnExcludeThatMatchesNothingIsAMistake) {
             "s.yaml:5:5: exclude: no cell of block 's' is like this");
   EXPECT_THAT(ErrorOf("worker: reference\nnetwork: lenet\nexclude: [{option.x: 1}]\n"),
               HasSubstr("no cell of block 's'"));
-  EXPECT_EQ(ErrorOf("worker: reference\nnetwork: lenet\nbatch: [1, 2]\nexclude: [{phase: train}]\n"),
-            "s.yaml:1:1: block 's' has no cells: 'exclude' takes all of them");
+  EXPECT_EQ(
+      ErrorOf("worker: reference\nnetwork: lenet\nbatch: [1, 2]\nexclude: [{phase: train}]\n"),
+      "s.yaml:1:1: block 's' has no cells: 'exclude' takes all of them");
 }
 
 TEST(MatrixTest, IncludeAddsCellsWithTheFirstValuesOfTheBlock) {
@@ -135,9 +141,10 @@ include:
 }
 
 TEST(MatrixTest, ABlockWithoutANetworkIsItsIncludeList) {
-  const auto cells = ExpandText("worker: native\ninclude:\n  - {network: lenet, batch: 1}\n  - {network: lstm}\n");
-  EXPECT_THAT(Labels(cells),
-              ElementsAre("worker=native network=lenet data=mnist batch=1", "worker=native network=lstm data=imdb"));
+  const auto cells =
+      ExpandText("worker: native\ninclude:\n  - {network: lenet, batch: 1}\n  - {network: lstm}\n");
+  EXPECT_THAT(Labels(cells), ElementsAre("worker=native network=lenet data=mnist batch=1",
+                                         "worker=native network=lstm data=imdb"));
 }
 
 TEST(MatrixTest, UnknownNamesPointAtTheValueAndHint) {
@@ -160,14 +167,16 @@ TEST(MatrixTest, UnknownNamesPointAtTheValueAndHint) {
 TEST(MatrixTest, ChecksTheNameOfAWorkerAndLeavesItsVersion) {
   EXPECT_THAT(Labels(ExpandText("worker: torch@2.1.0\nnetwork: lenet\n")),
               ElementsAre("worker=torch@2.1.0 network=lenet data=mnist"));
-  EXPECT_THAT(ErrorOf("worker: troch@2\nnetwork: lenet\n"), HasSubstr("unknown worker 'troch'; did you mean 'torch'?"));
+  EXPECT_THAT(ErrorOf("worker: troch@2\nnetwork: lenet\n"),
+              HasSubstr("unknown worker 'troch'; did you mean 'torch'?"));
   EXPECT_THAT(ErrorOf("worker: torch@\nnetwork: lenet\n"), HasSubstr("names no version"));
   EXPECT_THAT(ErrorOf("worker: '@2'\nnetwork: lenet\n"), HasSubstr("no worker is named"));
 }
 
 TEST(MatrixTest, PathsPassForNetworks) {
   const auto cells = ExpandText("worker: torch\nnetwork: [./own, own.json]\n");
-  EXPECT_THAT(Labels(cells), ElementsAre("worker=torch network=./own", "worker=torch network=own.json"));
+  EXPECT_THAT(Labels(cells),
+              ElementsAre("worker=torch network=./own", "worker=torch network=own.json"));
 }
 
 TEST(MatrixTest, APairWithoutAFormStaysACell) {
@@ -194,12 +203,15 @@ blocks:
   - {name: first, batch: [1, 2], steps: 5}
   - {name: second, batch: [2, 4], steps: 6}
 )");
-  EXPECT_THAT(error, StartsWith("s.yaml:5:5: blocks 'first' and 'second' hold the same cell "
-                                "(worker=torch network=lenet data=mnist batch=2) with different settings: steps 5"));
-  EXPECT_THAT(error, HasSubstr("steps 6"));
   EXPECT_THAT(
-      ErrorOf("defaults: {worker: torch, network: lenet}\nblocks:\n  - {name: a, timeout: 3m}\n  - {name: b}\n"),
-      HasSubstr("blocks 'a' and 'b'"));
+      error,
+      StartsWith(
+          "s.yaml:5:5: blocks 'first' and 'second' hold the same cell "
+          "(worker=torch network=lenet data=mnist batch=2) with different settings: steps 5"));
+  EXPECT_THAT(error, HasSubstr("steps 6"));
+  EXPECT_THAT(ErrorOf("defaults: {worker: torch, network: lenet}\nblocks:\n  - {name: a, timeout: "
+                      "3m}\n  - {name: b}\n"),
+              HasSubstr("blocks 'a' and 'b'"));
 }
 
 TEST(MatrixTest, SettingsOfTheStopRuleDoNotMatterUnderFixedSteps) {
@@ -216,23 +228,29 @@ blocks:
 TEST(MatrixTest, RefusesAnEpochWithoutAWholeBatch) {
   EXPECT_THAT(ErrorOf("worker: torch\nnetwork: lenet\nimages: 100\nepochs: 2\nbatch: [100, 101]\n"),
               HasSubstr("an epoch of 100 images has no whole batch of 101"));
-  EXPECT_EQ(ErrorOf("worker: torch\nnetwork: lenet\nimages: 0\nepochs: 2\nbatch: 101\n"), "no error");
+  EXPECT_EQ(ErrorOf("worker: torch\nnetwork: lenet\nimages: 0\nepochs: 2\nbatch: 101\n"),
+            "no error");
 }
 
 TEST(MatrixTest, RefusesAProductThatIsTooLargeWithItsNumbers) {
-  EXPECT_EQ(ErrorOf("worker: torch\nnetwork: lenet\nbatch: {from: 1, to: 2000, step: 1}\nthreads: {from: 1, to: 1000, "
+  EXPECT_EQ(ErrorOf("worker: torch\nnetwork: lenet\nbatch: {from: 1, to: 2000, step: 1}\nthreads: "
+                    "{from: 1, to: 1000, "
                     "step: 1}\n"),
-            "s.yaml:1:1: block 's' has 2000000 cells (1000 threads x 2000 batch); a suite may have 1000000");
+            "s.yaml:1:1: block 's' has 2000000 cells (1000 threads x 2000 batch); a suite may have "
+            "1000000");
   std::string huge = "worker: torch\nnetwork: lenet\n";
-  for (int i = 0; i < 30; ++i) huge += fmt::format("option.o{}: {{from: 1, to: 10000, step: 1}}\n", i);
+  for (int i = 0; i < 30; ++i)
+    huge += fmt::format("option.o{}: {{from: 1, to: 10000, step: 1}}\n", i);
   EXPECT_THAT(ErrorOf(huge), HasSubstr("1e+120 cells"));
 }
 
 TEST(MatrixTest, RefusesBlocksThatAreTooManyCellsTogether) {
   std::string text = "defaults: {worker: torch, network: lenet}\nblocks:\n";
   text += "  - {name: a, batch: {from: 1, to: 1000, step: 1}}\n";
-  text += "  - {name: b, seed: {from: 2, to: 1000, step: 1}, batch: {from: 1, to: 1001, step: 1}}\n";
-  EXPECT_THAT(ErrorOf(text), StartsWith("s.yaml:4:5: with the 999999 cells of block 'b' the suite has 1000999"));
+  text +=
+      "  - {name: b, seed: {from: 2, to: 1000, step: 1}, batch: {from: 1, to: 1001, step: 1}}\n";
+  EXPECT_THAT(ErrorOf(text),
+              StartsWith("s.yaml:4:5: with the 999999 cells of block 'b' the suite has 1000999"));
 }
 
 TEST(MatrixTest, ResolvesOneCell) {
@@ -242,7 +260,8 @@ TEST(MatrixTest, ResolvesOneCell) {
   ASSERT_TRUE(ResolveCell(TestCatalog(), cell).ok());
   EXPECT_EQ(cell.Text(kAxisData), "mnist");
   ASSERT_TRUE(cell.Set("network", "lenat").ok());
-  EXPECT_EQ(ResolveCell(TestCatalog(), cell).error().message, "unknown network 'lenat'; did you mean 'lenet'?");
+  EXPECT_EQ(ResolveCell(TestCatalog(), cell).error().message,
+            "unknown network 'lenat'; did you mean 'lenet'?");
   Cell unnamed;
   EXPECT_EQ(ResolveCell(TestCatalog(), unnamed).error().message, "no worker is named");
 }
@@ -263,7 +282,8 @@ TEST(MatrixTest, EveryPlaceOfARoundIsEquallyLikely) {
   int first_place[4] = {};
   constexpr int kRounds = 4000;
   for (int round = 0; round < kRounds; ++round) ++first_place[RoundOrder(4, 42, round)[0]];
-  // Four standard deviations of a binomial of 4000 and 1/4: the seed is fixed, so that this either holds or does not.
+  // Four standard deviations of a binomial of 4000 and 1/4: the seed is fixed, so that this either
+  // holds or does not.
   for (const int count : first_place) EXPECT_NEAR(count, kRounds / 4, 110);
 }
 

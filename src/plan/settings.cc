@@ -70,20 +70,30 @@ Status Put(Result<Value> value, T& target) {
 }
 
 constexpr std::array<Row, 10> kRows = {{
-    {"steps", Group::kFixed, [](Text t, Settings& s) { return Put(Count(t, 1, kMaxSteps), s.budget.fixed_steps); }},
-    {"epochs", Group::kFixed, [](Text t, Settings& s) { return Put(Count(t, 1, 1'000'000), s.budget.epochs); }},
-    {"warmup", Group::kAny, [](Text t, Settings& s) { return Put(Count(t, 0, kMaxSteps), s.budget.warmup_steps); }},
-    {"min_steps", Group::kRule, [](Text t, Settings& s) { return Put(Count(t, 1, kMaxSteps), s.budget.min_steps); }},
-    {"min_time", Group::kRule, [](Text t, Settings& s) { return Put(Duration(t, 0), s.budget.min_time_ns); }},
-    {"interval", Group::kRule, [](Text t, Settings& s) { return Put(Share(t), s.budget.relative_interval); }},
-    {"time_limit", Group::kRule, [](Text t, Settings& s) { return Put(Duration(t, 1), s.budget.time_limit_ns); }},
-    {"timeout", Group::kAny, [](Text t, Settings& s) { return Put(Duration(t, 1), s.limits.timeout_ns); }},
-    {"memory_limit", Group::kAny, [](Text t, Settings& s) { return Put(Memory(t), s.limits.memory_bytes); }},
+    {"steps", Group::kFixed,
+     [](Text t, Settings& s) { return Put(Count(t, 1, kMaxSteps), s.budget.fixed_steps); }},
+    {"epochs", Group::kFixed,
+     [](Text t, Settings& s) { return Put(Count(t, 1, 1'000'000), s.budget.epochs); }},
+    {"warmup", Group::kAny,
+     [](Text t, Settings& s) { return Put(Count(t, 0, kMaxSteps), s.budget.warmup_steps); }},
+    {"min_steps", Group::kRule,
+     [](Text t, Settings& s) { return Put(Count(t, 1, kMaxSteps), s.budget.min_steps); }},
+    {"min_time", Group::kRule,
+     [](Text t, Settings& s) { return Put(Duration(t, 0), s.budget.min_time_ns); }},
+    {"interval", Group::kRule,
+     [](Text t, Settings& s) { return Put(Share(t), s.budget.relative_interval); }},
+    {"time_limit", Group::kRule,
+     [](Text t, Settings& s) { return Put(Duration(t, 1), s.budget.time_limit_ns); }},
+    {"timeout", Group::kAny,
+     [](Text t, Settings& s) { return Put(Duration(t, 1), s.limits.timeout_ns); }},
+    {"memory_limit", Group::kAny,
+     [](Text t, Settings& s) { return Put(Memory(t), s.limits.memory_bytes); }},
     {"swap", Group::kAny, [](Text t, Settings& s) { return Put(Swap(t), s.limits.swap); }},
 }};
 
 const Row& RowOf(std::string_view name) {
-  const auto found = std::find_if(kRows.begin(), kRows.end(), [&](const Row& row) { return row.name == name; });
+  const auto found =
+      std::find_if(kRows.begin(), kRows.end(), [&](const Row& row) { return row.name == name; });
   Check(found != kRows.end(), "a setting has no row");
   return *found;
 }
@@ -99,26 +109,31 @@ std::span<const std::string> SettingNames() {
   return names;
 }
 
-Status ApplySettings(std::span<const YamlEntry* const> entries, std::string_view origin, Settings& settings) {
+Status ApplySettings(std::span<const YamlEntry* const> entries, std::string_view origin,
+                     Settings& settings) {
   const YamlEntry* fixed = nullptr;
   const YamlEntry* stop_rule = nullptr;
   for (const YamlEntry* entry : entries) {
     const Group group = RowOf(entry->key).group;
     if (group == Group::kFixed && fixed != nullptr)
-      return FailedAt(origin, entry->place, "'{}' and '{}' exclude each other", fixed->key, entry->key);
+      return FailedAt(origin, entry->place, "'{}' and '{}' exclude each other", fixed->key,
+                      entry->key);
     if (group == Group::kFixed) fixed = entry;
     if (group == Group::kRule) stop_rule = entry;
   }
   if (fixed != nullptr && stop_rule != nullptr)
-    return FailedAt(origin, stop_rule->place, "'{}' has no meaning beside '{}', which fixes the number of steps",
+    return FailedAt(origin, stop_rule->place,
+                    "'{}' has no meaning beside '{}', which fixes the number of steps",
                     stop_rule->key, fixed->key);
-  if (fixed != nullptr || stop_rule != nullptr) settings.budget.fixed_steps = settings.budget.epochs = 0;
+  if (fixed != nullptr || stop_rule != nullptr)
+    settings.budget.fixed_steps = settings.budget.epochs = 0;
   for (const YamlEntry* entry : entries) {
     if (entry->value.kind != YamlNode::Kind::kText)
       return FailedAt(origin, entry->value.place, "{}: one value belongs here, not {}", entry->key,
                       Name(entry->value.kind));
     const Status read = RowOf(entry->key).read(entry->value.text, settings);
-    if (!read.ok()) return FailedAt(origin, entry->value.place, "{}: {}", entry->key, read.error().message);
+    if (!read.ok())
+      return FailedAt(origin, entry->value.place, "{}: {}", entry->key, read.error().message);
   }
   return Ok();
 }
@@ -128,12 +143,13 @@ Status CheckSettings(const Settings& settings, TextPlace place, std::string_view
   if (budget.fixed_steps > 0 || budget.epochs > 0) return Ok();
   const auto show = [](int64_t ns) { return HumanNs(static_cast<double>(ns)); };
   if (budget.min_time_ns > budget.time_limit_ns)
-    return FailedAt(origin, place, "min_time ({}) is longer than time_limit ({})", show(budget.min_time_ns),
-                    show(budget.time_limit_ns));
+    return FailedAt(origin, place, "min_time ({}) is longer than time_limit ({})",
+                    show(budget.min_time_ns), show(budget.time_limit_ns));
   if (budget.time_limit_ns >= settings.limits.timeout_ns)
-    return FailedAt(origin, place,
-                    "time_limit ({}) is not shorter than timeout ({}): every run would be ended from outside",
-                    show(budget.time_limit_ns), show(settings.limits.timeout_ns));
+    return FailedAt(
+        origin, place,
+        "time_limit ({}) is not shorter than timeout ({}): every run would be ended from outside",
+        show(budget.time_limit_ns), show(settings.limits.timeout_ns));
   return Ok();
 }
 

@@ -33,13 +33,15 @@ std::vector<std::string> AxisNames() {
   return names;
 }
 
-// Axes in the order of the table, then options by name: so that the order of keys in the file means nothing.
+// Axes in the order of the table, then options by name: so that the order of keys in the file means
+// nothing.
 void Sort(std::vector<AxisList>& axes) {
   const auto rank = [](const AxisList& list) {
     const Result<size_t> index = FindAxis(list.name);
     return std::pair(index.ok() ? *index : size_t{kAxisCount}, list.name);
   };
-  std::sort(axes.begin(), axes.end(), [&](const AxisList& a, const AxisList& b) { return rank(a) < rank(b); });
+  std::sort(axes.begin(), axes.end(),
+            [&](const AxisList& a, const AxisList& b) { return rank(a) < rank(b); });
 }
 
 // What `defaults` and a block have in common.
@@ -58,7 +60,8 @@ class SuiteReader {
   Status ReadHead(const YamlNode& root);
   Status ReadDefaults(const YamlEntry* entry);
   Status ReadBlocks(const YamlEntry& entry);
-  Result<Block> ReadBlock(const YamlNode& node, std::span<const std::string> own_keys, std::string name);
+  Result<Block> ReadBlock(const YamlNode& node, std::span<const std::string> own_keys,
+                          std::string name);
   Result<Part> ReadPart(const YamlNode& node, std::span<const std::string> own_keys);
   Status ReadAxis(const YamlEntry& entry, std::vector<AxisList>& axes);
   Status ReadOptions(const YamlEntry& entry, std::vector<AxisList>& axes);
@@ -67,10 +70,12 @@ class SuiteReader {
   Status CheckBlock(const Block& block);
 
   Error UnknownKey(const YamlEntry& entry, std::vector<std::string> known) const {
-    return FailedAt(suite_.origin, entry.place, "unknown key '{}'{}", Printable(entry.key, 60), Hint(entry.key, known));
+    return FailedAt(suite_.origin, entry.place, "unknown key '{}'{}", Printable(entry.key, 60),
+                    Hint(entry.key, known));
   }
   Error WrongKind(std::string_view what, const YamlNode& node, std::string_view wanted) const {
-    return FailedAt(suite_.origin, node.place, "{}: {} belongs here, not {}", what, wanted, Name(node.kind));
+    return FailedAt(suite_.origin, node.place, "{}: {} belongs here, not {}", what, wanted,
+                    Name(node.kind));
   }
 
   Suite suite_;
@@ -81,7 +86,8 @@ class SuiteReader {
 const std::vector<std::string> kHeadKeys = {"name", "title", "rounds", "defaults"};
 
 Result<Suite> SuiteReader::Read(const YamlNode& root) {
-  if (root.kind == YamlNode::Kind::kEmpty) return FailedAt(suite_.origin, {1, 1}, "the suite is empty");
+  if (root.kind == YamlNode::Kind::kEmpty)
+    return FailedAt(suite_.origin, {1, 1}, "the suite is empty");
   if (root.kind != YamlNode::Kind::kMap) return WrongKind("suite", root, "a map");
   suite_.name = std::filesystem::path(suite_.origin).stem().string();
   TENCH_TRY(ReadHead(root));
@@ -90,8 +96,10 @@ Result<Suite> SuiteReader::Read(const YamlNode& root) {
     for (const YamlEntry& entry : root.entries) {
       if (Contains(kHeadKeys, entry.key) || entry.key == "blocks") continue;
       if (IsAxis(entry.key) || IsSetting(entry.key) || entry.key == "option")
-        return FailedAt(suite_.origin, entry.place,
-                        "'{}' cannot stand beside 'blocks': put it under 'defaults' or into a block", entry.key);
+        return FailedAt(
+            suite_.origin, entry.place,
+            "'{}' cannot stand beside 'blocks': put it under 'defaults' or into a block",
+            entry.key);
       std::vector<std::string> known = kHeadKeys;
       known.push_back("blocks");
       return UnknownKey(entry, std::move(known));
@@ -109,14 +117,17 @@ Result<Suite> SuiteReader::Read(const YamlNode& root) {
 Status SuiteReader::ReadHead(const YamlNode& root) {
   if (const YamlEntry* entry = root.Find("name")) suite_.name = TENCH_TRY(ReadName(*entry));
   if (const YamlEntry* entry = root.Find("title")) {
-    if (entry->value.kind != YamlNode::Kind::kText) return WrongKind("title", entry->value, "one line of text");
+    if (entry->value.kind != YamlNode::Kind::kText)
+      return WrongKind("title", entry->value, "one line of text");
     suite_.title = entry->value.text;
   }
   if (const YamlEntry* entry = root.Find("rounds")) {
-    if (entry->value.kind != YamlNode::Kind::kText) return WrongKind("rounds", entry->value, "a number");
+    if (entry->value.kind != YamlNode::Kind::kText)
+      return WrongKind("rounds", entry->value, "a number");
     const Result<int64_t> rounds = ParseInteger(entry->value.text);
     if (!rounds.ok() || *rounds < 1 || *rounds > kMaxRounds)
-      return FailedAt(suite_.origin, entry->value.place, "rounds: '{}' is not an integer from 1 to {}",
+      return FailedAt(suite_.origin, entry->value.place,
+                      "rounds: '{}' is not an integer from 1 to {}",
                       Printable(entry->value.text, 60), kMaxRounds);
     suite_.rounds = *rounds;
   }
@@ -129,7 +140,8 @@ Status SuiteReader::ReadDefaults(const YamlEntry* entry) {
     return WrongKind("defaults", entry->value, "a map of axes and settings");
   for (const std::string_view key : {"include", "exclude"})
     if (const YamlEntry* found = entry->value.Find(key))
-      return FailedAt(suite_.origin, found->place, "'{}' belongs into a block, not into 'defaults'", key);
+      return FailedAt(suite_.origin, found->place, "'{}' belongs into a block, not into 'defaults'",
+                      key);
   defaults_ = TENCH_TRY(ReadPart(entry->value, {}));
   return ApplySettings(defaults_.settings, suite_.origin, default_settings_);
 }
@@ -137,21 +149,25 @@ Status SuiteReader::ReadDefaults(const YamlEntry* entry) {
 Status SuiteReader::ReadBlocks(const YamlEntry& entry) {
   static const std::vector<std::string> kBlockKeys = {"name", "include", "exclude"};
   if (entry.value.kind != YamlNode::Kind::kList) return WrongKind("blocks", entry.value, "a list");
-  if (entry.value.items.empty()) return FailedAt(suite_.origin, entry.value.place, "blocks: the list is empty");
+  if (entry.value.items.empty())
+    return FailedAt(suite_.origin, entry.value.place, "blocks: the list is empty");
   std::set<std::string> names;
   for (const YamlNode& node : entry.value.items) {
-    if (node.kind != YamlNode::Kind::kMap) return WrongKind("blocks", node, "a map of axes and settings");
+    if (node.kind != YamlNode::Kind::kMap)
+      return WrongKind("blocks", node, "a map of axes and settings");
     const YamlEntry* named = node.Find("name");
-    std::string name = named != nullptr ? TENCH_TRY(ReadName(*named)) : fmt::format("block-{}", names.size() + 1);
+    std::string name =
+        named != nullptr ? TENCH_TRY(ReadName(*named)) : fmt::format("block-{}", names.size() + 1);
     if (!names.insert(name).second)
-      return FailedAt(suite_.origin, named != nullptr ? named->place : node.place, "two blocks have the name '{}'",
-                      name);
+      return FailedAt(suite_.origin, named != nullptr ? named->place : node.place,
+                      "two blocks have the name '{}'", name);
     suite_.blocks.push_back(TENCH_TRY(ReadBlock(node, kBlockKeys, std::move(name))));
   }
   return Ok();
 }
 
-Result<Block> SuiteReader::ReadBlock(const YamlNode& node, std::span<const std::string> own_keys, std::string name) {
+Result<Block> SuiteReader::ReadBlock(const YamlNode& node, std::span<const std::string> own_keys,
+                                     std::string name) {
   Part part = TENCH_TRY(ReadPart(node, own_keys));
   for (const AxisList& list : defaults_.axes) {
     const auto same = [&](const AxisList& own) { return own.name == list.name; };
@@ -204,7 +220,8 @@ Status SuiteReader::ReadAxis(const YamlEntry& entry, std::vector<AxisList>& axes
 
 Status SuiteReader::ReadOptions(const YamlEntry& entry, std::vector<AxisList>& axes) {
   if (entry.value.kind != YamlNode::Kind::kMap || entry.value.entries.empty())
-    return FailedAt(suite_.origin, entry.value.place, "option: a map such as {{layout: [nchw, nhwc]}} belongs here");
+    return FailedAt(suite_.origin, entry.value.place,
+                    "option: a map such as {{layout: [nchw, nhwc]}} belongs here");
   for (const YamlEntry& option : entry.value.entries) {
     YamlEntry full = option;
     full.key = fmt::format("{}{}", kOptionPrefix, option.key);
@@ -213,18 +230,23 @@ Status SuiteReader::ReadOptions(const YamlEntry& entry, std::vector<AxisList>& a
   return Ok();
 }
 
-Result<std::vector<AxisPattern>> SuiteReader::ReadPatterns(const YamlNode& block, std::string_view key) {
+Result<std::vector<AxisPattern>> SuiteReader::ReadPatterns(const YamlNode& block,
+                                                           std::string_view key) {
   std::vector<AxisPattern> patterns;
   const YamlEntry* entry = block.Find(key);
   if (entry == nullptr) return patterns;
-  if (entry->value.kind != YamlNode::Kind::kList) return WrongKind(key, entry->value, "a list of maps");
-  if (entry->value.items.empty()) return FailedAt(suite_.origin, entry->value.place, "{}: the list is empty", key);
+  if (entry->value.kind != YamlNode::Kind::kList)
+    return WrongKind(key, entry->value, "a list of maps");
+  if (entry->value.items.empty())
+    return FailedAt(suite_.origin, entry->value.place, "{}: the list is empty", key);
   for (const YamlNode& node : entry->value.items) {
     if (node.kind != YamlNode::Kind::kMap) return WrongKind(key, node, "a map of axes");
-    if (node.entries.empty()) return FailedAt(suite_.origin, node.place, "{}: the map is empty", key);
+    if (node.entries.empty())
+      return FailedAt(suite_.origin, node.place, "{}: the map is empty", key);
     Part part = TENCH_TRY(ReadPart(node, {}));
     if (!part.settings.empty())
-      return FailedAt(suite_.origin, part.settings[0]->place, "'{}' is a setting of the block and cannot stand in '{}'",
+      return FailedAt(suite_.origin, part.settings[0]->place,
+                      "'{}' is a setting of the block and cannot stand in '{}'",
                       part.settings[0]->key, key);
     Sort(part.axes);
     patterns.push_back({std::move(part.axes), node.place});
@@ -234,44 +256,51 @@ Result<std::vector<AxisPattern>> SuiteReader::ReadPatterns(const YamlNode& block
 
 // Names come into file names, tables and command lines.
 Result<std::string> SuiteReader::ReadName(const YamlEntry& entry) {
-  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
   constexpr size_t kLongest = 64;
   if (entry.value.kind != YamlNode::Kind::kText) return WrongKind("name", entry.value, "a word");
   const std::string& name = entry.value.text;
-  if (name.empty() || name.size() > kLongest || name.find_first_not_of(kAllowed) != std::string::npos)
+  if (name.empty() || name.size() > kLongest ||
+      name.find_first_not_of(kAllowed) != std::string::npos)
     return FailedAt(suite_.origin, entry.value.place,
-                    "name: '{}' is not a word of up to {} letters, digits, '_', '.' and '-'", Printable(name, 60),
-                    kLongest);
+                    "name: '{}' is not a word of up to {} letters, digits, '_', '.' and '-'",
+                    Printable(name, 60), kLongest);
   return name;
 }
 
 Status SuiteReader::CheckBlock(const Block& block) {
   const auto names = [](const std::vector<AxisList>& axes, AxisIndex axis) {
-    return std::any_of(axes.begin(), axes.end(), [&](const AxisList& list) { return list.name == Axes()[axis].name; });
+    return std::any_of(axes.begin(), axes.end(),
+                       [&](const AxisList& list) { return list.name == Axes()[axis].name; });
   };
   for (const AxisIndex axis : {kAxisWorker, kAxisNetwork}) {
     if (names(block.axes, axis)) continue;
     if (block.include.empty())
-      return FailedAt(suite_.origin, block.place, "block '{}' names no {}", block.name, Axes()[axis].name);
+      return FailedAt(suite_.origin, block.place, "block '{}' names no {}", block.name,
+                      Axes()[axis].name);
     for (const AxisPattern& pattern : block.include)
       if (!names(pattern.axes, axis))
-        return FailedAt(suite_.origin, pattern.place, "include: neither this entry nor block '{}' names a {}",
-                        block.name, Axes()[axis].name);
+        return FailedAt(suite_.origin, pattern.place,
+                        "include: neither this entry nor block '{}' names a {}", block.name,
+                        Axes()[axis].name);
     if (!block.exclude.empty())
       return FailedAt(suite_.origin, block.exclude[0].place,
-                      "exclude: block '{}' names no {}, so that it has nothing to exclude from", block.name,
-                      Axes()[axis].name);
+                      "exclude: block '{}' names no {}, so that it has nothing to exclude from",
+                      block.name, Axes()[axis].name);
   }
   if (block.budget.epochs > 0 && !names(block.axes, kAxisImages))
     return FailedAt(suite_.origin, block.place,
-                    "block '{}': 'epochs' needs 'images', the number of images in an epoch (0 = the data set's own)",
+                    "block '{}': 'epochs' needs 'images', the number of images in an epoch (0 = "
+                    "the data set's own)",
                     block.name);
   return Ok();
 }
 
 void Print(const AxisList& list, std::string& text) {
   text += list.name;
-  for (const std::string& value : list.values) fmt::format_to(std::back_inserter(text), "\t{}", value);
+  for (const std::string& value : list.values)
+    fmt::format_to(std::back_inserter(text), "\t{}", value);
   text += '\n';
 }
 
@@ -281,18 +310,20 @@ std::string Fingerprint(const Suite& suite) {
   for (const Block& block : suite.blocks) {
     text += "block\n";
     for (const AxisList& list : block.axes) Print(list, text);
-    for (const auto& [kind, patterns] : {std::pair("include", &block.include), std::pair("exclude", &block.exclude)}) {
+    for (const auto& [kind, patterns] :
+         {std::pair("include", &block.include), std::pair("exclude", &block.exclude)}) {
       for (const AxisPattern& pattern : *patterns) {
         fmt::format_to(std::back_inserter(text), "{}\n", kind);
         for (const AxisList& list : pattern.axes) Print(list, text);
       }
     }
     const Budget& b = block.budget;
-    fmt::format_to(std::back_inserter(text), "budget\t{}\t{}\t{}", b.warmup_steps, b.fixed_steps, b.epochs);
+    fmt::format_to(std::back_inserter(text), "budget\t{}\t{}\t{}", b.warmup_steps, b.fixed_steps,
+                   b.epochs);
     // Under fixed steps the stop rule means nothing, whatever the defaults say about it.
     if (b.fixed_steps == 0 && b.epochs == 0)
-      fmt::format_to(std::back_inserter(text), "\t{}\t{}\t{}\t{}", b.min_steps, b.min_time_ns, b.relative_interval,
-                     b.time_limit_ns);
+      fmt::format_to(std::back_inserter(text), "\t{}\t{}\t{}\t{}", b.min_steps, b.min_time_ns,
+                     b.relative_interval, b.time_limit_ns);
     fmt::format_to(std::back_inserter(text), "\nlimits\t{}\t{}\t{}\n", block.limits.timeout_ns,
                    block.limits.memory_bytes, static_cast<int>(block.limits.swap));
   }
@@ -310,7 +341,8 @@ std::vector<std::string> SuitesIn(const std::vector<std::filesystem::path>& fold
   return names;
 }
 
-Result<std::filesystem::path> FindSuite(const std::string& name, const std::vector<std::filesystem::path>& folders) {
+Result<std::filesystem::path> FindSuite(const std::string& name,
+                                        const std::vector<std::filesystem::path>& folders) {
   const bool has_extension = name.ends_with(".yaml") || name.ends_with(".yml");
   std::error_code code;
   if (name.find('/') != std::string::npos || (has_extension && std::filesystem::exists(name, code)))
@@ -321,7 +353,8 @@ Result<std::filesystem::path> FindSuite(const std::string& name, const std::vect
   }
   if (std::filesystem::is_regular_file(name, code)) return std::filesystem::path(name);
   const std::string bare = std::filesystem::path(name).stem().string();
-  return Failed("no suite '{}'{}", Printable(name, 100), Hint(has_extension ? bare : name, SuitesIn(folders)));
+  return Failed("no suite '{}'{}", Printable(name, 100),
+                Hint(has_extension ? bare : name, SuitesIn(folders)));
 }
 
 }  // namespace
@@ -333,7 +366,8 @@ Result<Suite> ParseSuite(std::string_view text, std::string_view origin) {
   return suite;
 }
 
-Result<Suite> LoadSuite(const std::string& name_or_path, const std::vector<std::filesystem::path>& folders) {
+Result<Suite> LoadSuite(const std::string& name_or_path,
+                        const std::vector<std::filesystem::path>& folders) {
   if (name_or_path.empty()) return Failed("the name of the suite is empty");
   const std::filesystem::path path = TENCH_TRY(FindSuite(name_or_path, folders));
   const std::string text = TENCH_TRY(ReadFile(path, kMaxYamlBytes));

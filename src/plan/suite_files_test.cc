@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suites that come with tench, and the examples of docs/suites.md: what they say must stay what they mean.
+// The suites that come with tench, and the examples of docs/suites.md: what they say must stay what
+// they mean.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,13 +24,18 @@ const std::filesystem::path kSource = TENCH_SOURCE_DIR;
 
 Catalog KnownNames() {
   Catalog catalog;
-  catalog.workers = {"caffe", "cntk", "mxnet", "native", "reference", "tensorflow", "theano", "torch"};
-  catalog.networks = {"lenet", "alexnet", "googlenet", "vgg16", "resnet50", "lstm", "autoencoder", "mlp"};
+  catalog.workers = {"caffe",     "cntk",       "mxnet",  "native",
+                     "reference", "tensorflow", "theano", "torch"};
+  catalog.networks = {"lenet",    "alexnet", "googlenet",   "vgg16",
+                      "resnet50", "lstm",    "autoencoder", "mlp"};
   catalog.data_sets = {"mnist", "cifar10", "imagenet", "imdb"};
-  catalog.resolve_data = [](const std::string& network, const std::string& data) -> Result<std::string> {
+  catalog.resolve_data = [](const std::string& network,
+                            const std::string& data) -> Result<std::string> {
     static const std::set<std::string> kDigits = {"lenet", "autoencoder", "mlp"};
     if (!data.empty()) return data;
-    return std::string(network == "lstm" ? "imdb" : kDigits.contains(network) ? "mnist" : "imagenet");
+    return std::string(network == "lstm"           ? "imdb"
+                       : kDigits.contains(network) ? "mnist"
+                                                   : "imagenet");
   };
   return catalog;
 }
@@ -63,15 +69,18 @@ TEST(SuiteFilesTest, EverySuiteIsKnownHereAndNamedAsItsFile) {
     EXPECT_EQ(loaded.suite.name, entry.path().stem().string());
     EXPECT_FALSE(loaded.suite.title.empty()) << entry.path();
   }
-  EXPECT_THAT(names, UnorderedElementsAre("quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml", "bahrampour-2016.yaml", "peers.yaml", "tuned.yaml"));
+  EXPECT_THAT(names, UnorderedElementsAre("quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml",
+                                          "bahrampour-2016.yaml", "peers.yaml", "tuned.yaml"));
 }
 
 TEST(SuiteFilesTest, QuickIsSmallAndAllowsAVerdict) {
   const Loaded quick = Load("quick");
   EXPECT_EQ(quick.suite.rounds, 5);
   EXPECT_EQ(quick.cells.size(), 5u * (2 + 1 + 2 + 1) + 1);
-  EXPECT_THAT(WorkersOf(quick), ElementsAre("caffe", "mxnet", "native", "reference", "tensorflow", "torch"));
-  for (const PlannedCell& planned : quick.cells) EXPECT_LE(planned.budget.time_limit_ns, 1'000'000'000);
+  EXPECT_THAT(WorkersOf(quick),
+              ElementsAre("caffe", "mxnet", "native", "reference", "tensorflow", "torch"));
+  for (const PlannedCell& planned : quick.cells)
+    EXPECT_LE(planned.budget.time_limit_ns, 1'000'000'000);
 }
 
 TEST(SuiteFilesTest, Ufsm2017IsTheThesis) {
@@ -93,19 +102,23 @@ TEST(SuiteFilesTest, Ufsm2017IsTheThesis) {
 TEST(SuiteFilesTest, Upv2018IsTheReport) {
   const Loaded upv = Load("upv-2018");
   EXPECT_EQ(upv.suite.rounds, 3);
-  EXPECT_THAT(WorkersOf(upv), ElementsAre("caffe", "cntk", "mxnet", "native", "tensorflow", "torch"));
+  EXPECT_THAT(WorkersOf(upv),
+              ElementsAre("caffe", "cntk", "mxnet", "native", "tensorflow", "torch"));
   EXPECT_EQ(upv.cells.size(), 6u * 9 * 2);
   std::set<std::string> pairs;
   for (const PlannedCell& planned : upv.cells)
     pairs.insert(fmt::format("{} {} batch {} steps {} lr {}", planned.cell.Text(kAxisData),
                              planned.cell.Text(kAxisNetwork), planned.cell.Integer(kAxisBatch),
                              planned.budget.fixed_steps, planned.cell.Real(kAxisLr)));
-  EXPECT_THAT(pairs, UnorderedElementsAre(
-                         "mnist lenet batch 64 steps 938 lr 0.01", "cifar10 alexnet batch 128 steps 390 lr 0.01",
-                         "cifar10 vgg16 batch 128 steps 390 lr 0.01", "cifar10 resnet50 batch 128 steps 390 lr 0.1",
-                         "cifar10 googlenet batch 128 steps 390 lr 0.1", "imagenet alexnet batch 128 steps 300 lr 0.01",
-                         "imagenet vgg16 batch 8 steps 300 lr 0.01", "imagenet resnet50 batch 8 steps 300 lr 0.1",
-                         "imagenet googlenet batch 8 steps 300 lr 0.1"));
+  EXPECT_THAT(pairs, UnorderedElementsAre("mnist lenet batch 64 steps 938 lr 0.01",
+                                          "cifar10 alexnet batch 128 steps 390 lr 0.01",
+                                          "cifar10 vgg16 batch 128 steps 390 lr 0.01",
+                                          "cifar10 resnet50 batch 128 steps 390 lr 0.1",
+                                          "cifar10 googlenet batch 128 steps 390 lr 0.1",
+                                          "imagenet alexnet batch 128 steps 300 lr 0.01",
+                                          "imagenet vgg16 batch 8 steps 300 lr 0.01",
+                                          "imagenet resnet50 batch 8 steps 300 lr 0.1",
+                                          "imagenet googlenet batch 8 steps 300 lr 0.1"));
 }
 
 TEST(SuiteFilesTest, Bahrampour2016IsThePaper) {
@@ -150,13 +163,16 @@ TEST(SuiteFilesTest, EveryExampleOfTheDocumentationExpands) {
   const auto examples = Examples(*page);
   EXPECT_GE(examples.size(), 5u);
   for (const auto& [line, text] : examples) {
-    const Result<Suite> suite = ParseSuite(text, fmt::format("docs/suites.md, example of line {}", line));
+    const Result<Suite> suite =
+        ParseSuite(text, fmt::format("docs/suites.md, example of line {}", line));
     ASSERT_TRUE(suite.ok()) << suite.error().message;
     const auto cells = Expand(*suite, KnownNames());
     ASSERT_TRUE(cells.ok()) << cells.error().message;
     // An example that states its size says so in its first line: "# 12 cells".
-    if (const size_t end = text.find(" cells"); text.starts_with("# ") && end != std::string::npos) {
-      EXPECT_EQ(std::to_string(cells->size()), text.substr(2, end - 2)) << "example of line " << line;
+    if (const size_t end = text.find(" cells");
+        text.starts_with("# ") && end != std::string::npos) {
+      EXPECT_EQ(std::to_string(cells->size()), text.substr(2, end - 2))
+          << "example of line " << line;
     }
   }
 }

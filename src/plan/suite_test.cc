@@ -29,7 +29,9 @@ std::string ErrorOf(std::string_view text) {
   return suite.ok() ? "no error" : suite.error().message;
 }
 
-std::string ErrorOfSmall(std::string_view more) { return ErrorOf(std::string(kSmall) + std::string(more)); }
+std::string ErrorOfSmall(std::string_view more) {
+  return ErrorOf(std::string(kSmall) + std::string(more));
+}
 
 std::vector<std::string> Values(const Block& block, std::string_view axis) {
   for (const AxisList& list : block.axes)
@@ -84,7 +86,8 @@ blocks:
 }
 
 TEST(SuiteTest, AxesStandInTheOrderOfTheTableAndOptionsLast) {
-  const Suite suite = Parse("option.b: 1\nbatch: 2\noption.a: 3\nnetwork: lenet\nworker: reference\n");
+  const Suite suite =
+      Parse("option.b: 1\nbatch: 2\noption.a: 3\nnetwork: lenet\nworker: reference\n");
   std::vector<std::string> names;
   for (const AxisList& list : suite.blocks[0].axes) names.push_back(list.name);
   EXPECT_THAT(names, ElementsAre("worker", "network", "batch", "option.a", "option.b"));
@@ -101,53 +104,70 @@ TEST(SuiteTest, WritesRangesOut) {
               ElementsAre("0.001", "0.01", "0.1"));
   EXPECT_THAT(Values(ParseSmall("momentum: {from: 0, to: 0.3, step: 0.1}\n").blocks[0], "momentum"),
               ElementsAre("0", "0.1", "0.2", "0.3"));
-  EXPECT_THAT(Values(ParseSmall("option: {depth: {from: -1, to: 1, step: 1}}\n").blocks[0], "option.depth"),
-              ElementsAre("-1", "0", "1"));
-  EXPECT_THAT(Values(ParseSmall("batch: {from: 5, to: 5, times: 2}\n").blocks[0], "batch"), ElementsAre("5"));
+  EXPECT_THAT(
+      Values(ParseSmall("option: {depth: {from: -1, to: 1, step: 1}}\n").blocks[0], "option.depth"),
+      ElementsAre("-1", "0", "1"));
+  EXPECT_THAT(Values(ParseSmall("batch: {from: 5, to: 5, times: 2}\n").blocks[0], "batch"),
+              ElementsAre("5"));
 }
 
 TEST(SuiteTest, RefusesRangesThatMakeNoSense) {
   EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 8}\n"),
               StartsWith("s.yaml:3:8: batch: a range needs either 'times' or 'step'"));
-  EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 8, times: 2, step: 1}\n"), HasSubstr("either 'times' or 'step'"));
+  EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 8, times: 2, step: 1}\n"),
+              HasSubstr("either 'times' or 'step'"));
   EXPECT_THAT(ErrorOfSmall("batch: {to: 8, times: 2}\n"), HasSubstr("needs 'from' and 'to'"));
-  EXPECT_THAT(ErrorOfSmall("batch: {from: 8, to: 1, times: 2}\n"), HasSubstr("ends at 1, before it begins at 8"));
+  EXPECT_THAT(ErrorOfSmall("batch: {from: 8, to: 1, times: 2}\n"),
+              HasSubstr("ends at 1, before it begins at 8"));
   EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 8, times: 1}\n"), HasSubstr("'1' is not from 2"));
   EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 8, step: 0}\n"), HasSubstr("'0' is not from 1"));
-  EXPECT_THAT(ErrorOfSmall("threads: {from: 0, to: 8, times: 2}\n"), HasSubstr("'0' is not from 1"));
-  EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 8, tmes: 2}\n"), StartsWith("s.yaml:3:25: batch: unknown key 'tmes'"));
-  EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 8, tmes: 2}\n"), HasSubstr("did you mean 'times'?"));
-  EXPECT_THAT(ErrorOfSmall("batch: {from: [1], to: 8, times: 2}\n"), HasSubstr("'from' needs a number, not a list"));
-  EXPECT_THAT(ErrorOfSmall("batch: {from: x, to: 8, times: 2}\n"), HasSubstr("'x' is not an integer"));
-  EXPECT_THAT(ErrorOfSmall("device: {from: 1, to: 8, times: 2}\n"), HasSubstr("a map stands where a value"));
-  EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 9007199254740992, step: 1}\n"), HasSubstr("more than 100000 values"));
-  EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 99999999999999999999, step: 1}\n"), HasSubstr("does not fit"));
+  EXPECT_THAT(ErrorOfSmall("threads: {from: 0, to: 8, times: 2}\n"),
+              HasSubstr("'0' is not from 1"));
+  EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 8, tmes: 2}\n"),
+              StartsWith("s.yaml:3:25: batch: unknown key 'tmes'"));
+  EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 8, tmes: 2}\n"),
+              HasSubstr("did you mean 'times'?"));
+  EXPECT_THAT(ErrorOfSmall("batch: {from: [1], to: 8, times: 2}\n"),
+              HasSubstr("'from' needs a number, not a list"));
+  EXPECT_THAT(ErrorOfSmall("batch: {from: x, to: 8, times: 2}\n"),
+              HasSubstr("'x' is not an integer"));
+  EXPECT_THAT(ErrorOfSmall("device: {from: 1, to: 8, times: 2}\n"),
+              HasSubstr("a map stands where a value"));
+  EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 9007199254740992, step: 1}\n"),
+              HasSubstr("more than 100000 values"));
+  EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 99999999999999999999, step: 1}\n"),
+              HasSubstr("does not fit"));
   EXPECT_THAT(ErrorOfSmall("lr: {from: 0.1, to: inf, times: 2}\n"), StartsWith("s.yaml:3:"));
   EXPECT_THAT(ErrorOfSmall("lr: {from: 0.1, to: 1, times: nan}\n"), StartsWith("s.yaml:3:"));
-  EXPECT_THAT(ErrorOfSmall("lr: {from: 0.1, to: 1, step: 1e-300}\n"), HasSubstr("more than 100000 values"));
+  EXPECT_THAT(ErrorOfSmall("lr: {from: 0.1, to: 1, step: 1e-300}\n"),
+              HasSubstr("more than 100000 values"));
   EXPECT_THAT(ErrorOfSmall("lr: {from: 0, to: 1, times: 2}\n"), HasSubstr("not above 0"));
 }
 
 TEST(SuiteTest, KeepsAValueOnceAndInItsCanonicalSpelling) {
-  EXPECT_THAT(Values(ParseSmall("batch: [16, 016, \"16\", 8]\n").blocks[0], "batch"), ElementsAre("16", "8"));
+  EXPECT_THAT(Values(ParseSmall("batch: [16, 016, \"16\", 8]\n").blocks[0], "batch"),
+              ElementsAre("16", "8"));
   EXPECT_THAT(Values(ParseSmall("lr: [1e-2, 0.01, 0.010]\n").blocks[0], "lr"), ElementsAre("0.01"));
 }
 
 TEST(SuiteTest, RefusesUnknownKeyAndNamesTheNearest) {
   EXPECT_EQ(ErrorOfSmall("batsh: 3\n"), "s.yaml:3:1: unknown key 'batsh'; did you mean 'batch'?");
-  EXPECT_EQ(ErrorOfSmall("time_limt: 3\n"), "s.yaml:3:1: unknown key 'time_limt'; did you mean 'time_limit'?");
+  EXPECT_EQ(ErrorOfSmall("time_limt: 3\n"),
+            "s.yaml:3:1: unknown key 'time_limt'; did you mean 'time_limit'?");
   EXPECT_EQ(ErrorOf("nmae: x\nblocks: [{worker: w, network: n}]\n"),
             "s.yaml:1:1: unknown key 'nmae'; did you mean 'name'?");
   EXPECT_EQ(ErrorOf("defaults: {wroker: x}\nnetwork: n\n"),
             "s.yaml:1:12: unknown key 'wroker'; did you mean 'worker'?");
   EXPECT_EQ(ErrorOf("blocks:\n  - worker: w\n    netwrok: n\n"),
             "s.yaml:3:5: unknown key 'netwrok'; did you mean 'network'?");
-  EXPECT_EQ(ErrorOfSmall("exclude: [{bathc: 3}]\n"), "s.yaml:3:12: unknown key 'bathc'; did you mean 'batch'?");
+  EXPECT_EQ(ErrorOfSmall("exclude: [{bathc: 3}]\n"),
+            "s.yaml:3:12: unknown key 'bathc'; did you mean 'batch'?");
   EXPECT_EQ(ErrorOfSmall("<<: 3\n"), "s.yaml:3:1: unknown key '<<'");
 }
 
 TEST(SuiteTest, RefusesValuesThatAnAxisDoesNotTake) {
-  EXPECT_EQ(ErrorOfSmall("batch: 0\n"), "s.yaml:3:8: batch: '0' is not an integer from 1 to 1048576");
+  EXPECT_EQ(ErrorOfSmall("batch: 0\n"),
+            "s.yaml:3:8: batch: '0' is not an integer from 1 to 1048576");
   EXPECT_THAT(ErrorOfSmall("batch: [16, 1000000000000]\n"),
               StartsWith("s.yaml:3:13: batch: '1000000000000' is not an integer"));
   EXPECT_THAT(ErrorOfSmall("phase: [trian]\n"), HasSubstr("did you mean 'train'?"));
@@ -162,7 +182,8 @@ TEST(SuiteTest, RefusesWrongTypesWithOneLine) {
   EXPECT_EQ(ErrorOf("just text\n"), "s.yaml:1:1: suite: a map belongs here, not a value");
   EXPECT_EQ(ErrorOf("blocks: {worker: x}\n"), "s.yaml:1:9: blocks: a list belongs here, not a map");
   EXPECT_EQ(ErrorOf("blocks: []\n"), "s.yaml:1:9: blocks: the list is empty");
-  EXPECT_EQ(ErrorOf("blocks: [x]\n"), "s.yaml:1:10: blocks: a map of axes and settings belongs here, not a value");
+  EXPECT_EQ(ErrorOf("blocks: [x]\n"),
+            "s.yaml:1:10: blocks: a map of axes and settings belongs here, not a value");
   EXPECT_THAT(ErrorOf("blocks:\n"), HasSubstr("blocks: a list belongs here, not nothing"));
   EXPECT_THAT(ErrorOf("defaults: [x]\nworker: a\nnetwork: b\n"),
               HasSubstr("defaults: a map of axes and settings belongs here"));
@@ -170,23 +191,29 @@ TEST(SuiteTest, RefusesWrongTypesWithOneLine) {
   EXPECT_EQ(ErrorOfSmall("batch: [[1]]\n"), "s.yaml:3:9: batch: a list cannot stand in a list");
   EXPECT_THAT(ErrorOfSmall("batch:\n"), HasSubstr("batch: a value is missing"));
   EXPECT_THAT(ErrorOfSmall("batch: [1, ~]\n"), HasSubstr("batch: a value is missing"));
-  EXPECT_THAT(ErrorOfSmall("option: 3\n"), HasSubstr("option: a map such as {layout: [nchw, nhwc]}"));
-  EXPECT_THAT(ErrorOfSmall("steps: [1, 2]\n"), HasSubstr("steps: one value belongs here, not a list"));
+  EXPECT_THAT(ErrorOfSmall("option: 3\n"),
+              HasSubstr("option: a map such as {layout: [nchw, nhwc]}"));
+  EXPECT_THAT(ErrorOfSmall("steps: [1, 2]\n"),
+              HasSubstr("steps: one value belongs here, not a list"));
   EXPECT_THAT(ErrorOfSmall("title: [a]\n"), HasSubstr("title: one line of text"));
   EXPECT_THAT(ErrorOfSmall("name: {a: b}\n"), HasSubstr("name: a word belongs here, not a map"));
   EXPECT_THAT(ErrorOfSmall("rounds: [3]\n"), HasSubstr("rounds: a number"));
-  EXPECT_THAT(ErrorOfSmall("exclude: {batch: 3}\n"), HasSubstr("exclude: a list of maps belongs here, not a map"));
-  EXPECT_THAT(ErrorOfSmall("include: [3]\n"), HasSubstr("include: a map of axes belongs here, not a value"));
+  EXPECT_THAT(ErrorOfSmall("exclude: {batch: 3}\n"),
+              HasSubstr("exclude: a list of maps belongs here, not a map"));
+  EXPECT_THAT(ErrorOfSmall("include: [3]\n"),
+              HasSubstr("include: a map of axes belongs here, not a value"));
   EXPECT_THAT(ErrorOfSmall("include: []\n"), HasSubstr("include: the list is empty"));
   EXPECT_THAT(ErrorOfSmall("exclude: [{}]\n"), HasSubstr("exclude: the map is empty"));
 }
 
 TEST(SuiteTest, RefusesAxesBesideBlocksAndPatternsInDefaults) {
-  EXPECT_EQ(ErrorOf("batch: 3\nblocks: [{worker: w, network: n}]\n"),
-            "s.yaml:1:1: 'batch' cannot stand beside 'blocks': put it under 'defaults' or into a block");
+  EXPECT_EQ(
+      ErrorOf("batch: 3\nblocks: [{worker: w, network: n}]\n"),
+      "s.yaml:1:1: 'batch' cannot stand beside 'blocks': put it under 'defaults' or into a block");
   EXPECT_THAT(ErrorOf("defaults:\n  exclude: [{batch: 3}]\nworker: w\nnetwork: n\n"),
               HasSubstr("'exclude' belongs into a block"));
-  EXPECT_THAT(ErrorOfSmall("exclude: [{steps: 3}]\n"), HasSubstr("'steps' is a setting of the block"));
+  EXPECT_THAT(ErrorOfSmall("exclude: [{steps: 3}]\n"),
+              HasSubstr("'steps' is a setting of the block"));
 }
 
 TEST(SuiteTest, RefusesAnAxisThatIsSaidTwice) {
@@ -198,11 +225,15 @@ TEST(SuiteTest, RefusesBadNamesAndRounds) {
   EXPECT_THAT(ErrorOfSmall("name: 'a b'\n"), HasSubstr("name: 'a b' is not a word"));
   EXPECT_THAT(ErrorOfSmall("name: ../x\n"), HasSubstr("is not a word"));
   EXPECT_THAT(ErrorOfSmall("name: ''\n"), HasSubstr("is not a word"));
-  EXPECT_THAT(ErrorOfSmall("rounds: 0\n"), HasSubstr("rounds: '0' is not an integer from 1 to 10000"));
-  EXPECT_THAT(ErrorOf("blocks:\n  - {name: a, worker: w, network: n}\n  - {name: a, worker: w, network: n}\n"),
-              HasSubstr("two blocks have the name 'a'"));
-  EXPECT_THAT(ErrorOf("blocks:\n  - {name: block-2, worker: w, network: n}\n  - {worker: w, network: n}\n"),
-              HasSubstr("two blocks have the name 'block-2'"));
+  EXPECT_THAT(ErrorOfSmall("rounds: 0\n"),
+              HasSubstr("rounds: '0' is not an integer from 1 to 10000"));
+  EXPECT_THAT(
+      ErrorOf(
+          "blocks:\n  - {name: a, worker: w, network: n}\n  - {name: a, worker: w, network: n}\n"),
+      HasSubstr("two blocks have the name 'a'"));
+  EXPECT_THAT(
+      ErrorOf("blocks:\n  - {name: block-2, worker: w, network: n}\n  - {worker: w, network: n}\n"),
+      HasSubstr("two blocks have the name 'block-2'"));
 }
 
 TEST(SuiteTest, EveryBlockNamesAWorkerAndANetwork) {
@@ -216,10 +247,11 @@ TEST(SuiteTest, EveryBlockNamesAWorkerAndANetwork) {
 }
 
 TEST(SuiteTest, ReadsEverySetting) {
-  const Block rule = ParseSmall(
-                         "warmup: 1\nmin_steps: 5\nmin_time: 250ms\ninterval: 2%\ntime_limit: 3s\ntimeout: 1m\n"
-                         "memory_limit: 1.5GiB\nswap: kill\n")
-                         .blocks[0];
+  const Block rule =
+      ParseSmall(
+          "warmup: 1\nmin_steps: 5\nmin_time: 250ms\ninterval: 2%\ntime_limit: 3s\ntimeout: 1m\n"
+          "memory_limit: 1.5GiB\nswap: kill\n")
+          .blocks[0];
   EXPECT_EQ(rule.budget.warmup_steps, 1);
   EXPECT_EQ(rule.budget.min_steps, 5);
   EXPECT_EQ(rule.budget.min_time_ns, 250'000'000);
@@ -234,7 +266,8 @@ TEST(SuiteTest, ReadsEverySetting) {
 }
 
 TEST(SuiteTest, RefusesBadSettings) {
-  EXPECT_EQ(ErrorOfSmall("steps: 0\n"), "s.yaml:3:8: steps: '0' is not an integer from 1 to 1000000000");
+  EXPECT_EQ(ErrorOfSmall("steps: 0\n"),
+            "s.yaml:3:8: steps: '0' is not an integer from 1 to 1000000000");
   EXPECT_THAT(ErrorOfSmall("warmup: -1\n"), HasSubstr("warmup: '-1' is not an integer"));
   EXPECT_THAT(ErrorOfSmall("min_time: soon\n"), HasSubstr("min_time: 'soon' is not a duration"));
   EXPECT_THAT(ErrorOfSmall("timeout: 0\n"), HasSubstr("timeout: '0' is too short"));
@@ -250,8 +283,10 @@ TEST(SuiteTest, RefusesBadSettings) {
 }
 
 TEST(SuiteTest, StepsEpochsAndTheStopRuleExcludeEachOtherInOneMap) {
-  EXPECT_EQ(ErrorOfSmall("steps: 3\nepochs: 4\nimages: 100\n"), "s.yaml:4:1: 'steps' and 'epochs' exclude each other");
-  EXPECT_THAT(ErrorOfSmall("steps: 3\ninterval: 1%\n"), HasSubstr("'interval' has no meaning beside 'steps'"));
+  EXPECT_EQ(ErrorOfSmall("steps: 3\nepochs: 4\nimages: 100\n"),
+            "s.yaml:4:1: 'steps' and 'epochs' exclude each other");
+  EXPECT_THAT(ErrorOfSmall("steps: 3\ninterval: 1%\n"),
+              HasSubstr("'interval' has no meaning beside 'steps'"));
   EXPECT_THAT(ErrorOfSmall("epochs: 3\n"), HasSubstr("'epochs' needs 'images'"));
   EXPECT_EQ(ErrorOfSmall("epochs: 3\nimages: 0\n"), "no error");
 }
@@ -278,11 +313,17 @@ blocks:
 TEST(SuiteTest, FingerprintFollowsTheMeaningAndNotTheText) {
   const std::string plain = Parse("worker: w\nnetwork: n\nbatch: [1, 2, 4]\n").fingerprint;
   EXPECT_EQ(plain.size(), 16u);
-  EXPECT_EQ(Parse("# comment\nbatch:   {from: 1, to: 4, times: 2}\nnetwork: \"n\"\nworker: [w]\n").fingerprint, plain);
-  EXPECT_EQ(Parse("title: T\nname: N\nrounds: 9\nworker: w\nnetwork: n\nbatch: [1, 2, 4]\n").fingerprint, plain);
-  EXPECT_EQ(Parse("defaults: {batch: [1, 2, 4]}\nblocks: [{worker: w, network: n}]\n").fingerprint, plain);
+  EXPECT_EQ(Parse("# comment\nbatch:   {from: 1, to: 4, times: 2}\nnetwork: \"n\"\nworker: [w]\n")
+                .fingerprint,
+            plain);
+  EXPECT_EQ(
+      Parse("title: T\nname: N\nrounds: 9\nworker: w\nnetwork: n\nbatch: [1, 2, 4]\n").fingerprint,
+      plain);
+  EXPECT_EQ(Parse("defaults: {batch: [1, 2, 4]}\nblocks: [{worker: w, network: n}]\n").fingerprint,
+            plain);
   for (const std::string_view other :
-       {"worker: w\nnetwork: n\nbatch: [1, 2]\n", "worker: w\nnetwork: n\nbatch: [1, 2, 4]\nsteps: 3\n",
+       {"worker: w\nnetwork: n\nbatch: [1, 2]\n",
+        "worker: w\nnetwork: n\nbatch: [1, 2, 4]\nsteps: 3\n",
         "worker: w\nnetwork: n\nbatch: [1, 2, 4]\ninterval: 2%\n",
         "worker: w\nnetwork: n\nbatch: [1, 2, 4]\ntimeout: 3m\n",
         "worker: w\nnetwork: n\nbatch: [1, 2, 4]\nwarmup: 0\n",
@@ -302,8 +343,10 @@ TEST(SuiteTest, LoadsByPathOrByNameInAFolder) {
     ASSERT_TRUE(suite.ok()) << suite.error().message;
     EXPECT_EQ(suite->name, "mine");
   }
-  EXPECT_EQ(LoadSuite("mnie", {folder->path()}).error().message, "no suite 'mnie'; did you mean 'mine'?");
-  EXPECT_THAT(LoadSuite("mnie.yaml", {folder->path()}).error().message, HasSubstr("did you mean 'mine'?"));
+  EXPECT_EQ(LoadSuite("mnie", {folder->path()}).error().message,
+            "no suite 'mnie'; did you mean 'mine'?");
+  EXPECT_THAT(LoadSuite("mnie.yaml", {folder->path()}).error().message,
+              HasSubstr("did you mean 'mine'?"));
   EXPECT_FALSE(LoadSuite("", {folder->path()}).ok());
   EXPECT_FALSE(LoadSuite(folder->path().string() + "/none.yaml", {}).ok());
   EXPECT_FALSE(LoadSuite(folder->path().string(), {}).ok());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A place in a text file, and the errors that point at it as "file:line:column: message". Lines and columns count from
-// 1; a default TextPlace is nowhere.
+// A place in a text file, and the errors that point at it as "file:line:column: message". Lines and
+// columns count from 1; a default TextPlace is nowhere.
 
 #include <fmt/format.h>
 
@@ -20,8 +20,10 @@ struct TextPlace {
 };
 
 template <class... Args>
-Error FailedAt(std::string_view origin, TextPlace place, fmt::format_string<Args...> format, Args&&... args) {
-  return Failed("{}:{}:{}: {}", origin, place.line, place.column, fmt::format(format, std::forward<Args>(args)...));
+Error FailedAt(std::string_view origin, TextPlace place, fmt::format_string<Args...> format,
+               Args&&... args) {
+  return Failed("{}:{}:{}: {}", origin, place.line, place.column,
+                fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace tench

@@ -30,10 +30,12 @@ bool IsControl(char c) {
   return byte < 0x20 || byte == 0x7f;
 }
 
-// The length of the UTF-8 sequence that begins the text, 0 if it is none: no overlong forms, surrogates or numbers
-// beyond Unicode.
+// The length of the UTF-8 sequence that begins the text, 0 if it is none: no overlong forms,
+// surrogates or numbers beyond Unicode.
 size_t SequenceLength(std::string_view text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto byte = [&](size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
   const auto continues = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
   const unsigned first = byte(0), second = byte(1);
   if (first < 0x80) return 1;
@@ -52,8 +54,8 @@ size_t SequenceLength(std::string_view text) {
 // Plain text of a modest size. It also keeps the library from taking the file for UTF-16 or UTF-32.
 Status CheckBytes(std::string_view text, std::string_view origin) {
   if (text.size() > kMaxYamlBytes)
-    return FailedAt(origin, {1, 1}, "the file has {} bytes, more than the {} that are read", text.size(),
-                    kMaxYamlBytes);
+    return FailedAt(origin, {1, 1}, "the file has {} bytes, more than the {} that are read",
+                    text.size(), kMaxYamlBytes);
   for (size_t i = 0; i < text.size();) {
     const size_t length = SequenceLength(text.substr(i));
     if (length == 0) return FailedAt(origin, PlaceOf(text, i), "the text is not UTF-8");
@@ -66,10 +68,10 @@ Status CheckBytes(std::string_view text, std::string_view origin) {
   return Ok();
 }
 
-// An estimate of the nesting before the library, which recurses, sees the text: indentation with the "- - -" of compact
-// lists, and open brackets. It may count too much (brackets in a text) but a file that is written by hand stays far
-// below the limit. What it counts too little of (brackets closed inside quotes) meets the exact limit of TreeBuilder
-// and the library's own one of 500.
+// An estimate of the nesting before the library, which recurses, sees the text: indentation with
+// the "- - -" of compact lists, and open brackets. It may count too much (brackets in a text) but a
+// file that is written by hand stays far below the limit. What it counts too little of (brackets
+// closed inside quotes) meets the exact limit of TreeBuilder and the library's own one of 500.
 class NestingEstimate {
  public:
   // False once the text so far is nested too deeply.
@@ -136,15 +138,21 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (++documents_ > 1) Fail(PlaceOf(mark), "a second YAML document begins here; a file may hold one");
+    if (++documents_ > 1)
+      Fail(PlaceOf(mark), "a second YAML document begins here; a file may hold one");
   }
   void OnDocumentEnd() override {}
-  void OnAnchor(const YAML::Mark& mark, const std::string&) override { Fail(PlaceOf(mark), kNoAnchors); }
+  void OnAnchor(const YAML::Mark& mark, const std::string&) override {
+    Fail(PlaceOf(mark), kNoAnchors);
+  }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { Fail(PlaceOf(mark), kNoAnchors); }
 
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { Add(MakeNode(YamlNode::Kind::kEmpty, PlaceOf(mark))); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
+    Add(MakeNode(YamlNode::Kind::kEmpty, PlaceOf(mark)));
+  }
 
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                const std::string& value) override {
     const TextPlace place = PlaceOf(mark);
     CheckTag(place, tag);
     if (std::any_of(value.begin(), value.end(), IsControl))
@@ -157,7 +165,8 @@ class TreeBuilder final : public YAML::EventHandler {
     Open(YamlNode::Kind::kList, PlaceOf(mark), tag);
   }
   void OnSequenceEnd() override { Close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, YAML::EmitterStyle::value) override {
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
     Open(YamlNode::Kind::kMap, PlaceOf(mark), tag);
   }
   void OnMapEnd() override { Close(); }
@@ -179,12 +188,14 @@ class TreeBuilder final : public YAML::EventHandler {
 
   // The library calls what has no tag "?" (plain) or "!" (quoted), and sometimes nothing.
   void CheckTag(TextPlace place, std::string_view tag) {
-    if (tag.size() > 1) Fail(place, fmt::format("the YAML tag '{}' is not used in suites", Printable(tag, 60)));
+    if (tag.size() > 1)
+      Fail(place, fmt::format("the YAML tag '{}' is not used in suites", Printable(tag, 60)));
   }
 
   void Open(YamlNode::Kind kind, TextPlace place, const std::string& tag) {
     CheckTag(place, tag);
-    if (open_.size() >= kMaxYamlDepth) Fail(place, fmt::format("nested deeper than {} levels", kMaxYamlDepth));
+    if (open_.size() >= kMaxYamlDepth)
+      Fail(place, fmt::format("nested deeper than {} levels", kMaxYamlDepth));
     if (failed()) return;
     if (AwaitsKey()) return Fail(place, fmt::format("a key must be a text, not {}", Name(kind)));
     open_.push_back({MakeNode(kind, place), {}, {}});
@@ -199,7 +210,8 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   bool AwaitsKey() const {
-    return !open_.empty() && open_.back().node.kind == YamlNode::Kind::kMap && !open_.back().key.has_value();
+    return !open_.empty() && open_.back().node.kind == YamlNode::Kind::kMap &&
+           !open_.back().key.has_value();
   }
 
   void Add(YamlNode node) {
@@ -236,17 +248,21 @@ class TreeBuilder final : public YAML::EventHandler {
 }  // namespace
 
 const YamlEntry* YamlNode::Find(std::string_view key) const {
-  const auto found =
-      std::find_if(entries.begin(), entries.end(), [&](const YamlEntry& entry) { return entry.key == key; });
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const YamlEntry& entry) { return entry.key == key; });
   return found == entries.end() ? nullptr : &*found;
 }
 
 std::string_view Name(YamlNode::Kind kind) {
   switch (kind) {
-    case YamlNode::Kind::kEmpty: return "nothing";
-    case YamlNode::Kind::kText: return "a value";
-    case YamlNode::Kind::kList: return "a list";
-    case YamlNode::Kind::kMap: return "a map";
+    case YamlNode::Kind::kEmpty:
+      return "nothing";
+    case YamlNode::Kind::kText:
+      return "a value";
+    case YamlNode::Kind::kList:
+      return "a list";
+    case YamlNode::Kind::kMap:
+      return "a map";
   }
   return "";
 }
@@ -263,10 +279,12 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string_view origin) {
     while (!builder.failed() && parser.HandleNextDocument(builder)) continue;
   } catch (const YAML::Exception& exception) {
     // What the builder refused stands before whatever the library stumbled over.
-    const TextPlace place = exception.mark.is_null() ? PlaceOf(text, text.size()) : PlaceOf(exception.mark);
+    const TextPlace place =
+        exception.mark.is_null() ? PlaceOf(text, text.size()) : PlaceOf(exception.mark);
     if (!builder.failed()) return FailedAt(origin, place, "{}", Printable(exception.msg));
   } catch (const std::exception& exception) {
-    return FailedAt(origin, {1, 1}, "the file cannot be read as YAML: {}", Printable(exception.what()));
+    return FailedAt(origin, {1, 1}, "the file cannot be read as YAML: {}",
+                    Printable(exception.what()));
   }
   return builder.Take();
 }

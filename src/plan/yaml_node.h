@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A YAML file as a plain tree of texts, lists and maps, each with its place. This is the only file of tench that meets
-// the YAML library: it hands over nothing that could hurt it, and lets none of its exceptions out. The tree is finite
-// and modest whatever the input: anchors, aliases and tags, which suites do not need, are refused, and so are keys that
-// stand twice, several documents, control characters, deep nesting and files above the limits below. Not aware of what
-// a suite is.
+// A YAML file as a plain tree of texts, lists and maps, each with its place. This is the only file
+// of tench that meets the YAML library: it hands over nothing that could hurt it, and lets none of
+// its exceptions out. The tree is finite and modest whatever the input: anchors, aliases and tags,
+// which suites do not need, are refused, and so are keys that stand twice, several documents,
+// control characters, deep nesting and files above the limits below. Not aware of what a suite is.
 
 #include <string>
 #include <string_view>

@@ -95,7 +95,8 @@ TEST(YamlNodeTest, RefusesAnchorsSoThatNoCycleOrBombExists) {
   EXPECT_THAT(ErrorOf("a: *x\n"), StartsWith("s.yaml:1:4: "));
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 12; ++i)
-    bomb += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
+    bomb += fmt::format(
+        "a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
   EXPECT_THAT(ErrorOf(bomb), StartsWith("s.yaml:1:5: YAML anchors"));
 }
 
@@ -118,7 +119,8 @@ TEST(YamlNodeTest, RefusesWhatIsNotPlainUtf8) {
   EXPECT_EQ(ErrorOf("a: \xed\xa0\x80"), "s.yaml:1:4: the text is not UTF-8");
   EXPECT_EQ(ErrorOf("a: \xe2\x82"), "s.yaml:1:4: the text is not UTF-8");
   EXPECT_EQ(ErrorOf("a: \xf4\x90\x80\x80"), "s.yaml:1:4: the text is not UTF-8");
-  EXPECT_EQ(ErrorOf(std::string_view("a: \0", 4)), "s.yaml:1:4: the control character 0x00 is not allowed");
+  EXPECT_EQ(ErrorOf(std::string_view("a: \0", 4)),
+            "s.yaml:1:4: the control character 0x00 is not allowed");
   EXPECT_EQ(ErrorOf("a: \x1b[31m"), "s.yaml:1:4: the control character 0x1b is not allowed");
 }
 
@@ -128,13 +130,15 @@ TEST(YamlNodeTest, RefusesControlCharactersAndLineBreaksThatAreEscaped) {
 }
 
 TEST(YamlNodeTest, RefusesALargeFile) {
-  EXPECT_THAT(ErrorOf(std::string(kMaxYamlBytes + 1, ' ')), HasSubstr("4194305 bytes, more than the 4194304"));
+  EXPECT_THAT(ErrorOf(std::string(kMaxYamlBytes + 1, ' ')),
+              HasSubstr("4194305 bytes, more than the 4194304"));
   const Result<YamlNode> fits = ParseYaml("a: b\n" + std::string(kMaxYamlBytes - 5, '#'), "s.yaml");
   EXPECT_TRUE(fits.ok()) << fits.error().message;
 }
 
 TEST(YamlNodeTest, RefusesTooManyValues) {
-  EXPECT_THAT(ErrorOf("a: [" + Repeat("x,", kMaxYamlNodes + 1) + "x]"), HasSubstr("more than 100000 values"));
+  EXPECT_THAT(ErrorOf("a: [" + Repeat("x,", kMaxYamlNodes + 1) + "x]"),
+              HasSubstr("more than 100000 values"));
 }
 
 TEST(YamlNodeTest, RefusesDeepNestingOfEveryKind) {
@@ -156,8 +160,8 @@ TEST(YamlNodeTest, SurvivesNestingThatTheEstimateDoesNotSee) {
 }
 
 TEST(YamlNodeTest, ReadsANormalDepthWithBracketsInTextAndComments) {
-  const Result<YamlNode> node =
-      ParseYaml("a: # [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\n  b: '[x'\n  c: [[[[y]]]]\n", "s.yaml");
+  const Result<YamlNode> node = ParseYaml(
+      "a: # [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\n  b: '[x'\n  c: [[[[y]]]]\n", "s.yaml");
   ASSERT_TRUE(node.ok()) << node.error().message;
 }
 

@@ -14,11 +14,12 @@ namespace tench {
 namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
-constexpr size_t kQuotedBytes = 1 << 10;    // of a line that is too long
+constexpr size_t kQuotedBytes = 1 << 10;  // of a line that is too long
 
 }  // namespace
 
-Channel::Channel(Fd fd, size_t max_line_bytes) : fd_(std::move(fd)), max_line_bytes_(max_line_bytes) {
+Channel::Channel(Fd fd, size_t max_line_bytes)
+    : fd_(std::move(fd)), max_line_bytes_(max_line_bytes) {
   if (fd_.valid()) fcntl(fd_.get(), F_SETFL, fcntl(fd_.get(), F_GETFL) | O_NONBLOCK);
 }
 
@@ -44,7 +45,7 @@ bool Channel::WaitReadable(int64_t deadline_ns) {
     const timespec left{left_ns / 1'000'000'000, left_ns % 1'000'000'000};
     const int ready = ppoll(&poll_fd, 1, &left, nullptr);
     if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return true;   // read will tell
+    if (ready < 0 && errno != EINTR) return true;  // read will tell
   }
 }
 

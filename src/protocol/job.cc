@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job's JSON. Every field is written, so that a worker in another language needs no defaults of its own, and so are
-// the network's parameters with their shapes. When reading, all but the protocol, the network and the batch may be left
-// out; an unknown key is refused, since a worker that overlooks it would measure something else than it was asked for.
+// The job's JSON. Every field is written, so that a worker in another language needs no defaults of
+// its own, and so are the network's parameters with their shapes. When reading, all but the
+// protocol, the network and the batch may be left out; an unknown key is refused, since a worker
+// that overlooks it would measure something else than it was asked for.
 
 #include <algorithm>
 #include <cmath>
@@ -16,11 +17,12 @@ namespace tench {
 namespace {
 
 constexpr int64_t kMaxSteps = 1'000'000'000'000;
-constexpr double kMinDelta = 1e-30;   // without any, an element that never had a gradient is 0 / 0
+constexpr double kMinDelta = 1e-30;  // without any, an element that never had a gradient is 0 / 0
 constexpr double kMaxClip = 1e30;
 constexpr int64_t kMaxBudgetNs = 1'000'000'000'000'000'000;
 
-// What is beyond plain SGD only where it is asked for: a worker that has nothing else need not know the keys, and refuses them.
+// What is beyond plain SGD only where it is asked for: a worker that has nothing else need not know
+// the keys, and refuses them.
 Json SolverToJson(const Solver& solver) {
   Json json = {{"lr", RealToJson(solver.lr)},
                {"momentum", RealToJson(solver.momentum)},
@@ -56,7 +58,8 @@ Json TensorsToJson(const TensorFiles& tensors) {
 // What the axis of that name allows, so that a job knows no bounds of its own.
 std::string AxisText(Fields& fields, std::string_view key, AxisIndex axis, std::string fallback) {
   std::string text = fields.String(key, std::move(fallback));
-  if (const auto value = Axes()[axis].Parse(text); !value.ok()) fields.Fail(key, value.error().message);
+  if (const auto value = Axes()[axis].Parse(text); !value.ok())
+    fields.Fail(key, value.error().message);
   return text;
 }
 
@@ -84,7 +87,8 @@ Result<Solver> ParseSolver(const Json& json) {
   if (const auto found = std::ranges::find(types, type); found != types.end())
     solver.type = static_cast<SolverType>(found - types.begin());
   else
-    fields.Fail("type", fmt::format("'{}' is none of {}{}", Printable(type), Join(types, ", "), Hint(type, types)));
+    fields.Fail("type", fmt::format("'{}' is none of {}{}", Printable(type), Join(types, ", "),
+                                    Hint(type, types)));
   solver.momentum2 = BoundedReal(fields, "momentum2", 0, 1, solver.momentum2);
   solver.delta = BoundedReal(fields, "delta", kMinDelta, 1, solver.delta);
   solver.clip_gradients = BoundedReal(fields, "clip_gradients", 0, kMaxClip, solver.clip_gradients);
@@ -100,7 +104,8 @@ Result<Budget> ParseBudget(const Json& json) {
   budget.epochs = fields.Integer("epochs", 0, kMaxSteps, budget.epochs);
   budget.min_steps = fields.Integer("min_steps", 0, kMaxSteps, budget.min_steps);
   budget.min_time_ns = fields.Integer("min_time_ns", 0, kMaxBudgetNs, budget.min_time_ns);
-  budget.relative_interval = BoundedReal(fields, "relative_interval", 0, 1, budget.relative_interval);
+  budget.relative_interval =
+      BoundedReal(fields, "relative_interval", 0, 1, budget.relative_interval);
   budget.time_limit_ns = fields.Integer("time_limit_ns", 0, kMaxBudgetNs, budget.time_limit_ns);
   TENCH_TRY(fields.Finish());
   return budget;
@@ -125,7 +130,8 @@ Result<Snapshots> ParseSnapshots(const Json& json) {
   snapshots.folder = fields.String("folder");
   snapshots.after = fields.Integers("after", 1, kMaxSteps);
   if (snapshots.folder.empty()) fields.Fail("folder", "is empty");
-  if (!std::is_sorted(snapshots.after.begin(), snapshots.after.end())) fields.Fail("after", "must grow");
+  if (!std::is_sorted(snapshots.after.begin(), snapshots.after.end()))
+    fields.Fail("after", "must grow");
   TENCH_TRY(fields.Finish());
   return snapshots;
 }
@@ -176,17 +182,21 @@ Result<Job> JobFromJson(const Json& json) {
   job.tensors = TENCH_TRY(ParseTensors(tensors));
   if (kept) job.snapshots = TENCH_TRY(ParseSnapshots(snapshots));
   // The two sides might disagree about a default that the network leaves out.
-  if (const std::string ours = Fingerprint(job.network); !fingerprint.empty() && fingerprint != ours)
-    return Failed("job.fingerprint: the network is '{}' here, and '{}' where the job was written", ours, fingerprint);
+  if (const std::string ours = Fingerprint(job.network);
+      !fingerprint.empty() && fingerprint != ours)
+    return Failed("job.fingerprint: the network is '{}' here, and '{}' where the job was written",
+                  ours, fingerprint);
   return job;
 }
 
 }  // namespace
 
 Json ToJson(const Job& job) {
-  Json json = {
-      {"protocol", kProtocolVersion}, {"network", GraphToJson(job.network)}, {"fingerprint", Fingerprint(job.network)}};
-  if (const auto typed = Infer(job.network, job.batch); typed.ok()) json["parameters"] = ParametersToJson(*typed);
+  Json json = {{"protocol", kProtocolVersion},
+               {"network", GraphToJson(job.network)},
+               {"fingerprint", Fingerprint(job.network)}};
+  if (const auto typed = Infer(job.network, job.batch); typed.ok())
+    json["parameters"] = ParametersToJson(*typed);
   json["batch"] = job.batch;
   json["device"] = job.device;
   json["threads"] = job.threads;
@@ -205,7 +215,8 @@ Json ToJson(const Job& job) {
   json["tensors"] = TensorsToJson(job.tensors);
   // Only where they are asked for: a worker without them need not know the keys.
   if (job.profile) json["profile"] = true;
-  if (job.snapshots.any()) json["snapshots"] = {{"folder", job.snapshots.folder}, {"after", job.snapshots.after}};
+  if (job.snapshots.any())
+    json["snapshots"] = {{"folder", job.snapshots.folder}, {"after", job.snapshots.after}};
   return json;
 }
 

@@ -18,7 +18,8 @@ Graph SmallNetwork() {
   GraphBuilder builder("small");
   builder.Append("data", Input{InputRole::kData, {4}, {FillKind::kGaussian, 0, 1}}, {});
   builder.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 3}}, {});
-  builder.Append("fc", FullyConnected{3, true}, {"data"}, {{FillKind::kXavier, 0, 0}, 1, 1}, {{}, 2, 0});
+  builder.Append("fc", FullyConnected{3, true}, {"data"}, {{FillKind::kXavier, 0, 0}, 1, 1},
+                 {{}, 2, 0});
   builder.Append("loss", SoftmaxCrossEntropy{}, {"fc", "label"});
   return builder.Take();
 }
@@ -72,8 +73,9 @@ TEST(JobTest, SaysOfItsSolverOnlyWhatIsBeyondPlainSgd) {
   EXPECT_EQ(PrintJson(ToJson(job)["solver"]), R"({"lr":0.1,"momentum":0.8,"weight_decay":0.0002})");
   job.solver.type = SolverType::kNesterov;
   job.solver.clip_gradients = 35;
-  EXPECT_EQ(PrintJson(ToJson(job)["solver"]),
-            R"({"lr":0.1,"momentum":0.8,"weight_decay":0.0002,"type":"nesterov","clip_gradients":35.0})");
+  EXPECT_EQ(
+      PrintJson(ToJson(job)["solver"]),
+      R"({"lr":0.1,"momentum":0.8,"weight_decay":0.0002,"type":"nesterov","clip_gradients":35.0})");
   job.solver = {0.1, 0.8, 0.0002, SolverType::kAdam, 0.99, 1e-4, 2};
   const auto parsed = ParseJob(PrintJson(ToJson(job)), "job.json");
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
@@ -89,7 +91,8 @@ TEST(JobTest, CarriesSnapshotsOnlyWhereTheyAreAskedFor) {
   EXPECT_EQ(parsed->snapshots.folder, "/kept");
   EXPECT_EQ(parsed->snapshots.after, (std::vector<int64_t>{10, 20}));
   job.snapshots.after = {20, 10};
-  EXPECT_THAT(ParseJob(PrintJson(ToJson(job)), "job.json").error().message, HasSubstr("job.snapshots.after: must grow"));
+  EXPECT_THAT(ParseJob(PrintJson(ToJson(job)), "job.json").error().message,
+              HasSubstr("job.snapshots.after: must grow"));
 }
 
 TEST(JobTest, CarriesTheParametersForWorkersWithoutShapeInference) {
@@ -109,7 +112,8 @@ TEST(JobTest, NeedsOnlyProtocolNetworkAndBatch) {
   EXPECT_EQ(parsed->phase, Phase::kTrain);
   EXPECT_EQ(parsed->budget.min_steps, Budget().min_steps);
   for (const char* key : {"protocol", "network", "batch"})
-    EXPECT_THAT(ErrorWith([&](Json& json) { json.erase(key); }), HasSubstr(fmt::format("job.{}: is missing", key)));
+    EXPECT_THAT(ErrorWith([&](Json& json) { json.erase(key); }),
+                HasSubstr(fmt::format("job.{}: is missing", key)));
 }
 
 TEST(JobTest, RefusesWhatIsOutOfRange) {
@@ -117,17 +121,24 @@ TEST(JobTest, RefusesWhatIsOutOfRange) {
             "job.json: job.batch: must be an integer from 1 to 1048576, not 0");
   EXPECT_THAT(ErrorWith([](Json& json) { json["batch"] = 1'000'000'000'000; }),
               HasSubstr("job.batch: must be an integer"));
-  EXPECT_THAT(ErrorWith([](Json& json) { json["threads"] = 0; }), HasSubstr("job.threads: must be an integer from 1"));
-  EXPECT_THAT(ErrorWith([](Json& json) { json["device"] = "tpu"; }), HasSubstr("'tpu' is not cpu, gpu"));
-  EXPECT_THAT(ErrorWith([](Json& json) { json["precision"] = "f64"; }), HasSubstr("not one of f32, bf16, f16"));
-  EXPECT_THAT(ErrorWith([](Json& json) { json["phase"] = "sleep"; }), HasSubstr("job.phase: unknown phase 'sleep'"));
-  EXPECT_THAT(ErrorWith([](Json& json) { json["seed"] = -1; }), HasSubstr("job.seed: must be an unsigned"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["threads"] = 0; }),
+              HasSubstr("job.threads: must be an integer from 1"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["device"] = "tpu"; }),
+              HasSubstr("'tpu' is not cpu, gpu"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["precision"] = "f64"; }),
+              HasSubstr("not one of f32, bf16, f16"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["phase"] = "sleep"; }),
+              HasSubstr("job.phase: unknown phase 'sleep'"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["seed"] = -1; }),
+              HasSubstr("job.seed: must be an unsigned"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["lr"] = "nan"; }),
               HasSubstr("job.solver.lr: must be a number from 0"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["type"] = "adagrad"; }),
               HasSubstr("job.solver.type: 'adagrad' is none of sgd, nesterov, adam"));
-  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["momentum2"] = 1.5; }), HasSubstr("job.solver.momentum2: must be a number from 0"));
-  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["clip_gradients"] = -1; }), HasSubstr("job.solver.clip_gradients: must be"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["momentum2"] = 1.5; }),
+              HasSubstr("job.solver.momentum2: must be a number from 0"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["clip_gradients"] = -1; }),
+              HasSubstr("job.solver.clip_gradients: must be"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["lr_schedule"][1] = "inf"; }),
               HasSubstr("job.lr_schedule: must hold finite"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["budget"]["min_steps"] = -1; }),
@@ -139,7 +150,8 @@ TEST(JobTest, RefusesWhatItDoesNotKnow) {
             "job.json: job: unknown key 'thread'; did you mean 'threads'?");
   EXPECT_THAT(ErrorWith([](Json& json) { json["budget"]["min_step"] = 4; }),
               HasSubstr("job.budget: unknown key 'min_step'"));
-  EXPECT_THAT(ErrorWith([](Json& json) { json["network"]["layers"] = 4; }), StartsWith("job.json: job.network: "));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["network"]["layers"] = 4; }),
+              StartsWith("job.json: job.network: "));
 }
 
 TEST(JobTest, RefusesAnotherProtocolBeforeAnythingElse) {

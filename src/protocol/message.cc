@@ -16,7 +16,8 @@ constexpr int64_t kMaxStepNs = 1'000'000'000'000'000;
 // What every language's numbers hold exactly.
 constexpr int64_t kMaxCount = int64_t{1} << 53;
 
-constexpr std::array<std::string_view, 3> kFailureKinds = {"failed", "unsupported", "out_of_memory"};
+constexpr std::array<std::string_view, 3> kFailureKinds = {"failed", "unsupported",
+                                                           "out_of_memory"};
 
 Json ToJson(const Hello& hello) {
   return {{"type", "hello"},
@@ -37,7 +38,10 @@ Json ToJson(const Built& built) {
 Json ToJson(const Steps& steps) {
   Json loss = Json::array();
   for (const double value : steps.loss) loss.push_back(RealToJson(value));
-  Json json = {{"type", "steps"}, {"first", steps.first}, {"warmup", steps.warmup}, {"step_ns", steps.step_ns}};
+  Json json = {{"type", "steps"},
+               {"first", steps.first},
+               {"warmup", steps.warmup},
+               {"step_ns", steps.step_ns}};
   if (!steps.input_ns.empty()) json["input_ns"] = steps.input_ns;
   json["loss"] = std::move(loss);
   return json;
@@ -62,7 +66,9 @@ Json ToJson(const Done& done) {
 }
 
 Json ToJson(const Failure& failure) {
-  return {{"type", "error"}, {"kind", kFailureKinds[static_cast<size_t>(failure.kind)]}, {"message", failure.message}};
+  return {{"type", "error"},
+          {"kind", kFailureKinds[static_cast<size_t>(failure.kind)]},
+          {"message", failure.message}};
 }
 
 Result<WorkerOption> OptionFromJson(const Json& json, std::string path) {
@@ -94,7 +100,8 @@ Result<Description> DescriptionFromJson(const Json& json, const std::string& pat
   if (fields.Has("options")) {
     for (const Json& item : fields.Array("options")) {
       const size_t index = description.options.size();
-      description.options.push_back(TENCH_TRY(OptionFromJson(item, fmt::format("{}.options[{}]", path, index))));
+      description.options.push_back(
+          TENCH_TRY(OptionFromJson(item, fmt::format("{}.options[{}]", path, index))));
     }
   }
   TENCH_TRY(fields.Finish());
@@ -108,9 +115,10 @@ Result<Message> HelloFromJson(const Json& json) {
   const Json& worker = fields.Object("worker");
   hello.libraries = fields.Strings("libraries", {});
   hello.flush_to_zero = fields.String("flush_to_zero", "unknown");
-  if (hello.flush_to_zero != "on" && hello.flush_to_zero != "off" && hello.flush_to_zero != "unknown")
-    fields.Fail("flush_to_zero",
-                fmt::format("must be on, off or unknown, not '{}'", Printable(hello.flush_to_zero, 60)));
+  if (hello.flush_to_zero != "on" && hello.flush_to_zero != "off" &&
+      hello.flush_to_zero != "unknown")
+    fields.Fail("flush_to_zero", fmt::format("must be on, off or unknown, not '{}'",
+                                             Printable(hello.flush_to_zero, 60)));
   hello.rss_bytes = fields.Integer("rss_bytes", 0, kMaxCount, 0);
   TENCH_TRY(fields.Finish());
   hello.worker = TENCH_TRY(DescriptionFromJson(worker, "hello.worker"));
@@ -139,9 +147,11 @@ Result<Message> StepsFromJson(const Json& json) {
   steps.loss = fields.Reals("loss");
   if (fields.Has("input_ns")) steps.input_ns = fields.Integers("input_ns", 0, kMaxStepNs);
   if (steps.loss.size() != steps.step_ns.size())
-    fields.Fail("loss", fmt::format("has {} values for {} steps", steps.loss.size(), steps.step_ns.size()));
+    fields.Fail("loss",
+                fmt::format("has {} values for {} steps", steps.loss.size(), steps.step_ns.size()));
   if (!steps.input_ns.empty() && steps.input_ns.size() != steps.step_ns.size())
-    fields.Fail("input_ns", fmt::format("has {} values for {} steps", steps.input_ns.size(), steps.step_ns.size()));
+    fields.Fail("input_ns", fmt::format("has {} values for {} steps", steps.input_ns.size(),
+                                        steps.step_ns.size()));
   TENCH_TRY(fields.Finish());
   return Message(std::move(steps));
 }
@@ -172,7 +182,8 @@ Result<Message> DoneFromJson(const Json& json) {
   if (fields.Has("profile")) {
     for (const Json& item : fields.Array("profile")) {
       const size_t index = done.profile.size();
-      done.profile.push_back(TENCH_TRY(ProfileRowFromJson(item, fmt::format("result.profile[{}]", index))));
+      done.profile.push_back(
+          TENCH_TRY(ProfileRowFromJson(item, fmt::format("result.profile[{}]", index))));
     }
   }
   TENCH_TRY(fields.Finish());
@@ -186,7 +197,8 @@ Result<Message> FailureFromJson(const Json& json) {
   const std::string kind = fields.String("kind", "failed");
   const auto found = std::find(kFailureKinds.begin(), kFailureKinds.end(), kind);
   if (found == kFailureKinds.end())
-    fields.Fail("kind", fmt::format("must be failed, unsupported or out_of_memory, not '{}'", Printable(kind, 60)));
+    fields.Fail("kind", fmt::format("must be failed, unsupported or out_of_memory, not '{}'",
+                                    Printable(kind, 60)));
   else
     failure.kind = static_cast<ErrorKind>(found - kFailureKinds.begin());
   failure.message = fields.String("message");
@@ -197,7 +209,8 @@ Result<Message> FailureFromJson(const Json& json) {
 }  // namespace
 
 std::string ToLine(const Message& message) {
-  return PrintJson(std::visit([](const auto& alternative) { return ToJson(alternative); }, message));
+  return PrintJson(
+      std::visit([](const auto& alternative) { return ToJson(alternative); }, message));
 }
 
 Result<Message> ParseMessage(std::string_view line) {
@@ -220,12 +233,18 @@ Result<Message> ParseMessage(std::string_view line) {
 Json ToJson(const Description& description) {
   Json options = Json::array();
   for (const WorkerOption& option : description.options)
-    options.push_back(
-        {{"name", option.name}, {"help", option.help}, {"default", option.fallback}, {"choices", option.choices}});
-  return {{"protocol", description.protocol}, {"name", description.name},
-          {"version", description.version},   {"ops", description.ops},
-          {"updates", description.updates},   {"devices", description.devices},
-          {"precisions", description.precisions}, {"options", std::move(options)},
+    options.push_back({{"name", option.name},
+                       {"help", option.help},
+                       {"default", option.fallback},
+                       {"choices", option.choices}});
+  return {{"protocol", description.protocol},
+          {"name", description.name},
+          {"version", description.version},
+          {"ops", description.ops},
+          {"updates", description.updates},
+          {"devices", description.devices},
+          {"precisions", description.precisions},
+          {"options", std::move(options)},
           {"facts", description.facts}};
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The protocol between tench and a worker: one struct per line type. A job goes in as one JSON file; answers come back as JSON lines on a
-// descriptor of their own. docs/protocol.md is the same for people who write a worker in another language; a test keeps the two in step.
-// Passive structs with ToJson / Parse. Not aware of processes, time or frameworks.
+// The protocol between tench and a worker: one struct per line type. A job goes in as one JSON
+// file; answers come back as JSON lines on a descriptor of their own. docs/protocol.md is the same
+// for people who write a worker in another language; a test keeps the two in step. Passive structs
+// with ToJson / Parse. Not aware of processes, time or frameworks.
 
 #include <cstdint>
 #include <map>
@@ -22,25 +23,27 @@
 namespace tench {
 
 inline constexpr int kProtocolVersion = 1;
-inline constexpr size_t kMaxLineBytes = 8 << 20;   // a longer line is a protocol error
+inline constexpr size_t kMaxLineBytes = 8 << 20;  // a longer line is a protocol error
 
 // Tensors that leave or enter a worker: raw little-endian files, never JSON.
 struct TensorFiles {
-  // Tensors to read before the first step: parameter, state or input name -> file. What is not named is filled by net/fill.
+  // Tensors to read before the first step: parameter, state or input name -> file. What is not
+  // named is filled by net/fill.
   std::map<std::string, std::string> load;
   // After the last step, what is asked for is written to `folder`/KIND/NAME.bin (tensor_path.h).
-  std::string folder;                     // "" = nothing is written
-  std::vector<std::string> outputs;       // layers whose output is wanted; "*" = all
+  std::string folder;                // "" = nothing is written
+  std::vector<std::string> outputs;  // layers whose output is wanted; "*" = all
   bool gradients = false;
   bool parameters = false;
-  bool state = false;                     // momenta and running statistics
+  bool state = false;  // momenta and running statistics
   bool any() const { return !folder.empty(); }
 };
 
-// Parameters and running statistics while the steps go on, for a training that is to be kept: after each number of steps in `after` (ascending,
-// warm-up counted), and when the worker is asked to stop, FOLDER/STEPS/{parameters,state}/NAME.bin. The folder STEPS appears when it is whole.
+// Parameters and running statistics while the steps go on, for a training that is to be kept: after
+// each number of steps in `after` (ascending, warm-up counted), and when the worker is asked to
+// stop, FOLDER/STEPS/{parameters,state}/NAME.bin. The folder STEPS appears when it is whole.
 struct Snapshots {
-  std::string folder;                     // "" = none
+  std::string folder;  // "" = none
   std::vector<int64_t> after;
   bool any() const { return !folder.empty(); }
 };
@@ -53,71 +56,73 @@ struct Job {
   std::string precision = "f32";
   Phase phase = Phase::kTrain;
   uint64_t seed = 1;
-  bool cycled = false;                    // a new batch every step; otherwise one resident batch
-  int64_t images = 0;                     // samples in the data set; 0 = one batch
-  int64_t labels = 0;                     // distinct classes in the labels; 0 = all
+  bool cycled = false;  // a new batch every step; otherwise one resident batch
+  int64_t images = 0;   // samples in the data set; 0 = one batch
+  int64_t labels = 0;   // distinct classes in the labels; 0 = all
   Solver solver;
-  std::vector<double> lr_schedule;        // learning rate of step i (the last one holds on); empty = solver.lr throughout
-  bool dropout = true;                    // false: dropout layers are the identity (parity)
+  std::vector<double>
+      lr_schedule;  // learning rate of step i (the last one holds on); empty = solver.lr throughout
+  bool dropout = true;  // false: dropout layers are the identity (parity)
   Budget budget;
   bool tuned = false;
   std::map<std::string, std::string> options;
   TensorFiles tensors;
   Snapshots snapshots;
-  bool profile = false;                   // the result says what each kernel cost
+  bool profile = false;  // the result says what each kernel cost
 };
 
 // A knob of one framework, declared in --describe.
 struct WorkerOption {
   std::string name, help, fallback;
-  std::vector<std::string> choices;       // empty = free text
+  std::vector<std::string> choices;  // empty = free text
 };
 
 // The answer to --describe, and the heart of `hello`.
 struct Description {
   int protocol = kProtocolVersion;
-  std::string name;                       // "reference"
-  std::string version;                    // of the framework
-  std::vector<std::string> ops;           // the words of OpNeeds that it can do
-  std::vector<std::string> updates = {"sgd"};   // the words of SolverNeeds that it can do
+  std::string name;                            // "reference"
+  std::string version;                         // of the framework
+  std::vector<std::string> ops;                // the words of OpNeeds that it can do
+  std::vector<std::string> updates = {"sgd"};  // the words of SolverNeeds that it can do
   std::vector<std::string> devices, precisions;
   std::vector<WorkerOption> options;
-  std::map<std::string, std::string> facts;   // anything else worth keeping: build flags, BLAS
+  std::map<std::string, std::string> facts;  // anything else worth keeping: build flags, BLAS
 };
 
 // First line of a run: who answers, and what was really loaded.
 struct Hello {
   Description worker;
-  std::vector<std::string> libraries;     // shared objects in the process map that matter (BLAS, OpenMP, oneDNN, the framework)
-  std::string flush_to_zero;              // "on", "off", "unknown"
-  int64_t rss_bytes = 0;                  // before Build
+  std::vector<std::string> libraries;  // shared objects in the process map that matter (BLAS,
+                                       // OpenMP, oneDNN, the framework)
+  std::string flush_to_zero;           // "on", "off", "unknown"
+  int64_t rss_bytes = 0;               // before Build
 };
 
 struct Built {
   int64_t build_ns = 0;
-  int64_t peak_rss_bytes = 0;             // high-water mark so far
-  int64_t planned_bytes = 0;              // what the framework says it will hold; 0 = it does not say
-  std::map<std::string, std::string> choices;   // what a tuned worker picked
+  int64_t peak_rss_bytes = 0;  // high-water mark so far
+  int64_t planned_bytes = 0;   // what the framework says it will hold; 0 = it does not say
+  std::map<std::string, std::string> choices;  // what a tuned worker picked
 };
 
 // A stretch of steps, in order. Lines come at least about every 0.2 s while steps are being made.
 struct Steps {
-  int64_t first = 0;                      // number of the first step in this line, warm-up steps counted too
+  int64_t first = 0;  // number of the first step in this line, warm-up steps counted too
   bool warmup = false;
   std::vector<int64_t> step_ns;
-  std::vector<int64_t> input_ns;          // SetBatch, apart; empty when input is fixed
+  std::vector<int64_t> input_ns;  // SetBatch, apart; empty when input is fixed
   std::vector<double> loss;
 };
 
 struct Done {
-  bool converged = false;                 // false under a stop rule: the time limit came first
-  int64_t peak_rss_bytes = 0;             // high-water mark of the steps alone
-  int64_t cpu_ns = 0, wall_ns = 0;        // over the timed steps
-  std::vector<ProfileRow> profile = {};   // if the job asked for it; over all steps, warm-up too
+  bool converged = false;                // false under a stop rule: the time limit came first
+  int64_t peak_rss_bytes = 0;            // high-water mark of the steps alone
+  int64_t cpu_ns = 0, wall_ns = 0;       // over the timed steps
+  std::vector<ProfileRow> profile = {};  // if the job asked for it; over all steps, warm-up too
 };
 
 struct Failure {
-  ErrorKind kind = ErrorKind::kFailed;    // "failed", "unsupported", "out_of_memory"
+  ErrorKind kind = ErrorKind::kFailed;  // "failed", "unsupported", "out_of_memory"
   std::string message;
 };
 
@@ -126,8 +131,9 @@ using Message = std::variant<Hello, Built, Steps, Done, Failure>;
 Json ToJson(const Job& job);
 Result<Job> ParseJob(std::string_view text, std::string_view origin);
 
-std::string ToLine(const Message& message);                     // with "type", without the newline
-Result<Message> ParseMessage(std::string_view line);            // unknown keys are allowed, unknown types are not
+std::string ToLine(const Message& message);  // with "type", without the newline
+Result<Message> ParseMessage(
+    std::string_view line);  // unknown keys are allowed, unknown types are not
 
 Json ToJson(const Description& description);
 Result<Description> ParseDescription(std::string_view text, std::string_view origin);

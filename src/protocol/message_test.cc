@@ -65,7 +65,8 @@ TEST(MessageTest, BuildComesBackWhole) {
 }
 
 TEST(MessageTest, StepsComeBackWithEveryKindOfLoss) {
-  const Steps steps = Back(Steps{3, true, {10, 20, 30, 40}, {1, 2, 3, 4}, {0.1, std::nan(""), kInf, -kInf}});
+  const Steps steps =
+      Back(Steps{3, true, {10, 20, 30, 40}, {1, 2, 3, 4}, {0.1, std::nan(""), kInf, -kInf}});
   EXPECT_EQ(steps.first, 3);
   EXPECT_TRUE(steps.warmup);
   EXPECT_THAT(steps.step_ns, ElementsAre(10, 20, 30, 40));
@@ -85,12 +86,14 @@ TEST(MessageTest, ResultComesBackWhole) {
 }
 
 TEST(MessageTest, AProfileComesBackWhole) {
-  const std::vector<ProfileRow> rows = {{"conv1", "forward", "jit:avx2", 3, 100, 200, 300}, {"fc", "update", "", 3, 1, 0, 0}};
+  const std::vector<ProfileRow> rows = {{"conv1", "forward", "jit:avx2", 3, 100, 200, 300},
+                                        {"fc", "update", "", 3, 1, 0, 0}};
   EXPECT_EQ(Back(Done{true, 1, 2, 3, rows}).profile, rows);
 }
 
 TEST(MessageTest, ErrorComesBackWithItsKind) {
-  for (const ErrorKind kind : {ErrorKind::kFailed, ErrorKind::kUnsupported, ErrorKind::kOutOfMemory}) {
+  for (const ErrorKind kind :
+       {ErrorKind::kFailed, ErrorKind::kUnsupported, ErrorKind::kOutOfMemory}) {
     const Failure failure = Back(Failure{kind, "layer 'norm1': no lrn"});
     EXPECT_EQ(failure.kind, kind);
     EXPECT_EQ(failure.message, "layer 'norm1': no lrn");
@@ -134,32 +137,43 @@ struct BadLine {
 
 class BadLineTest : public testing::TestWithParam<BadLine> {};
 
-TEST_P(BadLineTest, IsRefusedWithTheReason) { EXPECT_THAT(ErrorOf(GetParam().line), HasSubstr(GetParam().message)); }
+TEST_P(BadLineTest, IsRefusedWithTheReason) {
+  EXPECT_THAT(ErrorOf(GetParam().line), HasSubstr(GetParam().message));
+}
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadLineTest,
     testing::Values(
-        BadLine{"", "message:1:1: "}, BadLine{"garbage", "message:1:1: "}, BadLine{"[]", "message: must be an object"},
-        BadLine{R"({"type":"steps","first":0)", "message:1:"}, BadLine{"{}", "message.type: is missing"},
+        BadLine{"", "message:1:1: "}, BadLine{"garbage", "message:1:1: "},
+        BadLine{"[]", "message: must be an object"},
+        BadLine{R"({"type":"steps","first":0)", "message:1:"},
+        BadLine{"{}", "message.type: is missing"},
         BadLine{R"({"type":7})", "message.type: must be a string, not 7"},
         BadLine{R"({"type":"step"})", "unknown type 'step'; did you mean 'steps'?"},
-        BadLine{R"({"type":"steps","first":0,"step_ns":[1,2],"loss":[1]})", "steps.loss: has 1 values for 2 steps"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[1,2],"loss":[1]})",
+                "steps.loss: has 1 values for 2 steps"},
         BadLine{R"({"type":"steps","first":0,"step_ns":[1],"loss":[1],"input_ns":[1,2]})",
                 "steps.input_ns: has 2 values for 1 steps"},
         BadLine{R"({"type":"steps","first":0,"step_ns":[-1],"loss":[1]})",
                 "steps.step_ns[0]: must be an integer from 0"},
-        BadLine{R"({"type":"steps","first":0,"step_ns":[1e30],"loss":[1]})", "steps.step_ns[0]: must be an integer"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[1e30],"loss":[1]})",
+                "steps.step_ns[0]: must be an integer"},
         BadLine{R"({"type":"steps","first":0,"step_ns":[9223372036854775807],"loss":[1]})",
                 "steps.step_ns[0]: must be an integer"},
-        BadLine{R"({"type":"steps","first":-1,"step_ns":[],"loss":[]})", "steps.first: must be an integer from 0"},
-        BadLine{R"({"type":"steps","first":0,"step_ns":[1],"loss":["NaN"]})", "steps.loss[0]: must be a number"},
-        BadLine{R"({"type":"steps","first":0,"step_ns":[1],"loss":[null]})", "steps.loss[0]: must be a number"},
+        BadLine{R"({"type":"steps","first":-1,"step_ns":[],"loss":[]})",
+                "steps.first: must be an integer from 0"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[1],"loss":["NaN"]})",
+                "steps.loss[0]: must be a number"},
+        BadLine{R"({"type":"steps","first":0,"step_ns":[1],"loss":[null]})",
+                "steps.loss[0]: must be a number"},
         BadLine{R"({"type":"error","kind":"tired","message":"x"})",
                 "error.kind: must be failed, unsupported or out_of_memory"},
         BadLine{R"({"type":"hello"})", "hello.worker: is missing"},
         BadLine{R"({"type":"hello","worker":{"protocol":1}})", "hello.worker.name: is missing"},
-        BadLine{R"({"type":"hello","worker":{"protocol":"1"}})", "hello.worker.protocol: must be an integer"},
-        BadLine{R"({"type":"result","converged":"yes"})", "result.converged: must be true or false"}));
+        BadLine{R"({"type":"hello","worker":{"protocol":"1"}})",
+                "hello.worker.protocol: must be an integer"},
+        BadLine{R"({"type":"result","converged":"yes"})",
+                "result.converged: must be true or false"}));
 
 TEST(MessageTest, ALineThatIsTooLongIsNotEvenParsed) {
   EXPECT_THAT(ErrorOf(std::string(kMaxLineBytes + 1, ' ')), HasSubstr("8388608 are allowed"));
@@ -175,10 +189,13 @@ TEST(MessageTest, AnotherProtocolVersionIsNamedTogetherWithOurs) {
 // The fuzzer's seeds are worth their name only while the good ones get past the readers.
 TEST(CorpusTest, SeedsAreGoodOrBadAsTheirNamesSay) {
   size_t seen = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(TENCH_SOURCE_DIR "/fuzz/corpus/protocol")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(TENCH_SOURCE_DIR "/fuzz/corpus/protocol")) {
     const std::string text = *ReadFile(entry.path());
-    const bool read = ParseMessage(text).ok() || ParseJob(text, "job").ok() || ParseDescription(text, "worker").ok();
-    EXPECT_EQ(read, entry.path().filename().string().starts_with("ok_")) << entry.path() << ": " << ErrorOf(text);
+    const bool read = ParseMessage(text).ok() || ParseJob(text, "job").ok() ||
+                      ParseDescription(text, "worker").ok();
+    EXPECT_EQ(read, entry.path().filename().string().starts_with("ok_"))
+        << entry.path() << ": " << ErrorOf(text);
     ++seen;
   }
   EXPECT_GE(seen, 20u);
@@ -194,7 +211,8 @@ TEST(DescriptionTest, ComesBackWhole) {
 TEST(DescriptionTest, NeedsANameAndNamesTheBadOption) {
   Description nameless = Reference();
   nameless.name = "";
-  EXPECT_EQ(ParseDescription(PrintJson(ToJson(nameless)), "x").error().message, "x: description.name: is empty");
+  EXPECT_EQ(ParseDescription(PrintJson(ToJson(nameless)), "x").error().message,
+            "x: description.name: is empty");
   Json json = ToJson(Reference());
   json["options"][0]["choices"] = "nchw";
   EXPECT_EQ(ParseDescription(PrintJson(json), "x").error().message,

@@ -5,7 +5,8 @@
 
 namespace tench {
 
-std::filesystem::path TensorPath(const std::filesystem::path& folder, std::string_view kind, std::string_view name) {
+std::filesystem::path TensorPath(const std::filesystem::path& folder, std::string_view kind,
+                                 std::string_view name) {
   std::string file;
   for (const char c : name) {
     if (c == '/') {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where a tensor that a job asks for lies: FOLDER/KIND/NAME.bin, KIND one of outputs, gradients, parameters and state. Both sides of the
-// protocol use it: the worker that writes the file and whoever reads it.
+// Where a tensor that a job asks for lies: FOLDER/KIND/NAME.bin, KIND one of outputs, gradients,
+// parameters and state. Both sides of the protocol use it: the worker that writes the file and
+// whoever reads it.
 
 #include <filesystem>
 #include <string_view>
@@ -9,6 +10,7 @@
 namespace tench {
 
 // A '/' in a name becomes "%2F" and a '%' becomes "%25", so that no two names share a file.
-std::filesystem::path TensorPath(const std::filesystem::path& folder, std::string_view kind, std::string_view name);
+std::filesystem::path TensorPath(const std::filesystem::path& folder, std::string_view kind,
+                                 std::string_view name);
 
 }  // namespace tench

@@ -13,7 +13,9 @@ namespace tench {
 namespace {
 
 // A run that failed early knows neither its worker's version nor its network's fingerprint.
-bool SameOrUnknown(const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; }
+bool SameOrUnknown(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() || a == b;
+}
 
 struct SideCells {
   std::vector<ComparedCell> cells;
@@ -30,7 +32,8 @@ ComparedCell& SideCells::Find(const RunRecord& run) {
   std::vector<size_t>& known = by_id[run.machine_id + '\n' + run.cell_id];
   for (auto index = known.rbegin(); index != known.rend(); ++index) {
     ComparedCell& cell = cells[*index];
-    if (!SameOrUnknown(cell.worker_version, run.worker_version) || !SameOrUnknown(cell.fingerprint, run.fingerprint))
+    if (!SameOrUnknown(cell.worker_version, run.worker_version) ||
+        !SameOrUnknown(cell.fingerprint, run.fingerprint))
       continue;
     if (cell.worker_version.empty()) cell.worker_version = run.worker_version;
     if (cell.fingerprint.empty()) cell.fingerprint = run.fingerprint;
@@ -61,19 +64,21 @@ void SideCells::Finish() {
 
 bool ShareRuns(const ComparedCell& a, const ComparedCell& b) {
   return std::any_of(a.times.begin(), a.times.end(), [&](const RoundTime& x) {
-    return std::any_of(b.times.begin(), b.times.end(), [&](const RoundTime& y) { return x.run == y.run; });
+    return std::any_of(b.times.begin(), b.times.end(),
+                       [&](const RoundTime& y) { return x.run == y.run; });
   });
 }
 
-// Nothing where a run was not watched or the machines differ: what the sentinel takes on another machine says nothing
-// about noise.
+// Nothing where a run was not watched or the machines differ: what the sentinel takes on another
+// machine says nothing about noise.
 std::optional<double> SentinelRatio(const Comparison& comparison) {
   std::vector<double> ratios;
   for (const CellPair& pair : comparison.pairs) {
     if (pair.a.machine_id != pair.b.machine_id) return std::nullopt;
     for (const RoundPair& round : pair.rounds) {
       const auto sum = [](const SentinelReadings& r) {
-        return static_cast<double>(r.before.compute_ns + r.before.memory_ns + r.after.compute_ns + r.after.memory_ns);
+        return static_cast<double>(r.before.compute_ns + r.before.memory_ns + r.after.compute_ns +
+                                   r.after.memory_ns);
       };
       const double a = sum(round.a.sentinel), b = sum(round.b.sentinel);
       if (a > 0 && b > 0) ratios.push_back(b / a);
@@ -92,33 +97,41 @@ std::string WhyAmbiguous(const CellPair& pair) {
   const int64_t rounds = pair.test.rounds;
   if (rounds == 0) return "no round of the one meets one of the other";
   if (rounds < kFewestRounds)
-    return fmt::format("{} round{}; a verdict needs {}", rounds, rounds == 1 ? "" : "s", kFewestRounds);
-  if (pair.test.p <= kSignificance) return "the interval is clear, but not for one of so many pairs";
+    return fmt::format("{} round{}; a verdict needs {}", rounds, rounds == 1 ? "" : "s",
+                       kFewestRounds);
+  if (pair.test.p <= kSignificance)
+    return "the interval is clear, but not for one of so many pairs";
   return "the interval is too wide";
 }
 
 }  // namespace
 
 int64_t Comparison::Count(RatioVerdict verdict) const {
-  return std::count_if(pairs.begin(), pairs.end(), [&](const CellPair& pair) { return pair.verdict == verdict; });
+  return std::count_if(pairs.begin(), pairs.end(),
+                       [&](const CellPair& pair) { return pair.verdict == verdict; });
 }
 
 bool Comparison::interleaved() const {
-  return std::all_of(pairs.begin(), pairs.end(), [](const CellPair& pair) { return pair.interleaved; });
+  return std::all_of(pairs.begin(), pairs.end(),
+                     [](const CellPair& pair) { return pair.interleaved; });
 }
 
 class ComparisonBuilder::Impl {
  public:
   explicit Impl(CompareOptions options) : options_(std::move(options)) {}
 
-  void Observe(Side side, const RunRecord& run) { sides_[static_cast<size_t>(side)].noise.Add(run); }
+  void Observe(Side side, const RunRecord& run) {
+    sides_[static_cast<size_t>(side)].noise.Add(run);
+  }
   void Add(Side side, const RunRecord& run);
   Comparison Finish();
 
  private:
   bool Compares(const std::string& axis) const { return options_.axes.contains(axis); }
   bool Compares(AxisIndex axis) const { return Compares(Axes()[axis].name); }
-  bool VersionsMayDiffer() const { return Compares(kVersionAxis) || Compares(kMachineAxis) || Compares(kAxisWorker); }
+  bool VersionsMayDiffer() const {
+    return Compares(kVersionAxis) || Compares(kMachineAxis) || Compares(kAxisWorker);
+  }
   bool NetworksMayDiffer() const;
   std::string SharedKey(const ComparedCell& cell) const;
   bool Match(const ComparedCell& a, const ComparedCell& b) const;
@@ -130,7 +143,8 @@ class ComparisonBuilder::Impl {
 };
 
 bool ComparisonBuilder::Impl::NetworksMayDiffer() const {
-  return Compares(kAxisNetwork) || Compares(kAxisData) || Compares(kAxisLength) || Compares(kAxisLabels);
+  return Compares(kAxisNetwork) || Compares(kAxisData) || Compares(kAxisLength) ||
+         Compares(kAxisLabels);
 }
 
 void ComparisonBuilder::Impl::Add(Side side, const RunRecord& run) {
@@ -152,8 +166,9 @@ std::string ComparisonBuilder::Impl::SharedKey(const ComparedCell& cell) const {
     if (Compares(Axes()[i].name)) shared.values[i] = Axes()[i].fallback;
   }
   if (Compares(kAxisWorker)) shared.options.clear();
-  std::erase_if(shared.options,
-                [&](const auto& option) { return Compares(fmt::format("{}{}", kOptionPrefix, option.first)); });
+  std::erase_if(shared.options, [&](const auto& option) {
+    return Compares(fmt::format("{}{}", kOptionPrefix, option.first));
+  });
   return (Compares(kMachineAxis) ? "" : cell.machine_id) + '\n' + shared.Label();
 }
 
@@ -192,7 +207,8 @@ Comparison ComparisonBuilder::Impl::Finish() {
   side_a.Finish();
   side_b.Finish();
   std::unordered_map<std::string, std::vector<size_t>> partners;
-  for (size_t i = 0; i < side_b.cells.size(); ++i) partners[SharedKey(side_b.cells[i])].push_back(i);
+  for (size_t i = 0; i < side_b.cells.size(); ++i)
+    partners[SharedKey(side_b.cells[i])].push_back(i);
   Comparison comparison;
   comparison.margin = options_.rule.margin;
   comparison.time = options_.rule.time;
@@ -206,10 +222,11 @@ Comparison ComparisonBuilder::Impl::Finish() {
       comparison.pairs.push_back(Pair(a, b));
     }
   }
-  std::stable_sort(comparison.pairs.begin(), comparison.pairs.end(), [](const CellPair& x, const CellPair& y) {
-    return std::tie(x.a.cell.values, x.a.cell.options, x.b.cell.values, x.b.cell.options) <
-           std::tie(y.a.cell.values, y.a.cell.options, y.b.cell.values, y.b.cell.options);
-  });
+  std::stable_sort(
+      comparison.pairs.begin(), comparison.pairs.end(), [](const CellPair& x, const CellPair& y) {
+        return std::tie(x.a.cell.values, x.a.cell.options, x.b.cell.values, x.b.cell.options) <
+               std::tie(y.a.cell.values, y.a.cell.options, y.b.cell.values, y.b.cell.options);
+      });
   Judge(comparison);
   comparison.sentinel_ratio = SentinelRatio(comparison);
   for (size_t i = 0; i < side_a.cells.size(); ++i) {
@@ -221,7 +238,8 @@ Comparison ComparisonBuilder::Impl::Finish() {
   return comparison;
 }
 
-ComparisonBuilder::ComparisonBuilder(CompareOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+ComparisonBuilder::ComparisonBuilder(CompareOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
 ComparisonBuilder::ComparisonBuilder(ComparisonBuilder&&) noexcept = default;
 ComparisonBuilder::~ComparisonBuilder() = default;
 void ComparisonBuilder::Observe(Side side, const RunRecord& run) { impl_->Observe(side, run); }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Two sides, A and B, cell by cell: cells that agree in everything but what is compared form pairs, each with the ratio
-// of their times per image (B over A: above 1, B is slower), its 95 % interval and a verdict about B, corrected over
-// all pairs by Holm. Networks of different fingerprints never meet unless networks are what is compared. A cell that
-// ran on one side and failed on the other is a pair without rounds, and `ambiguous`. Pure: the runs come from anywhere,
-// in any order.
+// Two sides, A and B, cell by cell: cells that agree in everything but what is compared form pairs,
+// each with the ratio of their times per image (B over A: above 1, B is slower), its 95 % interval
+// and a verdict about B, corrected over all pairs by Holm. Networks of different fingerprints never
+// meet unless networks are what is compared. A cell that ran on one side and failed on the other is
+// a pair without rounds, and `ambiguous`. Pure: the runs come from anywhere, in any order.
 
 #include <cstdint>
 #include <memory>
@@ -19,8 +19,8 @@
 namespace tench {
 
 struct CompareOptions {
-  // What A and B differ in: names of axes, "option.NAME", kMachineAxis, kVersionAxis. With the worker, its version and
-  // options differ too; with the machine, the version.
+  // What A and B differ in: names of axes, "option.NAME", kMachineAxis, kVersionAxis. With the
+  // worker, its version and options differ too; with the machine, the version.
   std::set<std::string> axes;
   PairingRule rule = {};
 };
@@ -50,7 +50,8 @@ struct Comparison {
   std::set<std::string> axes;
   std::vector<CellPair> pairs;               // ordered by A's cells
   std::vector<ComparedCell> only_a, only_b;  // without a partner
-  // How long the noise sentinel took around B's runs over A's; of one machine only, where both were watched.
+  // How long the noise sentinel took around B's runs over A's; of one machine only, where both were
+  // watched.
   std::optional<double> sentinel_ratio;
 
   int64_t Count(RatioVerdict verdict) const;
@@ -65,7 +66,8 @@ class ComparisonBuilder {
   ComparisonBuilder(ComparisonBuilder&&) noexcept;
   ~ComparisonBuilder();
 
-  // A run of the side's store, compared or not: a study's noise is measured by all of its runs. Before Finish.
+  // A run of the side's store, compared or not: a study's noise is measured by all of its runs.
+  // Before Finish.
   void Observe(Side side, const RunRecord& run);
   // The same run may be on both sides; it is never paired with itself.
   void Add(Side side, const RunRecord& run);

@@ -15,7 +15,8 @@ using testing::SizeIs;
 
 int64_t next_run_id = 1;
 
-RunRecord Measured(const std::string& worker, int64_t round, double step_ns, int64_t batch = 64, int64_t study = 1) {
+RunRecord Measured(const std::string& worker, int64_t round, double step_ns, int64_t batch = 64,
+                   int64_t study = 1) {
   RunRecord run = TimedRun(worker, step_ns, batch);
   run.study = study;
   run.round = round;
@@ -75,7 +76,8 @@ TEST(ComparisonTest, AnOptionIsComparedWithinOneWorker) {
   for (int64_t round = 0; round < 5; ++round) {
     for (const char* worker : {"x", "y"}) {
       for (const char* layout : {"nchw", "nhwc"}) {
-        RunRecord run = Measured(worker, round, layout == std::string("nchw") ? 10e6 * Wobble(round) : 11e6);
+        RunRecord run =
+            Measured(worker, round, layout == std::string("nchw") ? 10e6 * Wobble(round) : 11e6);
         run.cell.options = {{"layout", layout}, {"other", "1"}};
         run.cell_id = run.cell.Id();
         (layout == std::string("nchw") ? sides.a : sides.b).push_back(run);
@@ -124,7 +126,10 @@ TEST(ComparisonTest, MachinesMeetOnlyWhenTheyAreWhatIsCompared) {
   ASSERT_THAT(comparison.pairs, SizeIs(1));
   EXPECT_EQ(comparison.pairs[0].verdict, RatioVerdict::kFaster);
   EXPECT_FALSE(comparison.pairs[0].interleaved);
-  EXPECT_THAT(Compare(sides, {.axes = {kMachineAxis, kVersionAxis}, .rule = {.source = Source::kOtherStore}}).pairs, SizeIs(1));
+  EXPECT_THAT(Compare(sides, {.axes = {kMachineAxis, kVersionAxis},
+                              .rule = {.source = Source::kOtherStore}})
+                  .pairs,
+              SizeIs(1));
 }
 
 TEST(ComparisonTest, SaysHowTheMachineItselfChanged) {
@@ -183,10 +188,12 @@ TEST(ComparisonTest, TheTableIsCorrectedForItsSize) {
   Sides sides;
   for (int64_t round = 0; round < 5; ++round) {
     sides.a.push_back(Measured("x", round, 10e6, 1));
-    sides.b.push_back(Measured("y", round, 10e6 * (1.02 + 0.02 * static_cast<double>(round % 3)), 1));
+    sides.b.push_back(
+        Measured("y", round, 10e6 * (1.02 + 0.02 * static_cast<double>(round % 3)), 1));
     for (int64_t batch = 2; batch < 9; ++batch) {
       sides.a.push_back(Measured("x", round, 10e6, batch));
-      sides.b.push_back(Measured("y", round, 10e6 * (1 + 0.1 * static_cast<double>((round + batch) % 3 - 1)), batch));
+      sides.b.push_back(Measured(
+          "y", round, 10e6 * (1 + 0.1 * static_cast<double>((round + batch) % 3 - 1)), batch));
     }
   }
   const Comparison comparison = Compare(sides, {.axes = {"worker"}});

@@ -24,7 +24,9 @@ std::string Ratio(double ratio) {
 }
 
 std::string IntervalText(const RatioTest& test) {
-  return test.rounds < 2 ? "" : fmt::format("{} … {}", Ratio(test.interval.low), Ratio(test.interval.high));
+  return test.rounds < 2
+             ? ""
+             : fmt::format("{} … {}", Ratio(test.interval.low), Ratio(test.interval.high));
 }
 
 const char* TimeTitle(StepTime time) {
@@ -39,9 +41,12 @@ std::string PairTitle(const Comparison& comparison, const CellPair& pair) {
   const std::string title = SharedTitle(pair.a.cell, left_out);
   if (comparison.axes.contains(Axes()[kAxisWorker].name)) return PlainLine(title);
   Cell shared = pair.a.cell;
-  std::erase_if(shared.options, [&](const auto& option) { return comparison.axes.contains("option." + option.first); });
-  return WorkerTitle(shared, pair.a.worker_version == pair.b.worker_version ? pair.a.worker_version : "") + ": " +
-         PlainLine(title);
+  std::erase_if(shared.options, [&](const auto& option) {
+    return comparison.axes.contains("option." + option.first);
+  });
+  return WorkerTitle(shared,
+                     pair.a.worker_version == pair.b.worker_version ? pair.a.worker_version : "") +
+         ": " + PlainLine(title);
 }
 
 // What is the side's own, of all that is compared.
@@ -56,7 +61,8 @@ std::string OwnTitle(const ComparedCell& cell, const std::set<std::string>& axes
       parts.push_back(WorkerTitle(cell.cell, cell.worker_version));
     } else if (axis.starts_with("option.")) {
       const auto option = cell.cell.options.find(axis.substr(7));
-      parts.push_back(fmt::format("{}={}", axis.substr(7), option == cell.cell.options.end() ? "" : option->second));
+      parts.push_back(fmt::format("{}={}", axis.substr(7),
+                                  option == cell.cell.options.end() ? "" : option->second));
     } else if (const Result<size_t> index = FindAxis(axis); index.ok()) {
       parts.push_back(fmt::format("{}={}", axis, Axes()[*index].Print(cell.cell.values[*index])));
     }
@@ -74,16 +80,22 @@ std::string TableText(const Comparison& comparison, size_t width) {
   const bool names = SidesDiffer(comparison);
   std::vector<TextColumn> columns = {{"cell", Align::kLeft}};
   if (names) columns.insert(columns.end(), {{"A", Align::kLeft}, {"B", Align::kLeft}});
-  for (const char* name : {"A/image", "B/image", "B ÷ A", "95 %", "rounds"}) columns.push_back({name, Align::kRight});
+  for (const char* name : {"A/image", "B/image", "B ÷ A", "95 %", "rounds"})
+    columns.push_back({name, Align::kRight});
   columns.insert(columns.end(), {{"verdict", Align::kLeft}, {"", Align::kLeft}});
   TextTable table(columns);
-  const auto time = [](const ComparedCell& cell) { return cell.times.empty() ? "" : HumanNs(cell.image_ns); };
+  const auto time = [](const ComparedCell& cell) {
+    return cell.times.empty() ? "" : HumanNs(cell.image_ns);
+  };
   for (const CellPair& pair : comparison.pairs) {
     std::vector<std::string> cells = {PairTitle(comparison, pair)};
-    if (names) cells.insert(cells.end(), {OwnTitle(pair.a, comparison.axes), OwnTitle(pair.b, comparison.axes)});
-    cells.insert(cells.end(), {time(pair.a), time(pair.b), pair.test.rounds > 0 ? Ratio(pair.test.ratio) : "",
-                               IntervalText(pair.test), fmt::format("{}", pair.test.rounds), Name(pair.verdict),
-                               PlainLine(pair.reason)});
+    if (names)
+      cells.insert(cells.end(),
+                   {OwnTitle(pair.a, comparison.axes), OwnTitle(pair.b, comparison.axes)});
+    cells.insert(cells.end(),
+                 {time(pair.a), time(pair.b), pair.test.rounds > 0 ? Ratio(pair.test.ratio) : "",
+                  IntervalText(pair.test), fmt::format("{}", pair.test.rounds), Name(pair.verdict),
+                  PlainLine(pair.reason)});
     table.AddRow(std::move(cells));
   }
   return table.Render(width, 2);
@@ -94,24 +106,27 @@ void AppendOutliers(std::string& out, const Comparison& comparison) {
   for (const CellPair& pair : comparison.pairs) {
     for (const RoundPair& round : pair.rounds) {
       if (!round.outlier) continue;
-      if (listed == 0) out += "\nrounds far from the others of their pair (they count all the same):\n";
+      if (listed == 0)
+        out += "\nrounds far from the others of their pair (they count all the same):\n";
       if (++listed <= kMostListed) {
-        out += fmt::format("  round {}: B ÷ A {}, the pair's {}: {}\n", round.a.round + 1, Ratio(round.ratio),
-                           Ratio(pair.test.ratio), PairTitle(comparison, pair));
+        out += fmt::format("  round {}: B ÷ A {}, the pair's {}: {}\n", round.a.round + 1,
+                           Ratio(round.ratio), Ratio(pair.test.ratio), PairTitle(comparison, pair));
       }
     }
   }
-  if (listed > kMostListed) out += fmt::format("  and {} more (--json has all)\n", listed - kMostListed);
+  if (listed > kMostListed)
+    out += fmt::format("  and {} more (--json has all)\n", listed - kMostListed);
 }
 
 std::string CountsText(const Comparison& comparison) {
   std::vector<std::string> counts;
-  for (const RatioVerdict verdict :
-       {RatioVerdict::kFaster, RatioVerdict::kSlower, RatioVerdict::kSame, RatioVerdict::kAmbiguous}) {
+  for (const RatioVerdict verdict : {RatioVerdict::kFaster, RatioVerdict::kSlower,
+                                     RatioVerdict::kSame, RatioVerdict::kAmbiguous}) {
     if (const int64_t count = comparison.Count(verdict); count > 0)
       counts.push_back(fmt::format("{} {}", count, Name(verdict)));
   }
-  return fmt::format("{}: B is {}", Plural(static_cast<int64_t>(comparison.pairs.size()), "pair"), Join(counts, ", "));
+  return fmt::format("{}: B is {}", Plural(static_cast<int64_t>(comparison.pairs.size()), "pair"),
+                     Join(counts, ", "));
 }
 
 Json SideToJson(const ComparedCell& cell) {
@@ -164,39 +179,44 @@ std::vector<std::string> CaveatsOf(const Comparison& comparison) {
   std::vector<std::string> caveats;
   if (!comparison.interleaved()) {
     caveats.push_back(
-        "A and B were not measured side by side: rounds are paired by their number, and whatever changed about the "
+        "A and B were not measured side by side: rounds are paired by their number, and whatever "
+        "changed about the "
         "machine in between is part of "
         "the ratio");
     if (comparison.sentinel_ratio) {
       const double percent = (*comparison.sentinel_ratio - 1) * 100;
-      caveats.push_back(fmt::format("by the noise sentinel the machine itself was {:.1f} % {} during B",
-                                    std::abs(percent), percent >= 0 ? "slower" : "faster"));
+      caveats.push_back(
+          fmt::format("by the noise sentinel the machine itself was {:.1f} % {} during B",
+                      std::abs(percent), percent >= 0 ? "slower" : "faster"));
     }
   }
   int64_t disturbed = 0, rounds = 0;
   for (const CellPair& pair : comparison.pairs) {
     rounds += pair.test.rounds;
-    disturbed += std::count_if(pair.rounds.begin(), pair.rounds.end(),
-                               [](const RoundPair& round) { return round.a.disturbed || round.b.disturbed; });
+    disturbed += std::count_if(pair.rounds.begin(), pair.rounds.end(), [](const RoundPair& round) {
+      return round.a.disturbed || round.b.disturbed;
+    });
   }
   if (disturbed > 0)
-    caveats.push_back(
-        fmt::format("the machine was disturbed in {} of {} paired rounds, and no undisturbed run replaced them",
-                    disturbed, rounds));
+    caveats.push_back(fmt::format(
+        "the machine was disturbed in {} of {} paired rounds, and no undisturbed run replaced them",
+        disturbed, rounds));
   const auto alone = [&](const char* side, const std::vector<ComparedCell>& cells) {
     if (!cells.empty())
-      caveats.push_back(
-          fmt::format("{} of {} without a partner", Plural(static_cast<int64_t>(cells.size()), "cell"), side));
+      caveats.push_back(fmt::format("{} of {} without a partner",
+                                    Plural(static_cast<int64_t>(cells.size()), "cell"), side));
   };
   alone("A", comparison.only_a);
   alone("B", comparison.only_b);
   return caveats;
 }
 
-std::string RenderComparison(const Comparison& comparison, const ComparisonTitles& titles, size_t width) {
+std::string RenderComparison(const Comparison& comparison, const ComparisonTitles& titles,
+                             size_t width) {
   std::string out = fmt::format("A: {}\nB: {}\n", PlainLine(titles.a), PlainLine(titles.b));
   out += fmt::format(
-      "time per image of B over that of A, {}, mean over rounds with its 95 % interval; above 1, B is slower; within "
+      "time per image of B over that of A, {}, mean over rounds with its 95 % interval; above 1, B "
+      "is slower; within "
       "{:g} % is the same\n\n",
       TimeTitle(comparison.time), comparison.margin * 100);
   out += TableText(comparison, width);
@@ -207,12 +227,13 @@ std::string RenderComparison(const Comparison& comparison, const ComparisonTitle
 }
 
 Json ComparisonToJson(const Comparison& comparison, const ComparisonTitles& titles) {
-  Json pairs = Json::array(), only_a = Json::array(), only_b = Json::array(), counts = Json::object();
+  Json pairs = Json::array(), only_a = Json::array(), only_b = Json::array(),
+       counts = Json::object();
   for (const CellPair& pair : comparison.pairs) pairs.push_back(PairToJson(pair));
   for (const ComparedCell& cell : comparison.only_a) only_a.push_back(SideToJson(cell));
   for (const ComparedCell& cell : comparison.only_b) only_b.push_back(SideToJson(cell));
-  for (const RatioVerdict verdict :
-       {RatioVerdict::kFaster, RatioVerdict::kSlower, RatioVerdict::kSame, RatioVerdict::kAmbiguous})
+  for (const RatioVerdict verdict : {RatioVerdict::kFaster, RatioVerdict::kSlower,
+                                     RatioVerdict::kSame, RatioVerdict::kAmbiguous})
     counts[Name(verdict)] = comparison.Count(verdict);
   return {{"a", titles.a},
           {"b", titles.b},

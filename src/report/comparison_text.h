@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A comparison for people and for programs: an aligned table with a ratio, its interval and a verdict per pair, then in
-// words what is remarkable (rounds far from the others, sides that were not measured side by side, cells without a
-// partner); or one JSON object with all of it and every round.
+// A comparison for people and for programs: an aligned table with a ratio, its interval and a
+// verdict per pair, then in words what is remarkable (rounds far from the others, sides that were
+// not measured side by side, cells without a partner); or one JSON object with all of it and every
+// round.
 
 #include <string>
 #include <vector>
@@ -19,7 +20,8 @@ struct ComparisonTitles {
 // What the reader must know before believing the table.
 std::vector<std::string> CaveatsOf(const Comparison& comparison);
 
-std::string RenderComparison(const Comparison& comparison, const ComparisonTitles& titles, size_t width = 0);
+std::string RenderComparison(const Comparison& comparison, const ComparisonTitles& titles,
+                             size_t width = 0);
 Json ComparisonToJson(const Comparison& comparison, const ComparisonTitles& titles);
 
 }  // namespace tench

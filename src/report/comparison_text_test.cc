@@ -15,7 +15,8 @@ using testing::Not;
 
 int64_t next_run_id = 1;
 
-RunRecord Timed(const std::string& worker, int64_t study, int64_t round, double step_ns, int64_t batch = 64) {
+RunRecord Timed(const std::string& worker, int64_t study, int64_t round, double step_ns,
+                int64_t batch = 64) {
   RunRecord run = TimedRun(worker, step_ns, batch);
   run.study = study;
   run.round = round;
@@ -59,7 +60,8 @@ TEST(ComparisonTextTest, WhatWasNotInterleavedIsSaid) {
     builder.Add(Side::kB, Timed("w", 2, round, 10e6));
   }
   const Comparison comparison = std::move(builder).Finish();
-  EXPECT_THAT(RenderComparison(comparison, {"1", "2"}), HasSubstr("note: A and B were not measured side by side"));
+  EXPECT_THAT(RenderComparison(comparison, {"1", "2"}),
+              HasSubstr("note: A and B were not measured side by side"));
   EXPECT_THAT(RenderComparison(Workers(), {"a", "b"}), Not(HasSubstr("side by side")));
   EXPECT_EQ(ComparisonToJson(comparison, {"1", "2"})["interleaved"], false);
 }
@@ -84,7 +86,8 @@ TEST(ComparisonTextTest, ControlCharactersNeverReachTheTerminal) {
   ComparisonBuilder builder({.axes = {"worker"}});
   builder.Add(Side::kA, Timed("evil\033[2J", 1, 0, 10e6));
   builder.Add(Side::kB, Timed("b", 1, 0, 10e6));
-  EXPECT_THAT(RenderComparison(std::move(builder).Finish(), {"a\033", "b"}), Not(HasSubstr("\033")));
+  EXPECT_THAT(RenderComparison(std::move(builder).Finish(), {"a\033", "b"}),
+              Not(HasSubstr("\033")));
 }
 
 }  // namespace

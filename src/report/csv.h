@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A ranking as CSV after RFC 4180: a header, one record per cell, CRLF line ends, fields quoted only where they must
-// be. The columns are those of ranking_json.h; options are "name=value" joined by ';', flags are joined by blanks, what
-// was not measured is empty.
+// A ranking as CSV after RFC 4180: a header, one record per cell, CRLF line ends, fields quoted
+// only where they must be. The columns are those of ranking_json.h; options are "name=value" joined
+// by ';', flags are joined by blanks, what was not measured is empty.
 
 #include <string>
 #include <string_view>

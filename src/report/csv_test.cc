@@ -27,22 +27,29 @@ TEST(CsvTest, QuotesOnlyWhatMustBe) {
 TEST(CsvTest, OneRecordPerCellWithAllAxesAndUnits) {
   RankingBuilder builder;
   builder.Add(TimedRun("reference", 640e6));
-  builder.Add(FailedRun("torch", Outcome::kUnsupported, "not installed: pip install \"torch\" <2>"));
-  EXPECT_EQ(
-      RenderCsv(std::move(builder).Finish()),
-      "machine,machine_id,cell_id,worker,network,data,device,threads,batch,precision,phase,input,images,labels,length,"
-      "lr,momentum,weight_decay,seed,tuned,options,worker_version,threads_used,outcome,runs_ok,runs_failed,rank,"
-      "ratio_to_best,verdict,paired_rounds,paired_ratio,paired_ratio_low,paired_ratio_high,interleaved,image_ns,image_ns_low,image_ns_high,step_ns,step_ns_low,step_ns_high,images_per_s,flops_per_s,"
-      "peak_rss_bytes,last_loss,flags,failure,reason,reproducer,fingerprint,parameters,forward_flops_per_image\r\n"
-      "pond,pond-id,7419fde170bedea7,reference,lenet,mnist,cpu,0,64,f32,train,fixed,0,0,0,"
-      "0.01,0.9,0.0005,1,no,,1.0,2,ok,1,0,1,"
-      "1.0,,,,,,,10000000.0,9900000.0,10100000.0,640000000.0,633600000.0,646400000.0,100.0,1375800000.0,"
-      "6291456,0.125,,,,,00000000deadbeef,431080,4586000\r\n"
-      "pond,pond-id,5cba0275098bee48,torch,lenet,mnist,cpu,0,64,f32,train,fixed,0,0,0,"
-      "0.01,0.9,0.0005,1,no,,,2,unsupported,0,1,,"
-      ",,,,,,,,,,,,,,,"
-      ",,,unsupported,\"not installed: pip install \"\"torch\"\" <2>\","
-      "tench run --worker torch --network lenet --data mnist --batch 64,00000000deadbeef,431080,4586000\r\n");
+  builder.Add(
+      FailedRun("torch", Outcome::kUnsupported, "not installed: pip install \"torch\" <2>"));
+  EXPECT_EQ(RenderCsv(std::move(builder).Finish()),
+            "machine,machine_id,cell_id,worker,network,data,device,threads,batch,precision,phase,"
+            "input,images,labels,length,"
+            "lr,momentum,weight_decay,seed,tuned,options,worker_version,threads_used,outcome,runs_"
+            "ok,runs_failed,rank,"
+            "ratio_to_best,verdict,paired_rounds,paired_ratio,paired_ratio_low,paired_ratio_high,"
+            "interleaved,image_ns,image_ns_low,image_ns_high,step_ns,step_ns_low,step_ns_high,"
+            "images_per_s,flops_per_s,"
+            "peak_rss_bytes,last_loss,flags,failure,reason,reproducer,fingerprint,parameters,"
+            "forward_flops_per_image\r\n"
+            "pond,pond-id,7419fde170bedea7,reference,lenet,mnist,cpu,0,64,f32,train,fixed,0,0,0,"
+            "0.01,0.9,0.0005,1,no,,1.0,2,ok,1,0,1,"
+            "1.0,,,,,,,10000000.0,9900000.0,10100000.0,640000000.0,633600000.0,646400000.0,100.0,"
+            "1375800000.0,"
+            "6291456,0.125,,,,,00000000deadbeef,431080,4586000\r\n"
+            "pond,pond-id,5cba0275098bee48,torch,lenet,mnist,cpu,0,64,f32,train,fixed,0,0,0,"
+            "0.01,0.9,0.0005,1,no,,,2,unsupported,0,1,,"
+            ",,,,,,,,,,,,,,,"
+            ",,,unsupported,\"not installed: pip install \"\"torch\"\" <2>\","
+            "tench run --worker torch --network lenet --data mnist --batch "
+            "64,00000000deadbeef,431080,4586000\r\n");
 }
 
 TEST(CsvTest, NamesEveryAxis) {

@@ -16,7 +16,8 @@ std::vector<std::string> Cells(const ProfileRow& row, double total_ns) {
   const auto calls = static_cast<double>(std::max<int64_t>(1, row.calls));
   const auto time_ns = static_cast<double>(row.time_ns);
   const auto rate = [&](int64_t amount) {
-    return amount > 0 && time_ns > 0 ? fmt::format("{:.1f}", static_cast<double>(amount) / time_ns) : std::string();
+    return amount > 0 && time_ns > 0 ? fmt::format("{:.1f}", static_cast<double>(amount) / time_ns)
+                                     : std::string();
   };
   const auto bytes = static_cast<int64_t>(static_cast<double>(row.bytes) / calls);
   return {fmt::format("{:.1f} %", 100 * time_ns / total_ns),
@@ -38,8 +39,14 @@ std::string ProfileText(std::span<const ProfileRow> rows) {
   double total_ns = 0;
   for (const ProfileRow& row : sorted) total_ns += static_cast<double>(row.time_ns);
   if (total_ns == 0) return "The profile is empty.\n";
-  TextTable table({{"share", Align::kRight}, {"time", Align::kRight}, {"GFLOP/s", Align::kRight},
-                   {"memory", Align::kRight}, {"GB/s", Align::kRight}, {"layer"}, {"direction"}, {"kernel"}});
+  TextTable table({{"share", Align::kRight},
+                   {"time", Align::kRight},
+                   {"GFLOP/s", Align::kRight},
+                   {"memory", Align::kRight},
+                   {"GB/s", Align::kRight},
+                   {"layer"},
+                   {"direction"},
+                   {"kernel"}});
   ProfileRow rest;
   int64_t small = 0;
   for (const ProfileRow& row : sorted) {
@@ -57,8 +64,8 @@ std::string ProfileText(std::span<const ProfileRow> rows) {
     rest.layer = fmt::format("({} more)", small);
     table.AddRow(Cells(rest, total_ns));
   }
-  return fmt::format("Kernels of one step, mean over {} steps with the warm-up:\n{}", sorted.front().calls,
-                     table.Render());
+  return fmt::format("Kernels of one step, mean over {} steps with the warm-up:\n{}",
+                     sorted.front().calls, table.Render());
 }
 
 }  // namespace tench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A profile as a table for a terminal: what each kernel of each layer costs in one step, the dearest first.
+// A profile as a table for a terminal: what each kernel of each layer costs in one step, the
+// dearest first.
 
 #include <span>
 #include <string>

@@ -24,7 +24,9 @@ TEST(ProfileTextTest, ShowsTheDearestFirstPerStepAndSumsUpTheSmall) {
             " 0.0 %  150 ns              64 B   0.4  (2 more)\n");
 }
 
-TEST(ProfileTextTest, AnEmptyProfileSaysSo) { EXPECT_EQ(ProfileText({}), "The profile is empty.\n"); }
+TEST(ProfileTextTest, AnEmptyProfileSaysSo) {
+  EXPECT_EQ(ProfileText({}), "The profile is empty.\n");
+}
 
 }  // namespace
 }  // namespace tench

@@ -51,7 +51,9 @@ Json StudyToJson(const Ranking& ranking, const StudyRecord& study) {
           {"host", host.is_discarded() ? Json(nullptr) : std::move(host)}};
 }
 
-std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace
 
@@ -76,7 +78,8 @@ Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   PutPaired(json, row);
   PutEstimate(json, "image_ns", image_ns);
   PutEstimate(json, "step_ns", row.step_ns);
-  json["images_per_s"] = image_ns && image_ns->value > 0 ? RealToJson(1e9 / image_ns->value) : Json(nullptr);
+  json["images_per_s"] =
+      image_ns && image_ns->value > 0 ? RealToJson(1e9 / image_ns->value) : Json(nullptr);
   json["flops_per_s"] = OptionalToJson(row.flops_per_s);
   json["peak_rss_bytes"] = OptionalToJson(row.peak_rss_bytes);
   json["last_loss"] = OptionalToJson(row.last_loss);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A ranking for programs: {"studies": […], "rows": [{…}, …]}, one flat object per cell, all axes and numbers, with
-// units in the names; what was not measured is null. csv.h writes the same rows.
+// A ranking for programs: {"studies": […], "rows": [{…}, …]}, one flat object per cell, all axes
+// and numbers, with units in the names; what was not measured is null. csv.h writes the same rows.
 
 #include <string>
 

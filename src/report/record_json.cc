@@ -6,7 +6,8 @@
 namespace tench {
 namespace {
 
-// Text that the worker or an older version wrote: embedded as JSON when it is, as a string when it is not.
+// Text that the worker or an older version wrote: embedded as JSON when it is, as a string when it
+// is not.
 Json Embedded(const std::string& text) {
   if (text.empty()) return nullptr;
   Json json = Json::parse(text, nullptr, false);
@@ -94,7 +95,8 @@ std::optional<double> FlopsPerSecond(const RunRecord& record) {
 }
 
 std::optional<int64_t> PeakMemoryBytes(const RunRecord& record) {
-  const auto& [a, b] = std::pair(record.summary.steps_peak_rss_bytes, record.summary.sampled_peak_rss_bytes);
+  const auto& [a, b] =
+      std::pair(record.summary.steps_peak_rss_bytes, record.summary.sampled_peak_rss_bytes);
   if (a && b) return std::max(*a, *b);
   return a ? a : b;
 }

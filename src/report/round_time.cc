@@ -20,7 +20,8 @@ std::map<Key, RoundTime> ByStudy(std::span<const RoundTime> times) {
   return rounds;
 }
 
-// Round 3 of the cell's first study meets round 3 of the other's first study, whatever their ids are.
+// Round 3 of the cell's first study meets round 3 of the other's first study, whatever their ids
+// are.
 std::map<Key, RoundTime> ByNumber(std::span<const RoundTime> times) {
   std::map<Key, RoundTime> rounds;
   int64_t number = -1, study = 0;
@@ -33,9 +34,12 @@ std::map<Key, RoundTime> ByNumber(std::span<const RoundTime> times) {
   return rounds;
 }
 
-double TimeOf(const RoundTime& round, StepTime time) { return time == StepTime::kShortest ? round.shortest_ns : round.image_ns; }
+double TimeOf(const RoundTime& round, StepTime time) {
+  return time == StepTime::kShortest ? round.shortest_ns : round.image_ns;
+}
 
-std::vector<RoundPair> Meet(const std::map<Key, RoundTime>& a, const std::map<Key, RoundTime>& b, StepTime time) {
+std::vector<RoundPair> Meet(const std::map<Key, RoundTime>& a, const std::map<Key, RoundTime>& b,
+                            StepTime time) {
   std::vector<RoundPair> pairs;
   for (const auto& [key, round] : a) {
     const auto other = b.find(key);
@@ -51,9 +55,12 @@ std::vector<RoundPair> Meet(const std::map<Key, RoundTime>& a, const std::map<Ke
 std::optional<RoundTime> RoundTimeOf(const RunRecord& run) {
   const std::optional<double> image_ns = ImageNs(run);
   if (run.outcome != Outcome::kOk || !image_ns) return std::nullopt;
-  RoundTime time{run.study, run.round, run.attempt, run.id, *image_ns, *image_ns, run.summary.sentinel(), false, false};
+  RoundTime time{
+      run.study, run.round, run.attempt, run.id, *image_ns, *image_ns, run.summary.sentinel(),
+      false,     false};
   // A log that was imported may know no more than one time.
-  if (run.summary.step_ns_min) time.shortest_ns *= *run.summary.step_ns_min / *run.summary.step_ns_median;
+  if (run.summary.step_ns_min)
+    time.shortest_ns *= *run.summary.step_ns_min / *run.summary.step_ns_median;
   return time;
 }
 
@@ -62,7 +69,7 @@ void StudyNoise::Add(const RunRecord& run) {
 }
 
 void StudyNoise::MarkDisturbed(std::span<RoundTime> times) const {
-  std::map<int64_t, std::vector<double>> shortest_ns;   // by study
+  std::map<int64_t, std::vector<double>> shortest_ns;  // by study
   for (const RoundTime& time : times) {
     if (time.study != 0) shortest_ns[time.study].push_back(time.shortest_ns);
   }
@@ -72,7 +79,8 @@ void StudyNoise::MarkDisturbed(std::span<RoundTime> times) const {
     const auto study = studies_.find(time.study);
     const double usual = time.study == 0 ? 0 : usual_ns[time.study];
     time.slow = usual > 0 && time.shortest_ns > kSlowAbove * usual;
-    time.disturbed = time.slow || (study != studies_.end() && study->second.Disturbed(time.sentinel));
+    time.disturbed =
+        time.slow || (study != studies_.end() && study->second.Disturbed(time.sentinel));
   }
 }
 
@@ -92,15 +100,16 @@ std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times) {
   });
   std::vector<RoundTime> counted;
   for (const RoundTime& time : times) {
-    const bool again =
-        !counted.empty() && time.study != 0 && counted.back().study == time.study && counted.back().round == time.round;
+    const bool again = !counted.empty() && time.study != 0 && counted.back().study == time.study &&
+                       counted.back().round == time.round;
     if (again) counted.pop_back();
     counted.push_back(time);
   }
   return counted;
 }
 
-Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b, const PairingRule& rule) {
+Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b,
+                   const PairingRule& rule) {
   Pairing pairing;
   if (rule.source == Source::kSameStore) pairing.rounds = Meet(ByStudy(a), ByStudy(b), rule.time);
   if (pairing.rounds.empty()) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A cell's time in one round of one study, and the pairing of two cells' rounds. Cells of one study meet within each
-// round, where the machine was in the same mood; cells that share no study meet by the number of the round, and
-// `interleaved` says that they were not measured side by side. Single runs (study 0) have no round and pair with
-// nothing.
+// A cell's time in one round of one study, and the pairing of two cells' rounds. Cells of one study
+// meet within each round, where the machine was in the same mood; cells that share no study meet by
+// the number of the round, and `interleaved` says that they were not measured side by side. Single
+// runs (study 0) have no round and pair with nothing.
 //
-// What is compared is, unless asked otherwise, what a step takes when nothing disturbs it: each run's shortest. On a
-// machine with neighbours the median of a short run tells more about them than about the run. Pure.
+// What is compared is, unless asked otherwise, what a step takes when nothing disturbs it: each
+// run's shortest. On a machine with neighbours the median of a short run tells more about them than
+// about the run. Pure.
 
 #include <cstdint>
 #include <map>
@@ -22,8 +23,8 @@ namespace tench {
 
 struct RoundTime {
   int64_t study = 0, round = 0, attempt = 0;
-  int64_t run = 0;  // its id in the store
-  double image_ns = 0;  // of the run's median step
+  int64_t run = 0;         // its id in the store
+  double image_ns = 0;     // of the run's median step
   double shortest_ns = 0;  // per image too, of its shortest step
   SentinelReadings sentinel;
   bool disturbed = false;
@@ -33,7 +34,8 @@ struct RoundTime {
 // Of an `ok` run that has a time.
 std::optional<RoundTime> RoundTimeOf(const RunRecord& run);
 
-// The noise of every study of one store, from all of its runs. Single runs have no study to be measured by.
+// The noise of every study of one store, from all of its runs. Single runs have no study to be
+// measured by.
 class StudyNoise {
  public:
   void Add(const RunRecord& run);
@@ -46,8 +48,8 @@ class StudyNoise {
   std::map<int64_t, NoiseProfile> studies_;
 };
 
-// Of several attempts at one round the last undisturbed one counts, otherwise the last that was not slow, otherwise the
-// last. Ordered by study and round; single runs are all kept.
+// Of several attempts at one round the last undisturbed one counts, otherwise the last that was not
+// slow, otherwise the last. Ordered by study and round; single runs are all kept.
 std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times);
 
 // Which of a run's step times are compared.
@@ -75,6 +77,7 @@ struct PairingRule {
 };
 
 // Both are CountedTimes.
-Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b, const PairingRule& rule = {});
+Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b,
+                   const PairingRule& rule = {});
 
 }  // namespace tench

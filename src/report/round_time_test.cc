@@ -51,7 +51,8 @@ TEST(RoundTimeTest, SingleRunsPairWithNothing) {
 }
 
 TEST(RoundTimeTest, TheLastAttemptAtARoundCounts) {
-  const std::vector<RoundTime> times = CountedTimes({Time(1, 1, 20, 1), Time(1, 0, 10), Time(1, 1, 30, 0)});
+  const std::vector<RoundTime> times =
+      CountedTimes({Time(1, 1, 20, 1), Time(1, 0, 10), Time(1, 1, 30, 0)});
   ASSERT_EQ(times.size(), 2u);
   EXPECT_EQ(times[0].image_ns, 10);
   EXPECT_EQ(times[1].image_ns, 20);
@@ -82,7 +83,8 @@ TEST(RoundTimeTest, RunsAreDisturbedByTheMeasureOfTheirStudy) {
     }
   }
   noise.MarkDisturbed(times);
-  for (const RoundTime& time : times) EXPECT_EQ(time.disturbed, time.round == 4) << time.study << " " << time.round;
+  for (const RoundTime& time : times)
+    EXPECT_EQ(time.disturbed, time.round == 4) << time.study << " " << time.round;
   const auto summaries = noise.Summaries();
   ASSERT_EQ(summaries.size(), 2u);
   EXPECT_EQ(summaries.at(1).runs, 9);
@@ -90,7 +92,8 @@ TEST(RoundTimeTest, RunsAreDisturbedByTheMeasureOfTheirStudy) {
 }
 
 TEST(RoundTimeTest, ARunThatWasSlowAllAlongGivesWayToItsRepeat) {
-  std::vector<RoundTime> times = {Time(1, 0, 100), Time(1, 1, 160), Time(1, 2, 101), Time(1, 3, 99), Time(1, 1, 102, 1)};
+  std::vector<RoundTime> times = {Time(1, 0, 100), Time(1, 1, 160), Time(1, 2, 101), Time(1, 3, 99),
+                                  Time(1, 1, 102, 1)};
   StudyNoise().MarkDisturbed(times);
   EXPECT_TRUE(times[1].slow);
   EXPECT_TRUE(times[1].disturbed);

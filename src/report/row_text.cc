@@ -11,7 +11,8 @@ namespace {
 
 // Four digits, and no exponent before it is needed.
 std::string Digits(double value) {
-  return std::abs(value) >= 1000 && std::abs(value) < 1e7 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+  return std::abs(value) >= 1000 && std::abs(value) < 1e7 ? fmt::format("{:.0f}", value)
+                                                          : fmt::format("{:.4g}", value);
 }
 
 std::string WorkerTitle(const std::string& worker, const std::string& version,
@@ -36,7 +37,9 @@ std::string SharedTitle(const Cell& cell, std::span<const size_t> left_out) {
   const auto is_left_out = [&](size_t axis) {
     return std::find(left_out.begin(), left_out.end(), axis) != left_out.end();
   };
-  const auto add = [&](std::string_view text) { title += fmt::format("{}{}", title.empty() ? "" : ", ", text); };
+  const auto add = [&](std::string_view text) {
+    title += fmt::format("{}{}", title.empty() ? "" : ", ", text);
+  };
   if (!is_left_out(kAxisNetwork)) add(cell.Text(kAxisNetwork));
   if (!is_left_out(kAxisData) && !cell.Text(kAxisData).empty()) {
     title += (title.empty() ? "on " : " on ") + cell.Text(kAxisData);
@@ -44,8 +47,8 @@ std::string SharedTitle(const Cell& cell, std::span<const size_t> left_out) {
   if (!is_left_out(kAxisBatch)) add(fmt::format("batch {}", cell.Integer(kAxisBatch)));
   if (!is_left_out(kAxisPhase)) add(cell.Text(kAxisPhase));
   for (size_t i = 0; i < Axes().size(); ++i) {
-    const bool said =
-        i == kAxisWorker || i == kAxisNetwork || i == kAxisData || i == kAxisBatch || i == kAxisPhase || is_left_out(i);
+    const bool said = i == kAxisWorker || i == kAxisNetwork || i == kAxisData || i == kAxisBatch ||
+                      i == kAxisPhase || is_left_out(i);
     if (!said && cell.values[i] != Axes()[i].fallback)
       add(fmt::format("{}={}", Axes()[i].name, Axes()[i].Print(cell.values[i])));
   }
@@ -57,7 +60,8 @@ std::string PlainLine(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     // The second control block of Unicode is two bytes in UTF-8, and terminals obey it.
-    const bool is_c1 = byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    const bool is_c1 =
+        byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
     if (is_c1) ++i;
     line += byte < 0x20 || byte == 0x7f || is_c1 ? ' ' : text[i];
   }
@@ -67,9 +71,10 @@ std::string PlainLine(std::string_view text) {
 RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
   RowText text;
   text.rank = row.rank > 0 ? fmt::format("{}", row.rank) : "";
-  text.name = PlainLine(VariesWorker(ranking) ? WorkerTitle(row.worker, row.worker_version, row.options)
-                        : ranking.by == kByMachine ? std::get<std::string>(row.by)
-                                                   : Axes()[*ranking.by].Print(row.by));
+  text.name =
+      PlainLine(VariesWorker(ranking) ? WorkerTitle(row.worker, row.worker_version, row.options)
+                : ranking.by == kByMachine ? std::get<std::string>(row.by)
+                                           : Axes()[*ranking.by].Print(row.by));
   if (row.step_ns) {
     const Estimate image = PerImage(ranking, group, row);
     text.image_time = HumanNs(image.value);
@@ -86,7 +91,8 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   if (row.against_best) text.verdict = Name(row.verdict) + (row.interleaved ? "" : "*");
   text.outcome = Name(row.outcome);
   if (const int64_t runs = row.runs_ok + row.runs_failed; runs > 1 || row.runs_failed > 0) {
-    text.outcome += fmt::format(" {}/{}", row.outcome == Outcome::kOk ? row.runs_ok : row.runs_failed, runs);
+    text.outcome +=
+        fmt::format(" {}/{}", row.outcome == Outcome::kOk ? row.runs_ok : row.runs_failed, runs);
   }
   text.flags = PlainLine(Join(row.flags, ", "));
   return text;
@@ -113,24 +119,30 @@ std::string CellTitle(const Ranking& ranking, const RankGroup& group, const Rank
 std::string FailureTitle(const RankRow& row) {
   if (row.runs_failed == 0) return Name(row.outcome);
   const int64_t runs = row.runs_ok + row.runs_failed;
-  return fmt::format("{}, {} of {} run{}", Name(row.failure), row.runs_failed, runs, runs == 1 ? "" : "s");
+  return fmt::format("{}, {} of {} run{}", Name(row.failure), row.runs_failed, runs,
+                     runs == 1 ? "" : "s");
 }
 
 std::string NoiseLine(const NoiseSummary& noise) {
   const auto percent = [](double slowdown) { return (slowdown - 1) * 100; };
-  std::string line = fmt::format("noise: around {} runs the sentinel was {:.0f} % above its median (median), {:.0f} % (95 % of runs below)", noise.runs,
-                                 percent(noise.usual_slowdown), percent(noise.high_slowdown));
-  line += fmt::format("; {} run{} disturbed (more than {:.0f} %)", noise.disturbed, noise.disturbed == 1 ? "" : "s", percent(kDisturbedAbove));
+  std::string line = fmt::format(
+      "noise: around {} runs the sentinel was {:.0f} % above its median (median), {:.0f} % (95 % "
+      "of runs below)",
+      noise.runs, percent(noise.usual_slowdown), percent(noise.high_slowdown));
+  line += fmt::format("; {} run{} disturbed (more than {:.0f} %)", noise.disturbed,
+                      noise.disturbed == 1 ? "" : "s", percent(kDisturbedAbove));
   return line;
 }
 
 std::vector<std::string> StudyLines(const Ranking& ranking) {
   std::vector<std::string> lines;
   for (const StudyRecord& study : ranking.studies) {
-    lines.push_back(PlainLine(fmt::format("study {}: {} on {}, begun {}, {} cells × {} rounds planned{}", study.id,
-                                          study.suite, study.machine, study.started_utc, study.cells, study.rounds,
-                                          study.filter.empty() ? "" : ", only " + study.filter)));
-    if (const auto noise = ranking.noise.find(study.id); noise != ranking.noise.end()) lines.push_back(NoiseLine(noise->second));
+    lines.push_back(
+        PlainLine(fmt::format("study {}: {} on {}, begun {}, {} cells × {} rounds planned{}",
+                              study.id, study.suite, study.machine, study.started_utc, study.cells,
+                              study.rounds, study.filter.empty() ? "" : ", only " + study.filter)));
+    if (const auto noise = ranking.noise.find(study.id); noise != ranking.noise.end())
+      lines.push_back(NoiseLine(noise->second));
   }
   return lines;
 }

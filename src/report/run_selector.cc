@@ -39,8 +39,10 @@ bool IsFile(const std::string& text) {
   return text.ends_with(".db") || std::filesystem::is_regular_file(text, ignored);
 }
 
-Status SetOnce(std::string& known, const std::string& value, std::string_view what, std::string_view text) {
-  if (!known.empty() && known != value) return Failed("'{}' names two {}", Printable(text, 60), what);
+Status SetOnce(std::string& known, const std::string& value, std::string_view what,
+               std::string_view text) {
+  if (!known.empty() && known != value)
+    return Failed("'{}' names two {}", Printable(text, 60), what);
   known = value;
   return Ok();
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which runs are meant. A RunSelector is what --only says: "axis=value,value;axis=…" over the axes, "option.NAME", and
-// besides them "machine" (label or id) and "version" (of the worker). A Selection is one side of `tench compare`: a
-// study, a results file, a worker or such a filter, or several of them joined by ';'. Parsing is pure but for one look
-// at whether a name is that of a file.
+// Which runs are meant. A RunSelector is what --only says: "axis=value,value;axis=…" over the axes,
+// "option.NAME", and besides them "machine" (label or id) and "version" (of the worker). A
+// Selection is one side of `tench compare`: a study, a results file, a worker or such a filter, or
+// several of them joined by ';'. Parsing is pure but for one look at whether a name is that of a
+// file.
 
 #include <filesystem>
 #include <optional>
@@ -39,11 +40,13 @@ struct Selection {
   RunSelector runs;
 };
 
-// "3", "latest", "before.db", "torch", "worker=torch;threads=1", "before.db;study=2", "machine=pond;device=gpu", …
+// "3", "latest", "before.db", "torch", "worker=torch;threads=1", "before.db;study=2",
+// "machine=pond;device=gpu", …
 Result<Selection> ParseSelection(std::string_view text);
 
-// What the two sides differ in: the names that only one of them restricts, or both to different values. Different
-// studies or files may hold different versions of a worker, and different files different machines.
+// What the two sides differ in: the names that only one of them restricts, or both to different
+// values. Different studies or files may hold different versions of a worker, and different files
+// different machines.
 std::set<std::string> ComparedAxes(const Selection& a, const Selection& b);
 
 }  // namespace tench

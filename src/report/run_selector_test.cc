@@ -31,7 +31,8 @@ TEST(RunSelectorTest, ASideIsAStudyAFileAWorkerOrAFilter) {
   EXPECT_EQ(Parsed("torch").runs.cells.terms[0].first, "worker");
   EXPECT_THAT(Parsed("torch@2.15").runs.cells.terms[0].second, ElementsAre("torch@2.15"));
   EXPECT_EQ(Parsed("option.layout=nhwc").runs.cells.terms[0].first, "option.layout");
-  const Selection all = Parsed("after.db; study=2; worker=torch,native; threads=1; machine=pond; version=2.15.0");
+  const Selection all =
+      Parsed("after.db; study=2; worker=torch,native; threads=1; machine=pond; version=2.15.0");
   EXPECT_EQ(all.database, "after.db");
   EXPECT_EQ(all.study, "2");
   EXPECT_EQ(all.runs.cells.terms.size(), 2u);
@@ -51,7 +52,8 @@ TEST(RunSelectorTest, BadSidesAreRefusedInWords) {
 
 TEST(RunSelectorTest, MachinesMatchByLabelOrIdAndVersionsExactly) {
   const RunRecord run = TestRun();
-  const std::vector<std::string> label = {"machine=pond"}, id = {"machine=pond-id"}, other = {"machine=lake"};
+  const std::vector<std::string> label = {"machine=pond"}, id = {"machine=pond-id"},
+                                 other = {"machine=lake"};
   EXPECT_TRUE(ParseSelector(label)->Matches(run));
   EXPECT_TRUE(ParseSelector(id)->Matches(run));
   EXPECT_FALSE(ParseSelector(other)->Matches(run));
@@ -62,11 +64,14 @@ TEST(RunSelectorTest, MachinesMatchByLabelOrIdAndVersionsExactly) {
 }
 
 TEST(RunSelectorTest, WhatBothSidesSayAlikeIsNotCompared) {
-  EXPECT_THAT(ComparedAxes(Parsed("torch;batch=16,32"), Parsed("native;batch=32,16")), ElementsAre("worker"));
+  EXPECT_THAT(ComparedAxes(Parsed("torch;batch=16,32"), Parsed("native;batch=32,16")),
+              ElementsAre("worker"));
   EXPECT_THAT(ComparedAxes(Parsed("threads=1"), Parsed("threads=2")), ElementsAre("threads"));
-  EXPECT_THAT(ComparedAxes(Parsed("threads=1"), Parsed("worker=x")), ElementsAre("threads", "worker"));
+  EXPECT_THAT(ComparedAxes(Parsed("threads=1"), Parsed("worker=x")),
+              ElementsAre("threads", "worker"));
   EXPECT_THAT(ComparedAxes(Parsed("1"), Parsed("2")), ElementsAre(kVersionAxis));
-  EXPECT_THAT(ComparedAxes(Parsed("a.db"), Parsed("b.db")), ElementsAre(kMachineAxis, kVersionAxis));
+  EXPECT_THAT(ComparedAxes(Parsed("a.db"), Parsed("b.db")),
+              ElementsAre(kMachineAxis, kVersionAxis));
   EXPECT_THAT(ComparedAxes(Parsed("a.db;torch"), Parsed("a.db;torch")), IsEmpty());
 }
 

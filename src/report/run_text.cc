@@ -22,26 +22,33 @@ void AppendTimes(std::string& out, const RunRecord& record) {
     step += fmt::format("  (95 %: {} … {})", HumanNs(*s.step_ns_low), HumanNs(*s.step_ns_high));
   Row(out, "time per step", step);
   Row(out, "time per image", HumanNs(*ImageNs(record)));
-  if (const auto rate = ImagesPerSecond(record)) Row(out, "images per s", fmt::format("{:.4g}", *rate));
+  if (const auto rate = ImagesPerSecond(record))
+    Row(out, "images per s", fmt::format("{:.4g}", *rate));
   if (const auto rate = FlopsPerSecond(record)) {
     Row(out, "GFLOP/s",
-        fmt::format("{:.4g}  ({:.4g} GFLOP per step)", *rate / 1e9, static_cast<double>(record.step_flops) / 1e9));
+        fmt::format("{:.4g}  ({:.4g} GFLOP per step)", *rate / 1e9,
+                    static_cast<double>(record.step_flops) / 1e9));
   }
   Row(out, "on the clock", OnTheClock(record.cell));
   Row(out, "steps",
-      fmt::format(
-          "{} timed, {} warm-up{}", s.steps, s.warmup_steps,
-          s.converged.value_or(true) ? "" : "; the time limit came before the interval was good (unconverged)"));
-  if (s.input_ns_median) Row(out, "time per input", HumanNs(*s.input_ns_median) + "  (apart from the step)");
+      fmt::format("{} timed, {} warm-up{}", s.steps, s.warmup_steps,
+                  s.converged.value_or(true)
+                      ? ""
+                      : "; the time limit came before the interval was good (unconverged)"));
+  if (s.input_ns_median)
+    Row(out, "time per input", HumanNs(*s.input_ns_median) + "  (apart from the step)");
 }
 
 void AppendCosts(std::string& out, const RunRecord& record) {
   const RunSummary& s = record.summary;
-  if (s.first_loss && s.last_loss) Row(out, "loss", fmt::format("{:.6g} -> {:.6g}", *s.first_loss, *s.last_loss));
+  if (s.first_loss && s.last_loss)
+    Row(out, "loss", fmt::format("{:.6g} -> {:.6g}", *s.first_loss, *s.last_loss));
   if (s.steps_peak_rss_bytes) {
     Row(out, "peak memory",
-        fmt::format("{} in the steps, {} in the build, {} before", HumanBytes(*s.steps_peak_rss_bytes),
-                    HumanBytes(s.build_peak_rss_bytes.value_or(0)), HumanBytes(s.rss_before_build_bytes.value_or(0))));
+        fmt::format("{} in the steps, {} in the build, {} before",
+                    HumanBytes(*s.steps_peak_rss_bytes),
+                    HumanBytes(s.build_peak_rss_bytes.value_or(0)),
+                    HumanBytes(s.rss_before_build_bytes.value_or(0))));
   } else if (s.sampled_peak_rss_bytes && (s.build_ns || record.outcome == Outcome::kOutOfMemory)) {
     Row(out, "peak memory", HumanBytes(*s.sampled_peak_rss_bytes) + "  (sampled)");
   }
@@ -49,34 +56,41 @@ void AppendCosts(std::string& out, const RunRecord& record) {
   if (s.build_ns) {
     Row(out, "build",
         HumanNs(static_cast<double>(*s.build_ns)) +
-            (s.hello_ns ? fmt::format("  (start-up {})", HumanNs(static_cast<double>(*s.hello_ns))) : ""));
+            (s.hello_ns ? fmt::format("  (start-up {})", HumanNs(static_cast<double>(*s.hello_ns)))
+                        : ""));
   }
-  if (s.cpu_per_wall) Row(out, "CPU per wall", fmt::format("{:.2f}  (threads: {})", *s.cpu_per_wall, record.threads));
+  if (s.cpu_per_wall)
+    Row(out, "CPU per wall", fmt::format("{:.2f}  (threads: {})", *s.cpu_per_wall, record.threads));
   if (s.cpu_energy_j) Row(out, "CPU energy", fmt::format("{:.1f} J", *s.cpu_energy_j));
   if (s.gpu_power_w_mean) {
     Row(out, "GPU",
-        fmt::format("{:.0f} % use, {:.1f} W mean, {:.1f} W peak, {}", s.gpu_use_mean.value_or(0), *s.gpu_power_w_mean,
-                    s.gpu_power_w_peak.value_or(0), HumanBytes(s.gpu_memory_peak_bytes.value_or(0))));
+        fmt::format("{:.0f} % use, {:.1f} W mean, {:.1f} W peak, {}", s.gpu_use_mean.value_or(0),
+                    *s.gpu_power_w_mean, s.gpu_power_w_peak.value_or(0),
+                    HumanBytes(s.gpu_memory_peak_bytes.value_or(0))));
   }
 }
 
 void AppendDetails(std::string& out, const RunRecord& record) {
   Row(out, "network",
-      fmt::format("{} parameters, {:.4g} GFLOP forward per image, fingerprint {}", record.parameters,
-                  static_cast<double>(record.forward_flops_per_image) / 1e9, record.fingerprint));
+      fmt::format("{} parameters, {:.4g} GFLOP forward per image, fingerprint {}",
+                  record.parameters, static_cast<double>(record.forward_flops_per_image) / 1e9,
+                  record.fingerprint));
   Row(out, "cell", record.cell_id);
-  Row(out, "overhead", HumanNs(static_cast<double>(record.summary.overhead_ns)) + "  (outside the worker's own work)");
+  Row(out, "overhead",
+      HumanNs(static_cast<double>(record.summary.overhead_ns)) +
+          "  (outside the worker's own work)");
   const Json worker = Json::parse(record.worker_json, nullptr, false);
   if (worker.is_object() && worker.contains("libraries")) {
     for (const Json& library : worker["libraries"])
       Row(out, "library", library.is_string() ? library.get<std::string>() : "?");
   }
-  for (const auto& [name, text] :
-       {std::pair("choice", &record.choices_json), std::pair("environment", &record.environment_json)}) {
+  for (const auto& [name, text] : {std::pair("choice", &record.choices_json),
+                                   std::pair("environment", &record.environment_json)}) {
     const Json values = Json::parse(*text, nullptr, false);
     if (!values.is_object()) continue;
     for (const auto& [key, value] : values.items()) {
-      Row(out, name, fmt::format("{}={}", key, value.is_string() ? value.get<std::string>() : value.dump()));
+      Row(out, name,
+          fmt::format("{}={}", key, value.is_string() ? value.get<std::string>() : value.dump()));
     }
   }
 }
@@ -85,14 +99,17 @@ void AppendDetails(std::string& out, const RunRecord& record) {
 
 std::string_view FlagMeaning(std::string_view flag) {
   if (flag == "negative_loss")
-    return "the loss was below zero, which a cross-entropy cannot be: a known fault of Caffe when it over-fits one class (BVLC/caffe#3029)";
-  if (flag == "imported") return "read from an old log (tench import): neither measured nor verified here";
+    return "the loss was below zero, which a cross-entropy cannot be: a known fault of Caffe when "
+           "it over-fits one class (BVLC/caffe#3029)";
+  if (flag == "imported")
+    return "read from an old log (tench import): neither measured nor verified here";
   return "";
 }
 
 std::string OnTheClock(const Cell& cell) {
-  const std::string input =
-      cell.Text(kAxisInput) == "cycled" ? "; a new batch every step, timed apart" : "; one resident batch";
+  const std::string input = cell.Text(kAxisInput) == "cycled"
+                                ? "; a new batch every step, timed apart"
+                                : "; one resident batch";
   switch (cell.phase()) {
     case Phase::kForward:
       return "forward: inference and its loss" + input;
@@ -107,12 +124,14 @@ std::string OnTheClock(const Cell& cell) {
 std::string RunText(const RunRecord& record, bool verbose) {
   std::string out = fmt::format("{}\n", record.cell.Label());
   Row(out, "outcome", Name(record.outcome) + (record.reason.empty() ? "" : ": " + record.reason));
-  if (!record.worker_version.empty()) Row(out, "worker", record.cell.Text(kAxisWorker) + " " + record.worker_version);
+  if (!record.worker_version.empty())
+    Row(out, "worker", record.cell.Text(kAxisWorker) + " " + record.worker_version);
   AppendTimes(out, record);
   AppendCosts(out, record);
   if (!record.flags.empty()) Row(out, "flags", Join(record.flags, ", "));
   for (const std::string& flag : record.flags) {
-    if (const std::string_view meaning = FlagMeaning(flag); !meaning.empty()) Row(out, flag, meaning);
+    if (const std::string_view meaning = FlagMeaning(flag); !meaning.empty())
+      Row(out, flag, meaning);
   }
   if (verbose) AppendDetails(out, record);
   if (record.outcome != Outcome::kOk) Row(out, "reproduce", record.reproducer);
@@ -125,17 +144,18 @@ std::string LossCurveText(const RunSeries& series) {
   const size_t rows = std::min(count, kCurveRows);
   for (size_t i = 0; i < rows; ++i) {
     const size_t step = rows == 1 ? 0 : i * (count - 1) / (rows - 1);
-    out +=
-        fmt::format("{:>8}  {:.6g}{}\n", step, series.loss[step], step < series.warmup_ns.size() ? "  (warm-up)" : "");
+    out += fmt::format("{:>8}  {:.6g}{}\n", step, series.loss[step],
+                       step < series.warmup_ns.size() ? "  (warm-up)" : "");
   }
   return out;
 }
 
-std::string ProgressText(const Cell& cell, const std::string& stage, int64_t steps, double last_step_ns, double loss,
-                         int64_t rss_bytes, int64_t elapsed_ns) {
-  std::string text =
-      fmt::format("{} {} b{}: {}", cell.Text(kAxisWorker), cell.Text(kAxisNetwork), cell.Integer(kAxisBatch), stage);
-  if (steps > 0) text += fmt::format(", {} steps, {} each, loss {:.4g}", steps, HumanNs(last_step_ns), loss);
+std::string ProgressText(const Cell& cell, const std::string& stage, int64_t steps,
+                         double last_step_ns, double loss, int64_t rss_bytes, int64_t elapsed_ns) {
+  std::string text = fmt::format("{} {} b{}: {}", cell.Text(kAxisWorker), cell.Text(kAxisNetwork),
+                                 cell.Integer(kAxisBatch), stage);
+  if (steps > 0)
+    text += fmt::format(", {} steps, {} each, loss {:.4g}", steps, HumanNs(last_step_ns), loss);
   if (rss_bytes > 0) text += ", " + HumanBytes(rss_bytes);
   return text + fmt::format(", {:.0f} s", static_cast<double>(elapsed_ns) / 1e9);
 }

@@ -29,7 +29,7 @@ struct RowState {
   RankRow row;
   size_t base = 0;  // that it belongs to
   std::string fingerprint;
-  std::vector<RoundTime> times;     // of the ok runs
+  std::vector<RoundTime> times;  // of the ok runs
   int64_t batch = 1;
   std::optional<double> low, high;  // of the newest ok run
   std::vector<Failure> failures;    // `interrupted` among them
@@ -44,8 +44,11 @@ struct Base {
   std::vector<size_t> rows;
 };
 
-// A run that failed early knows neither its worker's version nor its network's fingerprint; it belongs to any.
-bool Compatible(const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; }
+// A run that failed early knows neither its worker's version nor its network's fingerprint; it
+// belongs to any.
+bool Compatible(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() || a == b;
+}
 
 void Adopt(std::string& known, const std::string& value) {
   if (known.empty()) known = value;
@@ -67,7 +70,8 @@ void Count(Failure& failure, const RunRecord& run) {
 
 Estimate EstimateOf(const RowState& state) {
   std::vector<double> sorted;
-  for (const RoundTime& time : state.times) sorted.push_back(time.image_ns * static_cast<double>(state.batch));
+  for (const RoundTime& time : state.times)
+    sorted.push_back(time.image_ns * static_cast<double>(state.batch));
   std::sort(sorted.begin(), sorted.end());
   Estimate estimate{Quantile(sorted, 0.5), state.low, state.high};
   if (sorted.size() < 2 || sorted.front() <= 0) return estimate;
@@ -84,9 +88,12 @@ void Judge(RowState& state, const StudyNoise& noise) {
   const auto attempts = static_cast<int64_t>(state.times.size());
   state.times = CountedTimes(std::move(state.times));
   row.runs_ok -= attempts - static_cast<int64_t>(state.times.size());
-  const bool disturbed = std::any_of(state.times.begin(), state.times.end(), [](const RoundTime& time) { return time.disturbed; });
+  const bool disturbed = std::any_of(state.times.begin(), state.times.end(),
+                                     [](const RoundTime& time) { return time.disturbed; });
   if (disturbed) AddFlags(row, std::array<std::string, 1>{"disturbed"});
-  const auto is_interrupted = [](const Failure& failure) { return failure.outcome == Outcome::kInterrupted; };
+  const auto is_interrupted = [](const Failure& failure) {
+    return failure.outcome == Outcome::kInterrupted;
+  };
   if (row.runs_ok > 0 || state.failures.size() > 1) std::erase_if(state.failures, is_interrupted);
   const Failure* worst = nullptr;
   for (const Failure& failure : state.failures) {
@@ -103,7 +110,8 @@ void Judge(RowState& state, const StudyNoise& noise) {
     row.failure = worst->outcome;
     row.reason = worst->reason;
     row.reproducer = worst->reproducer;
-    if (worst->count >= row.runs_ok || worst->outcome == Outcome::kWrong) row.outcome = worst->outcome;
+    if (worst->count >= row.runs_ok || worst->outcome == Outcome::kWrong)
+      row.outcome = worst->outcome;
   }
   if (!state.times.empty()) {
     row.step_ns = EstimateOf(state);
@@ -131,21 +139,24 @@ void CompareWithBest(std::span<const Contender> order) {
   }
   const std::vector<RatioJudgement> judgements = JudgeTable(tests);
   for (size_t i = 0; i < judgements.size(); ++i) {
-    // Ranks go by medians, verdicts by shortest steps: where the two contradict each other nothing is claimed.
+    // Ranks go by medians, verdicts by shortest steps: where the two contradict each other nothing
+    // is claimed.
     const bool contradicts = judgements[i].verdict == RatioVerdict::kFaster;
     order[i + 1].row->verdict = contradicts ? RatioVerdict::kAmbiguous : judgements[i].verdict;
   }
 }
 
 // Gives ranks by time per image and puts the rows in their order. `times` are those of the rows.
-void RankRows(const Ranking& ranking, std::span<const std::vector<RoundTime>> times, RankGroup& group) {
+void RankRows(const Ranking& ranking, std::span<const std::vector<RoundTime>> times,
+              RankGroup& group) {
   std::vector<Contender> order;
   for (size_t i = 0; i < group.rows.size(); ++i) {
     RankRow& row = group.rows[i];
     if (row.outcome != Outcome::kOk || !row.step_ns) continue;
     order.push_back({PerImage(ranking, group, row).value, &row, &times[i]});
   }
-  std::stable_sort(order.begin(), order.end(), [](const Contender& a, const Contender& b) { return a.image_ns < b.image_ns; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Contender& a, const Contender& b) { return a.image_ns < b.image_ns; });
   for (size_t i = 0; i < order.size(); ++i) {
     order[i].row->rank = static_cast<int64_t>(i) + 1;
     order[i].row->ratio = order[0].image_ns > 0 ? order[i].image_ns / order[0].image_ns : 1;
@@ -171,7 +182,8 @@ class RankingBuilder::Impl {
   Ranking Finish();
 
  private:
-  // The worker's own axis is what a ranking varies anyway, together with the version and the options that belong to it.
+  // The worker's own axis is what a ranking varies anyway, together with the version and the
+  // options that belong to it.
   bool GroupsByWorker() const { return by_.has_value() && *by_ != kAxisWorker; }
   bool ByMachine() const { return by_ == kByMachine; }
   RowState& RowOf(const RunRecord& run);
@@ -213,11 +225,13 @@ RowState& RankingBuilder::Impl::RowOf(const RunRecord& run) {
   RowState* newest = nullptr;
   for (auto each = begin; each != end; ++each) {
     RowState& state = *rows_[each->second];
-    const std::string& machine_id = ByMachine() ? state.row.machine_id : bases_[state.base].machine_id;
+    const std::string& machine_id =
+        ByMachine() ? state.row.machine_id : bases_[state.base].machine_id;
     const bool same_cell = state.row.cell_id == run.cell_id && machine_id == run.machine_id;
-    const bool same_thing =
-        Compatible(state.row.worker_version, run.worker_version) && Compatible(state.fingerprint, run.fingerprint);
-    if (same_cell && same_thing && (newest == nullptr || state.last_run > newest->last_run)) newest = &state;
+    const bool same_thing = Compatible(state.row.worker_version, run.worker_version) &&
+                            Compatible(state.fingerprint, run.fingerprint);
+    if (same_cell && same_thing && (newest == nullptr || state.last_run > newest->last_run))
+      newest = &state;
   }
   if (newest != nullptr) {
     Adopt(newest->row.worker_version, run.worker_version);
@@ -254,7 +268,8 @@ void RankingBuilder::Impl::Add(const RunRecord& run) {
   if (run.parameters > 0) state.parameters = run.parameters;
   if (run.forward_flops_per_image > 0) state.forward_flops_per_image = run.forward_flops_per_image;
   if (run.step_flops > 0) state.step_flops = run.step_flops;
-  if (const auto peak = PeakMemoryBytes(run)) row.peak_rss_bytes = std::max(row.peak_rss_bytes.value_or(0), *peak);
+  if (const auto peak = PeakMemoryBytes(run))
+    row.peak_rss_bytes = std::max(row.peak_rss_bytes.value_or(0), *peak);
   if (run.outcome == Outcome::kOk) {
     ++row.runs_ok;
     row.last_loss = run.summary.last_loss;
@@ -266,36 +281,43 @@ void RankingBuilder::Impl::Add(const RunRecord& run) {
     state.high = run.summary.step_ns_high;
     return;
   }
-  const auto same = std::find_if(state.failures.begin(), state.failures.end(),
-                                 [&](const Failure& failure) { return failure.outcome == run.outcome; });
+  const auto same =
+      std::find_if(state.failures.begin(), state.failures.end(),
+                   [&](const Failure& failure) { return failure.outcome == run.outcome; });
   Count(same != state.failures.end() ? *same : state.failures.emplace_back(), run);
 }
 
 // One group per fingerprint; rows that know none join the first.
 void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
   const size_t first = ranking.groups.size();
-  std::vector<std::vector<std::vector<RoundTime>>> times;   // by group and row
-  std::stable_sort(base.rows.begin(), base.rows.end(),
-                   [&](size_t a, size_t b) { return rows_[a]->fingerprint.empty() < rows_[b]->fingerprint.empty(); });
+  std::vector<std::vector<std::vector<RoundTime>>> times;  // by group and row
+  std::stable_sort(base.rows.begin(), base.rows.end(), [&](size_t a, size_t b) {
+    return rows_[a]->fingerprint.empty() < rows_[b]->fingerprint.empty();
+  });
   for (const size_t index : base.rows) {
-    // Taken out and freed at once: the rows in the making and the finished ones need not be in memory together.
+    // Taken out and freed at once: the rows in the making and the finished ones need not be in
+    // memory together.
     const std::unique_ptr<RowState> owned = std::move(rows_[index]);
     RowState& state = *owned;
     Judge(state, noise_);
-    auto group = std::find_if(ranking.groups.begin() + static_cast<std::ptrdiff_t>(first), ranking.groups.end(),
-                              [&](const RankGroup& g) { return Compatible(g.fingerprint, state.fingerprint); });
+    auto group = std::find_if(
+        ranking.groups.begin() + static_cast<std::ptrdiff_t>(first), ranking.groups.end(),
+        [&](const RankGroup& g) { return Compatible(g.fingerprint, state.fingerprint); });
     if (group == ranking.groups.end()) {
-      group = ranking.groups.insert(group,
-                                    RankGroup{base.cell, base.machine, base.machine_id, state.fingerprint, 0, 0, {}});
+      group = ranking.groups.insert(
+          group, RankGroup{base.cell, base.machine, base.machine_id, state.fingerprint, 0, 0, {}});
       group->rows.reserve(base.rows.size());
       times.emplace_back();
     }
     if (state.parameters > 0) group->parameters = state.parameters;
-    if (state.forward_flops_per_image > 0) group->forward_flops_per_image = state.forward_flops_per_image;
+    if (state.forward_flops_per_image > 0)
+      group->forward_flops_per_image = state.forward_flops_per_image;
     group->rows.push_back(std::move(state.row));
-    times[static_cast<size_t>(group - ranking.groups.begin()) - first].push_back(std::move(state.times));
+    times[static_cast<size_t>(group - ranking.groups.begin()) - first].push_back(
+        std::move(state.times));
   }
-  for (size_t i = first; i < ranking.groups.size(); ++i) RankRows(ranking, times[i - first], ranking.groups[i]);
+  for (size_t i = first; i < ranking.groups.size(); ++i)
+    RankRows(ranking, times[i - first], ranking.groups[i]);
 }
 
 Ranking RankingBuilder::Impl::Finish() {
@@ -309,10 +331,11 @@ Ranking RankingBuilder::Impl::Finish() {
     Split(base, ranking);
     ranking.several_machines |= base.machine_id != bases_.front().machine_id;
   }
-  std::stable_sort(ranking.groups.begin(), ranking.groups.end(), [](const RankGroup& a, const RankGroup& b) {
-    return std::tie(a.cell.values, a.cell.options, a.machine, a.fingerprint) <
-           std::tie(b.cell.values, b.cell.options, b.machine, b.fingerprint);
-  });
+  std::stable_sort(ranking.groups.begin(), ranking.groups.end(),
+                   [](const RankGroup& a, const RankGroup& b) {
+                     return std::tie(a.cell.values, a.cell.options, a.machine, a.fingerprint) <
+                            std::tie(b.cell.values, b.cell.options, b.machine, b.fingerprint);
+                   });
   return ranking;
 }
 
@@ -326,7 +349,8 @@ Cell CellOf(const Ranking& ranking, const RankGroup& group, const RankRow& row) 
 
 Estimate PerImage(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
   Check(row.step_ns.has_value(), "the time per image of a row without a time was asked for");
-  const int64_t batch = ranking.by == size_t{kAxisBatch} ? std::get<int64_t>(row.by) : group.cell.Integer(kAxisBatch);
+  const int64_t batch =
+      ranking.by == size_t{kAxisBatch} ? std::get<int64_t>(row.by) : group.cell.Integer(kAxisBatch);
   const auto images = static_cast<double>(std::max<int64_t>(batch, 1));
   Estimate image = *row.step_ns;
   image.value /= images;
@@ -345,7 +369,8 @@ Ranking RankingBuilder::Finish() && { return impl_->Finish(); }
 int64_t Ranking::FailedRows() const {
   int64_t count = 0;
   for (const RankGroup& group : groups) {
-    count += std::count_if(group.rows.begin(), group.rows.end(), [](const RankRow& row) { return row.HasFailed(); });
+    count += std::count_if(group.rows.begin(), group.rows.end(),
+                           [](const RankRow& row) { return row.HasFailed(); });
   }
   return count;
 }
@@ -353,28 +378,33 @@ int64_t Ranking::FailedRows() const {
 void Ranking::SetStudies(std::vector<StudyRecord> those) {
   studies = std::move(those);
   std::erase_if(noise, [&](const auto& one) {
-    return std::none_of(studies.begin(), studies.end(), [&](const StudyRecord& study) { return study.id == one.first; });
+    return std::none_of(studies.begin(), studies.end(),
+                        [&](const StudyRecord& study) { return study.id == one.first; });
   });
 }
 
-Result<std::vector<StudyRecord>> ReadRuns(Store& store, const RankOptions& options, const std::function<void(const RunRecord&)>& add,
+Result<std::vector<StudyRecord>> ReadRuns(Store& store, const RankOptions& options,
+                                          const std::function<void(const RunRecord&)>& add,
                                           const std::function<void(const RunRecord&)>& observe) {
   std::vector<StudyRecord> studies = TENCH_TRY(store.Studies());
   const auto is_asked = [&](const StudyRecord& study) { return study.id == options.study; };
-  if (options.study && *options.study != 0 && std::none_of(studies.begin(), studies.end(), is_asked)) {
+  if (options.study && *options.study != 0 &&
+      std::none_of(studies.begin(), studies.end(), is_asked)) {
     return Failed("there is no study {}; {}", *options.study,
-                  studies.empty() ? "the file holds none" : fmt::format("the newest is {}", studies.back().id));
+                  studies.empty() ? "the file holds none"
+                                  : fmt::format("the newest is {}", studies.back().id));
   }
   std::set<int64_t> seen;
-  TENCH_TRY(store.ForEachRun({.study = options.study, .cell_id = {}, .run = {}}, [&](const RunRecord& run) {
-    if (!options.only.empty() && !options.only.Matches(run)) {
-      observe(run);
-      return true;
-    }
-    add(run);
-    seen.insert(run.study);
-    return true;
-  }));
+  TENCH_TRY(store.ForEachRun({.study = options.study, .cell_id = {}, .run = {}},
+                             [&](const RunRecord& run) {
+                               if (!options.only.empty() && !options.only.Matches(run)) {
+                                 observe(run);
+                                 return true;
+                               }
+                               add(run);
+                               seen.insert(run.study);
+                               return true;
+                             }));
   std::erase_if(studies, [&](const StudyRecord& study) { return !seen.contains(study.id); });
   return studies;
 }
@@ -382,7 +412,8 @@ Result<std::vector<StudyRecord>> ReadRuns(Store& store, const RankOptions& optio
 Result<Ranking> Rank(Store& store, const RankOptions& options) {
   RankingBuilder builder(options.by);
   std::vector<StudyRecord> studies = TENCH_TRY(ReadRuns(
-      store, options, [&](const RunRecord& run) { builder.Add(run); }, [&](const RunRecord& run) { builder.Observe(run); }));
+      store, options, [&](const RunRecord& run) { builder.Add(run); },
+      [&](const RunRecord& run) { builder.Observe(run); }));
   Ranking ranking = std::move(builder).Finish();
   ranking.SetStudies(std::move(studies));
   return ranking;

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From runs to rows: every cell's runs become one row, and rows that differ only in their worker, its version and its
-// options form a group and are ranked within it by time per image. Pure but for Rank, which walks a store; it never
-// reads the long series.
+// From runs to rows: every cell's runs become one row, and rows that differ only in their worker,
+// its version and its options form a group and are ranked within it by time per image. Pure but for
+// Rank, which walks a store; it never reads the long series.
 //
-// A row's time is the median over its ok runs of each run's own median; of several attempts at one round one counts
-// (round_time.h), and a row of which a disturbed run counts has the flag `disturbed`. Its 95 % interval is, with one run, that run's
-// own interval of the median; with more, Student's t-interval of the runs' log medians, widened where needed to hold
-// the median. Runs of another machine, of another version of the worker or of a network with another fingerprint are
-// never mixed into one row, nor other machines or fingerprints into one group.
+// A row's time is the median over its ok runs of each run's own median; of several attempts at one
+// round one counts (round_time.h), and a row of which a disturbed run counts has the flag
+// `disturbed`. Its 95 % interval is, with one run, that run's own interval of the median; with
+// more, Student's t-interval of the runs' log medians, widened where needed to hold the median.
+// Runs of another machine, of another version of the worker or of a network with another
+// fingerprint are never mixed into one row, nor other machines or fingerprints into one group.
 //
-// The verdict of a ranked row is against the fastest of its group, from the shortest steps of rounds in which both ran
-// (round_time.h), with Holm's correction over the group.
+// The verdict of a ranked row is against the fastest of its group, from the shortest steps of
+// rounds in which both ran (round_time.h), with Holm's correction over the group.
 //
-// A cell's outcome is the most frequent one of its runs, a failure before `ok` when even; one `wrong` run makes it
-// `wrong`. Only `ok` cells have a rank. `interrupted` runs count only where there is nothing else.
+// A cell's outcome is the most frequent one of its runs, a failure before `ok` when even; one
+// `wrong` run makes it `wrong`. Only `ok` cells have a rank. `interrupted` runs count only where
+// there is nothing else.
 
 #include <cstdint>
 #include <functional>
@@ -38,7 +40,8 @@ struct Estimate {
   std::optional<double> low, high;
 };
 
-// Instead of a position in Axes(): rows of one group differ in their machine, and perhaps in the worker's version.
+// Instead of a position in Axes(): rows of one group differ in their machine, and perhaps in the
+// worker's version.
 inline constexpr size_t kByMachine = kAxisCount;
 
 struct RankRow {
@@ -46,9 +49,9 @@ struct RankRow {
   std::string cell_id;
   std::string worker, worker_version;
   std::map<std::string, std::string> options;
-  AxisValue by;         // value of the axis that was asked for, or the machine's label
+  AxisValue by;            // value of the axis that was asked for, or the machine's label
   std::string machine_id;  // by machine only; otherwise the group has it
-  int64_t threads = 0;  // really used
+  int64_t threads = 0;     // really used
   int64_t runs_ok = 0, runs_failed = 0;
   Outcome outcome = Outcome::kOk;
   Outcome failure = Outcome::kOk;  // the most frequent failure, where runs_failed > 0
@@ -58,7 +61,7 @@ struct RankRow {
   double ratio = 0;  // time per image over that of the group's fastest; 0 when not ranked
   // Against the group's fastest, round by round; of ranks below the first.
   std::optional<RatioTest> against_best;
-  bool interleaved = true;                              // with the fastest, in the same studies
+  bool interleaved = true;  // with the fastest, in the same studies
   RatioVerdict verdict = RatioVerdict::kAmbiguous;
   std::optional<double> flops_per_s;
   std::optional<int64_t> peak_rss_bytes;  // the largest of all runs
@@ -76,10 +79,10 @@ struct RankGroup {
 };
 
 struct Ranking {
-  std::optional<size_t> by;          // position in Axes(), or kByMachine
-  std::vector<StudyRecord> studies;  // that the runs are of
-  std::vector<RankGroup> groups;     // ordered by their cells
-  std::map<int64_t, NoiseSummary> noise;   // of the studies that the sentinel watched
+  std::optional<size_t> by;               // position in Axes(), or kByMachine
+  std::vector<StudyRecord> studies;       // that the runs are of
+  std::vector<RankGroup> groups;          // ordered by their cells
+  std::map<int64_t, NoiseSummary> noise;  // of the studies that the sentinel watched
   int64_t runs = 0;
   bool several_machines = false;
 
@@ -96,8 +99,10 @@ struct RankOptions {
 
 Result<Ranking> Rank(Store& store, const RankOptions& options);
 
-// Hands every run that the options choose to `add`, and the other runs of the same studies to `observe`. Gives the studies of the chosen ones.
-Result<std::vector<StudyRecord>> ReadRuns(Store& store, const RankOptions& options, const std::function<void(const RunRecord&)>& add,
+// Hands every run that the options choose to `add`, and the other runs of the same studies to
+// `observe`. Gives the studies of the chosen ones.
+Result<std::vector<StudyRecord>> ReadRuns(Store& store, const RankOptions& options,
+                                          const std::function<void(const RunRecord&)>& add,
                                           const std::function<void(const RunRecord&)>& observe);
 
 // Rank's own work, for runs from anywhere.

@@ -28,7 +28,8 @@ std::vector<std::string> Workers(const RankGroup& group) {
 }
 
 TEST(SummaryTest, RanksComparableCellsByTimePerImage) {
-  const Ranking ranking = RankOf({TimedRun("slow", 30e6), TimedRun("fast", 10e6), TimedRun("middle", 20e6)});
+  const Ranking ranking =
+      RankOf({TimedRun("slow", 30e6), TimedRun("fast", 10e6), TimedRun("middle", 20e6)});
   ASSERT_EQ(ranking.groups.size(), 1u);
   const RankGroup& group = ranking.groups[0];
   EXPECT_THAT(Workers(group), ElementsAre("fast", "middle", "slow"));
@@ -45,8 +46,9 @@ TEST(SummaryTest, CellsThatDifferInAnyAxisButTheWorkerAreNotCompared) {
     RunRecord other = TimedRun("b", 20e6);
     const Axis& axis = Axes()[i];
     if (axis.kind == AxisKind::kChoice) {
-      other.cell.values[i] =
-          axis.choices.back() == axis.Print(other.cell.values[i]) ? axis.choices.front() : axis.choices.back();
+      other.cell.values[i] = axis.choices.back() == axis.Print(other.cell.values[i])
+                                 ? axis.choices.front()
+                                 : axis.choices.back();
     } else if (axis.kind == AxisKind::kInteger) {
       other.cell.values[i] = std::get<int64_t>(other.cell.values[i]) + 1;
     } else if (axis.kind == AxisKind::kReal) {
@@ -55,7 +57,8 @@ TEST(SummaryTest, CellsThatDifferInAnyAxisButTheWorkerAreNotCompared) {
       other.cell.values[i] = "other";
     }
     other.cell_id = other.cell.Id();
-    EXPECT_EQ(RankOf({TimedRun("a", 10e6), other}).groups.size(), i == kAxisWorker ? 1u : 2u) << axis.name;
+    EXPECT_EQ(RankOf({TimedRun("a", 10e6), other}).groups.size(), i == kAxisWorker ? 1u : 2u)
+        << axis.name;
   }
 }
 
@@ -84,11 +87,13 @@ TEST(SummaryTest, OtherMachinesAndOtherNetworksOfTheSameNameAreNotCompared) {
 }
 
 TEST(SummaryTest, ARowsTimeIsTheMedianOfItsRunsWithATIntervalOfTheirLogarithms) {
-  const Ranking ranking = RankOf({TimedRun("a", 10e6), TimedRun("a", 10.2e6), TimedRun("a", 9.8e6)});
+  const Ranking ranking =
+      RankOf({TimedRun("a", 10e6), TimedRun("a", 10.2e6), TimedRun("a", 9.8e6)});
   const RankRow& row = ranking.groups[0].rows.at(0);
   EXPECT_EQ(row.runs_ok, 3);
   EXPECT_DOUBLE_EQ(row.step_ns->value, 10e6);
-  // By hand: logs of 9.8, 10, 10.2 have the mean ln 10 - 0.000133 and the deviation 0.020001; t(2) = 4.302653.
+  // By hand: logs of 9.8, 10, 10.2 have the mean ln 10 - 0.000133 and the deviation 0.020001; t(2)
+  // = 4.302653.
   EXPECT_NEAR(*row.step_ns->low, 9.5140e6, 2e3);
   EXPECT_NEAR(*row.step_ns->high, 10.5080e6, 2e3);
 }
@@ -110,7 +115,8 @@ TEST(SummaryTest, DerivesRatesAndKeepsTheLargestPeakAndTheNewestLoss) {
 }
 
 TEST(SummaryTest, FailedCellsHaveNoRankButKeepReasonAndReproducer) {
-  const Ranking ranking = RankOf({FailedRun("a", Outcome::kOutOfMemory, "9 GiB were not enough"), TimedRun("b", 10e6)});
+  const Ranking ranking =
+      RankOf({FailedRun("a", Outcome::kOutOfMemory, "9 GiB were not enough"), TimedRun("b", 10e6)});
   ASSERT_EQ(ranking.groups.size(), 1u);
   EXPECT_THAT(Workers(ranking.groups[0]), ElementsAre("b", "a"));
   const RankRow& row = ranking.groups[0].rows[1];
@@ -136,7 +142,8 @@ TEST(SummaryTest, TheMostFrequentOutcomeCountsAndTheFailureWhenEven) {
 
 TEST(SummaryTest, OneWrongRunIsEnoughNotToRank) {
   const RunRecord ok = TimedRun("a", 10e6);
-  const RankRow row = RankOf({ok, ok, ok, FailedRun("a", Outcome::kWrong, "conv1 differs")}).groups[0].rows.at(0);
+  const RankRow row =
+      RankOf({ok, ok, ok, FailedRun("a", Outcome::kWrong, "conv1 differs")}).groups[0].rows.at(0);
   EXPECT_EQ(row.outcome, Outcome::kWrong);
   EXPECT_EQ(row.rank, 0);
 }
@@ -150,7 +157,8 @@ TEST(SummaryTest, InterruptedRunsCountOnlyWhereThereIsNothingElse) {
 }
 
 TEST(SummaryTest, ARunThatFailedBeforeItsVersionWasKnownJoinsItsCell) {
-  const RunRecord early = FailedRun("a", Outcome::kCrashed, "died at once");  // neither version nor fingerprint
+  const RunRecord early =
+      FailedRun("a", Outcome::kCrashed, "died at once");  // neither version nor fingerprint
   for (const auto& runs : {std::vector{early, TimedRun("a", 10e6), TimedRun("a", 10e6)},
                            {TimedRun("a", 10e6), TimedRun("a", 10e6), early}}) {
     const Ranking ranking = RankOf(runs);
@@ -202,7 +210,8 @@ TEST(SummaryTest, ReadsAStoreByStudyAndFilter) {
   options.only = *ParseSelector(std::vector<std::string>{"worker=a"});
   EXPECT_EQ(Rank(store, options)->runs, 1);
   options.study = 9;
-  EXPECT_THAT(Rank(store, options).error().message, HasSubstr("there is no study 9; the newest is 1"));
+  EXPECT_THAT(Rank(store, options).error().message,
+              HasSubstr("there is no study 9; the newest is 1"));
 }
 
 RunRecord InRound(RunRecord run, int64_t study, int64_t round, int64_t attempt = 0) {
@@ -236,8 +245,9 @@ TEST(SummaryTest, RowsHaveAVerdictAgainstTheFastestFromCommonRounds) {
 }
 
 TEST(SummaryTest, OnlyTheLastAttemptAtARoundCounts) {
-  const Ranking ranking = RankOf({InRound(TimedRun("a", 90e6), 1, 0), InRound(TimedRun("a", 10e6), 1, 1),
-                                  InRound(TimedRun("a", 10e6), 1, 0, 1)});
+  const Ranking ranking =
+      RankOf({InRound(TimedRun("a", 90e6), 1, 0), InRound(TimedRun("a", 10e6), 1, 1),
+              InRound(TimedRun("a", 10e6), 1, 0, 1)});
   ASSERT_EQ(ranking.groups.size(), 1u);
   EXPECT_EQ(ranking.groups[0].rows[0].runs_ok, 2);
   EXPECT_DOUBLE_EQ(ranking.groups[0].rows[0].step_ns->value, 10e6);
@@ -247,7 +257,8 @@ TEST(SummaryTest, OnlyTheLastAttemptAtARoundCounts) {
 TEST(SummaryTest, MachinesAreRowsOfOneGroupWhenAskedFor) {
   std::vector<RunRecord> runs;
   for (int64_t round = 0; round < 5; ++round) {
-    RunRecord here = InRound(TimedRun("a", 10e6), 1, round), there = InRound(TimedRun("a", 5e6), 2, round);
+    RunRecord here = InRound(TimedRun("a", 10e6), 1, round),
+              there = InRound(TimedRun("a", 5e6), 2, round);
     there.machine = "lake";
     there.machine_id = "lake-id";
     there.worker_version = "2.0";

@@ -14,7 +14,8 @@
 namespace tench {
 namespace {
 
-constexpr std::string_view kBold = "\033[1m", kRed = "\033[31m", kDim = "\033[2m", kPlain = "\033[0m";
+constexpr std::string_view kBold = "\033[1m", kRed = "\033[31m", kDim = "\033[2m",
+                           kPlain = "\033[0m";
 
 struct Column {
   std::string name;
@@ -29,7 +30,9 @@ std::vector<Column> ColumnsOf(const Ranking& ranking) {
   const bool ranks = !ranking.by.has_value();
   std::vector<Column> columns;
   if (ranks) columns.push_back({"#", Align::kRight, &RowText::rank, 5});
-  const std::string varies = ranks ? "worker" : ranking.by == kByMachine ? kMachineAxis : Axes()[*ranking.by].name;
+  const std::string varies = ranks                      ? "worker"
+                             : ranking.by == kByMachine ? kMachineAxis
+                                                        : Axes()[*ranking.by].name;
   columns.push_back({varies, Align::kLeft, &RowText::name, kMostImportant});
   columns.push_back({"time/image", Align::kRight, &RowText::image_time, kMostImportant});
   columns.push_back({"95 %", Align::kRight, &RowText::interval, 6});
@@ -47,23 +50,27 @@ std::vector<Column> ColumnsOf(const Ranking& ranking) {
 
 class TextReport {
  public:
-  TextReport(const Ranking& ranking, const TextOptions& options) : ranking_(ranking), options_(options) {}
+  TextReport(const Ranking& ranking, const TextOptions& options)
+      : ranking_(ranking), options_(options) {}
 
   std::string Render() {
     for (const std::string& line : StudyLines(ranking_)) Line(kDim, line);
     int least = 0;
     for (bool first = true; const RankGroup& group : ranking_.groups) {
-      if (std::none_of(group.rows.begin(), group.rows.end(), [](const RankRow& row) { return row.rank > 0; })) continue;
+      if (std::none_of(group.rows.begin(), group.rows.end(),
+                       [](const RankRow& row) { return row.rank > 0; }))
+        continue;
       if (first) least = LeastImportanceThatFits();
       if (!first || !out_.empty()) out_ += '\n';
       first = false;
       Line(kBold, GroupTitle(ranking_, group));
-      Line(kDim,
-           "on the clock: " + (ranking_.by == size_t{kAxisPhase} ? "the phase of each row" : OnTheClock(group.cell)));
+      Line(kDim, "on the clock: " + (ranking_.by == size_t{kAxisPhase} ? "the phase of each row"
+                                                                       : OnTheClock(group.cell)));
       out_ += Table(group, least).Render(options_.width, 2);
     }
     if (HasVerdictsAcrossStudies())
-      Line(kDim, "* not measured side by side: rounds of different studies were paired by their number");
+      Line(kDim,
+           "* not measured side by side: rounds of different studies were paired by their number");
     AppendMeanings();
     AppendFailures();
     if (ranking_.groups.empty()) out_ += "no runs\n";
@@ -73,7 +80,8 @@ class TextReport {
  private:
   TextTable Table(const RankGroup& group, int least_importance) const {
     std::vector<Column> columns = ColumnsOf(ranking_);
-    std::erase_if(columns, [&](const Column& column) { return column.importance < least_importance; });
+    std::erase_if(columns,
+                  [&](const Column& column) { return column.importance < least_importance; });
     std::vector<TextColumn> heads;
     for (const Column& column : columns) heads.push_back({column.name, column.align});
     TextTable table(heads);
@@ -96,7 +104,8 @@ class TextReport {
 
   bool Fits(int least_importance) const {
     for (const RankGroup& group : ranking_.groups) {
-      const std::vector<std::string> lines = Split(Table(group, least_importance).Render(0, 2), '\n');
+      const std::vector<std::string> lines =
+          Split(Table(group, least_importance).Render(0, 2), '\n');
       if (std::any_of(lines.begin(), lines.end(),
                       [&](const std::string& line) { return TextWidth(line) > options_.width; }))
         return false;
@@ -136,7 +145,8 @@ class TextReport {
       for (const RankRow& row : group.rows) {
         if (!row.HasFailed()) continue;
         Line("", "  " + CellTitle(ranking_, group, row));
-        Line(kRed, "      " + FailureTitle(row) + (row.reason.empty() ? "" : ": " + PlainLine(row.reason)));
+        Line(kRed, "      " + FailureTitle(row) +
+                       (row.reason.empty() ? "" : ": " + PlainLine(row.reason)));
         if (!row.reproducer.empty()) Line(kDim, "      " + PlainLine(row.reproducer));
       }
     }

@@ -16,8 +16,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(TerminalTest, ShowsTheRankingAndThenEveryFailure) {
-  EXPECT_EQ(RenderText(SmallRanking(), {}),
-            R"(study 1: quick on pond, begun 2026-01-02T03:04:05Z, 12 cells × 5 rounds planned, only batch=1
+  EXPECT_EQ(
+      RenderText(SmallRanking(), {}),
+      R"(study 1: quick on pond, begun 2026-01-02T03:04:05Z, 12 cells × 5 rounds planned, only batch=1
 
 lenet on mnist, batch 64, train
 on the clock: train: training forward, backward and update; one resident batch
@@ -38,7 +39,8 @@ on the clock: train: training forward, backward and update; one resident batch
 
 TEST(TerminalTest, ByAnAxisShowsOneRowPerValue) {
   RankingBuilder builder(kAxisBatch);
-  for (const int64_t batch : {16, 8}) builder.Add(TimedRun("native", 1e6 * static_cast<double>(batch) + 4e6, batch));
+  for (const int64_t batch : {16, 8})
+    builder.Add(TimedRun("native", 1e6 * static_cast<double>(batch) + 4e6, batch));
   EXPECT_EQ(RenderText(std::move(builder).Finish(), {}), R"(native 1.0: lenet on mnist, train
 on the clock: train: training forward, backward and update; one resident batch
   batch  time/image    95 %  × best  verdict    images/s  time/step  GFLOP/s  peak memory   loss  outcome  flags
@@ -88,8 +90,8 @@ TEST(TerminalTest, ControlCharactersOfAWorkerNeverReachTheTerminal) {
                         "one\ntwo\033]0;title\x07 \xc2\x9b"
                         "31m \u00e9"));
   const std::string text = RenderText(std::move(builder).Finish(), {});
-  EXPECT_THAT(text, AllOf(Not(HasSubstr("\033")), Not(HasSubstr("\x07")), Not(HasSubstr("\xc2\x9b")),
-                          HasSubstr("one two ]0;title   31m é")));
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("\033")), Not(HasSubstr("\x07")),
+                          Not(HasSubstr("\xc2\x9b")), HasSubstr("one two ]0;title   31m é")));
 }
 
 TEST(TerminalTest, AnEmptyStoreSaysSo) { EXPECT_EQ(RenderText(Ranking{}, {}), "no runs\n"); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Runs for the report's tests: plain numbers, so that expected texts can be checked by hand. Not part of the product.
+// Runs for the report's tests: plain numbers, so that expected texts can be checked by hand. Not
+// part of the product.
 
 #include <string>
 
@@ -20,7 +21,8 @@ inline RunRecord TimedRun(const std::string& worker, double step_ns, int64_t bat
 }
 
 // Of a run that ended before its worker said hello.
-inline RunRecord FailedRun(const std::string& worker, Outcome outcome, const std::string& reason, int64_t batch = 64) {
+inline RunRecord FailedRun(const std::string& worker, Outcome outcome, const std::string& reason,
+                           int64_t batch = 64) {
   RunRecord run = TimedRun(worker, 0, batch);
   run.outcome = outcome;
   run.reason = reason;
@@ -38,7 +40,8 @@ inline Ranking SmallRanking(std::optional<size_t> by = std::nullopt) {
   builder.Add(unverified);
   builder.Add(unverified);
   builder.Add(FailedRun("native", Outcome::kTimeout, "no result after 10 s"));
-  builder.Add(FailedRun("torch", Outcome::kUnsupported, "not installed: pip install \"torch\" <2>"));
+  builder.Add(
+      FailedRun("torch", Outcome::kUnsupported, "not installed: pip install \"torch\" <2>"));
   Ranking ranking = std::move(builder).Finish();
   StudyRecord study = TestStudy();
   study.id = 1;

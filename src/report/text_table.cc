@@ -25,10 +25,12 @@ std::string Cut(const std::string& text, size_t width) {
 }  // namespace
 
 size_t TextWidth(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-TextTable::TextTable(std::vector<TextColumn> columns, bool header) : columns_(std::move(columns)), header_(header) {}
+TextTable::TextTable(std::vector<TextColumn> columns, bool header)
+    : columns_(std::move(columns)), header_(header) {}
 
 void TextTable::AddRow(std::vector<std::string> cells) {
   Check(cells.size() == columns_.size(), "a table row has as many cells as the table has columns");
@@ -48,7 +50,8 @@ std::string TextTable::Render(size_t max_width, size_t indent) const {
     for (size_t c = columns_.size(); c-- > 0;) {
       if (columns_[c].align != Align::kLeft) continue;
       const size_t excess = total - max_width;
-      widths[c] = widths[c] > excess + kLeastFlexible ? widths[c] - excess : std::min(widths[c], kLeastFlexible);
+      widths[c] = widths[c] > excess + kLeastFlexible ? widths[c] - excess
+                                                      : std::min(widths[c], kLeastFlexible);
       break;
     }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Aligned columns of UTF-8 text, for a terminal: a header, a rule, rows. Widths are counted in characters, not bytes.
-// Trailing blanks are never printed. With a width limit the flexible column (the last left-aligned one) is cut with
-// "…".
+// Aligned columns of UTF-8 text, for a terminal: a header, a rule, rows. Widths are counted in
+// characters, not bytes. Trailing blanks are never printed. With a width limit the flexible column
+// (the last left-aligned one) is cut with "…".
 
 #include <string>
 #include <vector>

@@ -36,7 +36,8 @@ using Plan = std::map<FileKey, std::map<LineKey, Candidate>>;
 std::string FileNamePart(std::string_view text) {
   std::string part;
   for (const char c : text)
-    part += std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_' ? c : '-';
+    part +=
+        std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_' ? c : '-';
   return part.empty() ? "unnamed" : part;
 }
 
@@ -75,7 +76,8 @@ Result<Choice> ChooseRuns(Store& store, std::optional<int64_t> study) {
 }
 
 // One cell's lines in both files.
-Status AppendCell(Store& store, const LineKey& key, int64_t run, std::string& losses, std::string& times) {
+Status AppendCell(Store& store, const LineKey& key, int64_t run, std::string& losses,
+                  std::string& times) {
   const RunSeries series = TENCH_TRY(store.Series(run));
   if (series.step_ns.empty()) return Failed("run {} has no steps in the results file", run);
   const std::string prefix = fmt::format("{},{},{:03}", key.network, key.mode, key.batch);
@@ -86,8 +88,8 @@ Status AppendCell(Store& store, const LineKey& key, int64_t run, std::string& lo
                             Seconds(static_cast<double>(series.step_ns[step])));
     }
   } else {
-    return Failed("run {} has {} losses for {} steps: the results file is damaged", run, series.loss.size(),
-                  warmups + steps);
+    return Failed("run {} has {} losses for {} steps: the results file is damaged", run,
+                  series.loss.size(), warmups + steps);
   }
   const double total = std::accumulate(series.step_ns.begin(), series.step_ns.end(), 0.0);
   times += fmt::format("{},{}\r\n", prefix, Seconds(total / static_cast<double>(steps)));
@@ -104,7 +106,8 @@ std::string UniqueName(const FileKey& key, std::set<std::string>& taken) {
 
 }  // namespace
 
-Result<ThesisExport> ExportThesis(Store& store, std::optional<int64_t> study, const std::filesystem::path& folder) {
+Result<ThesisExport> ExportThesis(Store& store, std::optional<int64_t> study,
+                                  const std::filesystem::path& folder) {
   const Choice choice = TENCH_TRY(ChooseRuns(store, study));
   if (choice.plan.empty()) return Failed("there is no finished run of the train phase to export");
   std::error_code error;
@@ -118,20 +121,24 @@ Result<ThesisExport> ExportThesis(Store& store, std::optional<int64_t> study, co
     for (const auto& [key, candidate] : lines) {
       TENCH_TRY(AppendCell(store, key, candidate.run, losses, times));
       if (candidate.cells.size() > 1) {
-        done.notes.push_back(fmt::format(
-            "{} on {}: {} {} batch {} has {} cells that the format cannot tell apart; run {} was written, as the "
-            "newest",
-            file.second, file.first, key.network, key.mode, key.batch, candidate.cells.size(), candidate.run));
+        done.notes.push_back(
+            fmt::format("{} on {}: {} {} batch {} has {} cells that the format cannot tell apart; "
+                        "run {} was written, as the "
+                        "newest",
+                        file.second, file.first, key.network, key.mode, key.batch,
+                        candidate.cells.size(), candidate.run));
       }
     }
     const std::string name = UniqueName(file, taken);
-    for (const auto& [family, content] : {std::pair("loss_", &losses), std::pair("times_", &times)}) {
+    for (const auto& [family, content] :
+         {std::pair("loss_", &losses), std::pair("times_", &times)}) {
       done.files.push_back(folder / (family + name + ".csv"));
       TENCH_TRY(WriteFileAtomically(done.files.back(), *content));
     }
   }
   if (choice.cells_without_ok > 0) {
-    done.notes.push_back(fmt::format("{} cell{} without an ok run left out", choice.cells_without_ok,
+    done.notes.push_back(fmt::format("{} cell{} without an ok run left out",
+                                     choice.cells_without_ok,
                                      choice.cells_without_ok == 1 ? "" : "s"));
   }
   return done;

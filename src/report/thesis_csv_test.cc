@@ -57,7 +57,8 @@ TEST_F(ThesisCsvTest, WritesBothFamiliesByteForByte) {
   Add(Run("alexnet", 16), {20'000'000}, {9, 4}, {70'000'000});  // one warm-up step
   const ThesisExport done = Export();
   EXPECT_THAT(done.notes, IsEmpty());
-  ASSERT_THAT(done.files, ElementsAre(target_ / "loss_pond_caffe.csv", target_ / "times_pond_caffe.csv"));
+  ASSERT_THAT(done.files,
+              ElementsAre(target_ / "loss_pond_caffe.csv", target_ / "times_pond_caffe.csv"));
   EXPECT_EQ(*ReadFile(done.files[0]),
             "#network,mode,batch,step,loss,time\r\n"
             "alexnet,CPU,002,0,1.000000000,0.000001500\r\n"
@@ -90,7 +91,8 @@ TEST_F(ThesisCsvTest, TakesTheNewestOkRunOfTheTrainPhaseOnly) {
   never_ok.outcome = Outcome::kOutOfMemory;
   Add(never_ok, {}, {});
   const ThesisExport done = Export();
-  EXPECT_EQ(*ReadFile(done.files[1]), "#network,mode,batch,avg_time\r\nalexnet,CPU,001,2.000000000\r\n");
+  EXPECT_EQ(*ReadFile(done.files[1]),
+            "#network,mode,batch,avg_time\r\nalexnet,CPU,001,2.000000000\r\n");
   EXPECT_THAT(done.notes, ElementsAre("1 cell without an ok run left out"));
 }
 
@@ -115,14 +117,16 @@ TEST_F(ThesisCsvTest, NamesFilesSafelyAndEachDifferently) {
     Add(run, {1}, {1});
   }
   const ThesisExport done = Export();
-  EXPECT_THAT(done.files, ElementsAre(target_ / "loss_pond-7_..-x.csv", target_ / "times_pond-7_..-x.csv",
-                                      target_ / "loss_pond-7_a-b.csv", target_ / "times_pond-7_a-b.csv",
-                                      target_ / "loss_pond-7_a-b-2.csv", target_ / "times_pond-7_a-b-2.csv"));
+  EXPECT_THAT(done.files,
+              ElementsAre(target_ / "loss_pond-7_..-x.csv", target_ / "times_pond-7_..-x.csv",
+                          target_ / "loss_pond-7_a-b.csv", target_ / "times_pond-7_a-b.csv",
+                          target_ / "loss_pond-7_a-b-2.csv", target_ / "times_pond-7_a-b-2.csv"));
   EXPECT_THAT(*ReadFile(done.files[1]), HasSubstr("my_net,CPU,001,"));
 }
 
 TEST_F(ThesisCsvTest, NothingToExportIsAnErrorAndMakesNoFolder) {
-  EXPECT_THAT(ExportThesis(store_, std::nullopt, target_).error().message, HasSubstr("no finished run"));
+  EXPECT_THAT(ExportThesis(store_, std::nullopt, target_).error().message,
+              HasSubstr("no finished run"));
   EXPECT_FALSE(std::filesystem::exists(target_));
 }
 

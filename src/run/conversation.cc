@@ -15,33 +15,42 @@ void Append(std::vector<T>& to, const std::vector<T>& from) {
 }
 
 std::string_view TypeName(const Message& message) {
-  return std::visit(Overload{[](const Hello&) { return "hello"; }, [](const Built&) { return "build"; },
-                             [](const Steps&) { return "steps"; }, [](const Done&) { return "result"; },
-                             [](const Failure&) { return "error"; }},
-                    message);
+  return std::visit(
+      Overload{[](const Hello&) { return "hello"; }, [](const Built&) { return "build"; },
+               [](const Steps&) { return "steps"; }, [](const Done&) { return "result"; },
+               [](const Failure&) { return "error"; }},
+      message);
 }
 
 }  // namespace
 
 std::string_view Name(Conversation::Stage stage) {
   switch (stage) {
-    case Conversation::Stage::kStarting: return "starting";
-    case Conversation::Stage::kBuilding: return "building";
-    case Conversation::Stage::kWarmingUp: return "warming up";
-    case Conversation::Stage::kMeasuring: return "measuring";
+    case Conversation::Stage::kStarting:
+      return "starting";
+    case Conversation::Stage::kBuilding:
+      return "building";
+    case Conversation::Stage::kWarmingUp:
+      return "warming up";
+    case Conversation::Stage::kMeasuring:
+      return "measuring";
     case Conversation::Stage::kDone:
-    case Conversation::Stage::kFailed: break;
+    case Conversation::Stage::kFailed:
+      break;
   }
   return "ending";
 }
 
 Status Conversation::Take(std::string_view line) {
   Result<Message> message = ParseMessage(line);
-  if (!message) return Failed("{}; the line begins: {}", message.error().message, Printable(line, 80));
+  if (!message)
+    return Failed("{}; the line begins: {}", message.error().message, Printable(line, 80));
   if (over()) {
-    return Failed("a '{}' line after the {}", TypeName(*message), stage_ == Stage::kDone ? "result" : "error");
+    return Failed("a '{}' line after the {}", TypeName(*message),
+                  stage_ == Stage::kDone ? "result" : "error");
   }
-  return std::visit([this](auto&& alternative) { return On(std::move(alternative)); }, *std::move(message));
+  return std::visit([this](auto&& alternative) { return On(std::move(alternative)); },
+                    *std::move(message));
 }
 
 Status Conversation::On(Hello hello) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a worker has said so far, and whether it may say so: hello, build, steps…, result, in this order; an error may
-// come instead at any moment. Gathers the series of a run. A pure state machine over lines: not aware of processes,
-// descriptors or outcomes.
+// What a worker has said so far, and whether it may say so: hello, build, steps…, result, in this
+// order; an error may come instead at any moment. Gathers the series of a run. A pure state machine
+// over lines: not aware of processes, descriptors or outcomes.
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,8 @@ class Conversation {
  public:
   enum class Stage { kStarting, kBuilding, kWarmingUp, kMeasuring, kDone, kFailed };
 
-  // An error is a breach of the protocol, in words for the run's reason. What came before stays valid.
+  // An error is a breach of the protocol, in words for the run's reason. What came before stays
+  // valid.
   Status Take(std::string_view line);
 
   Stage stage() const { return stage_; }
@@ -30,7 +31,8 @@ class Conversation {
   const std::optional<Failure>& failure() const { return failure_; }
   const RunSeries& series() const { return series_; }
 
-  // "the loss is nan at step 7", once a loss was no finite number; warm-up steps are counted, from 0.
+  // "the loss is nan at step 7", once a loss was no finite number; warm-up steps are counted, from
+  // 0.
   const std::string& divergence() const { return divergence_; }
   bool negative_loss() const { return negative_loss_; }
 

@@ -99,7 +99,9 @@ TEST_F(ConversationTest, NotesTheFirstLossThatIsNoNumber) {
   Say(Built{});
   Say(StepsFrom(0, true, {1, -0.0}));
   EXPECT_FALSE(conversation_.negative_loss());
-  Say(StepsFrom(2, false, {-0.5, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}));
+  Say(StepsFrom(
+      2, false,
+      {-0.5, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}));
   EXPECT_EQ(conversation_.divergence(), "the loss is inf at step 3");
   EXPECT_TRUE(conversation_.negative_loss());
 }

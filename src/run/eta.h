@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How long the rest of a study will take: each remaining run as long as its cell took before, and cells never run as
-// long as the mean of the known ones. Pure arithmetic, constant time per question.
+// How long the rest of a study will take: each remaining run as long as its cell took before, and
+// cells never run as long as the mean of the known ones. Pure arithmetic, constant time per
+// question.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +21,7 @@ class Eta {
   // A run of `cell` took this long.
   void Learn(size_t cell, double wall_ns);
 
-  double RemainingNs() const;      // 0 = unknown yet
+  double RemainingNs() const;  // 0 = unknown yet
 
  private:
   struct CellTime {
@@ -29,8 +30,8 @@ class Eta {
   };
 
   std::vector<CellTime> cells_;
-  double known_ns_ = 0;            // Σ remaining · mean over cells with a mean
-  double means_ns_ = 0;            // Σ mean over them
+  double known_ns_ = 0;  // Σ remaining · mean over cells with a mean
+  double means_ns_ = 0;  // Σ mean over them
   int64_t known_cells_ = 0;
   int64_t unknown_remaining_ = 0;
 };

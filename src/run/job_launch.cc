@@ -30,7 +30,8 @@ Status WriteText(const std::filesystem::path& path, const std::string& text) {
 
 }  // namespace
 
-Result<SpawnOptions> LaunchOf(const WorkerEntry& entry, const Job& job, const std::string& version, const std::filesystem::path& folder) {
+Result<SpawnOptions> LaunchOf(const WorkerEntry& entry, const Job& job, const std::string& version,
+                              const std::filesystem::path& folder) {
   const std::filesystem::path job_file = folder / "job.json";
   TENCH_TRY(WriteText(job_file, PrintJson(ToJson(job)) + "\n"));
   SpawnOptions spawn;
@@ -38,7 +39,8 @@ Result<SpawnOptions> LaunchOf(const WorkerEntry& entry, const Job& job, const st
   spawn.arguments = {kJobFlag, job_file.string()};
   std::vector<int> cpus = AllowedCpus();
   if (static_cast<size_t>(job.threads) > cpus.size())
-    return Unsupported("{} threads were asked for, but this process may use {} CPUs", job.threads, cpus.size());
+    return Unsupported("{} threads were asked for, but this process may use {} CPUs", job.threads,
+                       cpus.size());
   cpus.resize(static_cast<size_t>(job.threads));
   spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus, version);
   spawn.cpus = std::move(cpus);

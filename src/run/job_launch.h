@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How a worker is started on a job, for whoever watches it then: the job's file, the command line, the CPUs and the environment. Its log and its
-// answers are the caller's to connect.
+// How a worker is started on a job, for whoever watches it then: the job's file, the command line,
+// the CPUs and the environment. Its log and its answers are the caller's to connect.
 
 #include <filesystem>
 #include <string>
@@ -13,7 +13,9 @@
 
 namespace tench {
 
-// Writes `folder`/job.json. A worker with N threads gets the first N of the CPUs that tench may use; `version` as for WorkerEnvironment.
-Result<SpawnOptions> LaunchOf(const WorkerEntry& entry, const Job& job, const std::string& version, const std::filesystem::path& folder);
+// Writes `folder`/job.json. A worker with N threads gets the first N of the CPUs that tench may
+// use; `version` as for WorkerEnvironment.
+Result<SpawnOptions> LaunchOf(const WorkerEntry& entry, const Job& job, const std::string& version,
+                              const std::filesystem::path& folder);
 
 }  // namespace tench

@@ -20,7 +20,8 @@ std::string DurationText(int64_t ns) {
 Result<int64_t> ResolveThreads(int64_t asked, int64_t allowed_cpus) {
   if (asked == 0) return allowed_cpus;
   if (asked > allowed_cpus)
-    return Unsupported("{} threads were asked for, but this process may use {} CPUs", asked, allowed_cpus);
+    return Unsupported("{} threads were asked for, but this process may use {} CPUs", asked,
+                       allowed_cpus);
   return asked;
 }
 
@@ -30,7 +31,9 @@ Result<int64_t> ResolveImages(const Cell& cell, const Budget& budget) {
   if (asked > 0 || (!cycled && budget.epochs == 0)) return asked;
   const std::string data = TENCH_TRY(ResolveData(cell.Text(kAxisNetwork), cell.Text(kAxisData)));
   if (data.empty())
-    return Unsupported("the number of images is needed for epochs or cycled input of a network from a file (--images)");
+    return Unsupported(
+        "the number of images is needed for epochs or cycled input of a network from a file "
+        "(--images)");
   const DataSet* set = TENCH_TRY(FindDataSet(data));
   return set->images;
 }
@@ -38,7 +41,8 @@ Result<int64_t> ResolveImages(const Cell& cell, const Budget& budget) {
 Result<Budget> ResolveBudget(Budget budget, int64_t images, int64_t batch) {
   if (budget.epochs == 0) return budget;
   const int64_t per_epoch = images / batch;
-  if (per_epoch == 0) return Unsupported("a batch of {} is more than the {} images of an epoch", batch, images);
+  if (per_epoch == 0)
+    return Unsupported("a batch of {} is more than the {} images of an epoch", batch, images);
   if (budget.epochs > std::numeric_limits<int64_t>::max() / per_epoch)
     return Unsupported("{} epochs are too many", budget.epochs);
   budget.fixed_steps = per_epoch * budget.epochs;
@@ -52,8 +56,9 @@ Status NoteNetwork(const Graph& network, int64_t batch, Phase phase, RunRecord& 
   record.parameters = TotalCost(typed).parameters;
   const Graph inference = InferenceGraph(network);
   record.forward_flops_per_image = TotalCost(TENCH_TRY(Infer(inference, 1))).forward_flops;
-  record.step_flops =
-      phase == Phase::kForward ? StepFlops(TENCH_TRY(Infer(inference, batch)), phase) : StepFlops(typed, phase);
+  record.step_flops = phase == Phase::kForward
+                          ? StepFlops(TENCH_TRY(Infer(inference, batch)), phase)
+                          : StepFlops(typed, phase);
   return Ok();
 }
 
@@ -74,11 +79,13 @@ std::string Reproducer(const PlannedCell& planned) {
   const bool fixed = budget.fixed_steps > 0 || budget.epochs > 0;
   add(budget.fixed_steps > 0, "--steps", fmt::format("{}", budget.fixed_steps));
   add(budget.epochs > 0, "--epochs", fmt::format("{}", budget.epochs));
-  add(budget.warmup_steps != usual.warmup_steps, "--warmup", fmt::format("{}", budget.warmup_steps));
+  add(budget.warmup_steps != usual.warmup_steps, "--warmup",
+      fmt::format("{}", budget.warmup_steps));
   if (!fixed) {
     add(budget.min_steps != usual.min_steps, "--min-steps", fmt::format("{}", budget.min_steps));
     duration(budget.min_time_ns, usual.min_time_ns, "--min-time");
-    add(budget.relative_interval != usual.relative_interval, "--interval", fmt::format("{}", budget.relative_interval));
+    add(budget.relative_interval != usual.relative_interval, "--interval",
+        fmt::format("{}", budget.relative_interval));
     duration(budget.time_limit_ns, usual.time_limit_ns, "--time-limit");
   }
   duration(limits.timeout_ns, usual_limits.timeout_ns, "--timeout");
@@ -104,14 +111,17 @@ RunRecord DraftRecord(const RunRequest& request) {
   return record;
 }
 
-Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord& record, const NetworkReaders& readers) {
+Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord& record,
+                    const NetworkReaders& readers) {
   const Cell& cell = planned.cell;
   Job job;
-  job.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData), cell.Integer(kAxisLength), readers));
+  job.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData),
+                                      cell.Integer(kAxisLength), readers));
   job.batch = cell.Integer(kAxisBatch);
   job.phase = cell.phase();
   TENCH_TRY(NoteNetwork(job.network, job.batch, job.phase, record));
-  job.threads = record.threads = TENCH_TRY(ResolveThreads(cell.Integer(kAxisThreads), allowed_cpus));
+  job.threads = record.threads =
+      TENCH_TRY(ResolveThreads(cell.Integer(kAxisThreads), allowed_cpus));
   job.device = cell.Text(kAxisDevice);
   job.precision = cell.Text(kAxisPrecision);
   job.seed = static_cast<uint64_t>(cell.Integer(kAxisSeed));

@@ -56,7 +56,8 @@ TEST(JobPlanTest, ZeroThreadsAreAllCpusAndMoreThanAllAreRefused) {
   EXPECT_EQ(PlanJob(Planned({}), 4, record)->threads, 4);
   EXPECT_EQ(record.threads, 4);
   EXPECT_EQ(PlanJob(Planned({{"threads", "2"}}), 4, record)->threads, 2);
-  EXPECT_EQ(WhyNot(Planned({{"threads", "5"}})), "5 threads were asked for, but this process may use 4 CPUs");
+  EXPECT_EQ(WhyNot(Planned({{"threads", "5"}})),
+            "5 threads were asked for, but this process may use 4 CPUs");
 }
 
 TEST(JobPlanTest, EpochsBecomeSteps) {
@@ -102,7 +103,8 @@ TEST(JobPlanTest, TheReproducerNamesOnlyWhatIsNotUsual) {
   planned.limits.memory_bytes = 1 << 30;
   planned.limits.swap = SwapPolicy::kKill;
   EXPECT_EQ(Reproducer(planned),
-            "tench run --worker reference --network lenet --batch 64 --min-time 1500ms --interval 0.05 --memory-limit "
+            "tench run --worker reference --network lenet --batch 64 --min-time 1500ms --interval "
+            "0.05 --memory-limit "
             "1073741824 "
             "--swap kill");
   planned.budget.epochs = 3;

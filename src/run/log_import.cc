@@ -17,16 +17,21 @@ namespace {
 
 constexpr size_t kMaxLogBytes = size_t{1} << 30;
 constexpr size_t kKeptTailBytes = 64 << 10;
-constexpr std::string_view kNameForm = "train_{network}_{mode}_{batch}.log with mode CPU or GPU, e.g. train_alexnet_CPU_016.log";
+constexpr std::string_view kNameForm =
+    "train_{network}_{mode}_{batch}.log with mode CPU or GPU, e.g. train_alexnet_CPU_016.log";
 
-std::string_view FormatName(LogFormat format) { return format == LogFormat::kCaffe ? "caffe log" : "tensorflow log"; }
+std::string_view FormatName(LogFormat format) {
+  return format == LogFormat::kCaffe ? "caffe log" : "tensorflow log";
+}
 
-// When the file was last written, which is when the training ended: the time stamps inside know neither zone nor, often, year.
+// When the file was last written, which is when the training ended: the time stamps inside know
+// neither zone nor, often, year.
 std::string WrittenUtc(const std::filesystem::path& file) {
   std::error_code error;
   const auto written = std::filesystem::last_write_time(file, error);
   if (error) return "";
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(std::chrono::file_clock::to_sys(written));
+  const std::time_t seconds =
+      std::chrono::system_clock::to_time_t(std::chrono::file_clock::to_sys(written));
   std::tm utc = {};
   gmtime_r(&seconds, &utc);
   char text[32];
@@ -35,9 +40,12 @@ std::string WrittenUtc(const std::filesystem::path& file) {
 
 Result<RunSeries> SeriesOf(const TrainingLog& log, std::string_view text, const LogImport& import) {
   RunSeries series;
-  const auto warmup = static_cast<std::ptrdiff_t>(std::min<int64_t>(import.warmup_steps, static_cast<int64_t>(log.step_ns.size())));
-  if (!log.step_ns.empty() && static_cast<size_t>(warmup) == log.step_ns.size() && log.failure == TrainingLog::Failure::kNone) {
-    return Failed("{}: all of its {} steps are warm-up; ask for fewer with --warmup", import.file.string(), log.step_ns.size());
+  const auto warmup = static_cast<std::ptrdiff_t>(
+      std::min<int64_t>(import.warmup_steps, static_cast<int64_t>(log.step_ns.size())));
+  if (!log.step_ns.empty() && static_cast<size_t>(warmup) == log.step_ns.size() &&
+      log.failure == TrainingLog::Failure::kNone) {
+    return Failed("{}: all of its {} steps are warm-up; ask for fewer with --warmup",
+                  import.file.string(), log.step_ns.size());
   }
   series.warmup_ns.assign(log.step_ns.begin(), log.step_ns.begin() + warmup);
   series.step_ns.assign(log.step_ns.begin() + warmup, log.step_ns.end());
@@ -49,14 +57,17 @@ Result<RunSeries> SeriesOf(const TrainingLog& log, std::string_view text, const 
 void JudgeLog(const TrainingLog& log, const std::string& source, RunRecord& record) {
   record.reason = "imported from " + source;
   if (log.failure != TrainingLog::Failure::kNone) {
-    record.outcome = log.failure == TrainingLog::Failure::kOutOfMemory ? Outcome::kOutOfMemory : Outcome::kCrashed;
+    record.outcome = log.failure == TrainingLog::Failure::kOutOfMemory ? Outcome::kOutOfMemory
+                                                                       : Outcome::kCrashed;
     record.reason = fmt::format("{} ({})", log.failure_text, record.reason);
     return;
   }
-  const auto lost = std::find_if(log.loss.begin(), log.loss.end(), [](double loss) { return !std::isfinite(loss); });
+  const auto lost = std::find_if(log.loss.begin(), log.loss.end(),
+                                 [](double loss) { return !std::isfinite(loss); });
   if (lost != log.loss.end()) {
     record.outcome = Outcome::kDiverged;
-    record.reason = fmt::format("the loss is {} at step {} ({})", *lost, lost - log.loss.begin(), record.reason);
+    record.reason = fmt::format("the loss is {} at step {} ({})", *lost, lost - log.loss.begin(),
+                                record.reason);
   }
 }
 
@@ -64,7 +75,8 @@ void JudgeLog(const TrainingLog& log, const std::string& source, RunRecord& reco
 
 Result<LogName> ParseLogName(std::string_view name) {
   const auto wrong = [&](std::string_view what) {
-    return Failed("'{}' is not named {}: {}; rename it, or say --network, --device and --batch", Printable(name), kNameForm, what);
+    return Failed("'{}' is not named {}: {}; rename it, or say --network, --device and --batch",
+                  Printable(name), kNameForm, what);
   };
   std::string_view stem = name;
   if (!stem.starts_with("train_")) return wrong("it does not begin with train_");
@@ -73,13 +85,17 @@ Result<LogName> ParseLogName(std::string_view name) {
   stem.remove_suffix(4);
   // From the end: the name of a network may hold underscores.
   const size_t batch = stem.rfind('_');
-  const size_t mode = batch == std::string_view::npos || batch == 0 ? std::string_view::npos : stem.rfind('_', batch - 1);
+  const size_t mode = batch == std::string_view::npos || batch == 0 ? std::string_view::npos
+                                                                    : stem.rfind('_', batch - 1);
   if (mode == std::string_view::npos || mode == 0) return wrong("a part is missing");
-  LogName parsed{std::string(stem.substr(0, mode)), std::string(stem.substr(mode + 1, batch - mode - 1)), 0};
-  if (parsed.mode != "CPU" && parsed.mode != "GPU") return wrong(fmt::format("'{}' is neither CPU nor GPU", Printable(parsed.mode)));
+  LogName parsed{std::string(stem.substr(0, mode)),
+                 std::string(stem.substr(mode + 1, batch - mode - 1)), 0};
+  if (parsed.mode != "CPU" && parsed.mode != "GPU")
+    return wrong(fmt::format("'{}' is neither CPU nor GPU", Printable(parsed.mode)));
   const std::string_view digits = stem.substr(batch + 1);
   const Result<int64_t> number = ParseInteger(digits);
-  if (!number.ok() || *number < 1 || digits[0] == '+') return wrong(fmt::format("'{}' is no batch size", Printable(digits)));
+  if (!number.ok() || *number < 1 || digits[0] == '+')
+    return wrong(fmt::format("'{}' is no batch size", Printable(digits)));
   parsed.batch = *number;
   return parsed;
 }
@@ -87,7 +103,9 @@ Result<LogName> ParseLogName(std::string_view name) {
 Result<RunResult> ImportLog(const LogImport& import) {
   const std::string text = TENCH_TRY(ReadFile(import.file, kMaxLogBytes));
   const std::string origin = import.file.string();
-  const TrainingLog log = TENCH_TRY(import.format == LogFormat::kCaffe ? ReadCaffeLog(text, origin) : ReadTensorflowLog(text, origin));
+  const TrainingLog log =
+      TENCH_TRY(import.format == LogFormat::kCaffe ? ReadCaffeLog(text, origin)
+                                                   : ReadTensorflowLog(text, origin));
   std::error_code error;
   const std::string source = std::filesystem::weakly_canonical(import.file, error).string();
 
@@ -110,13 +128,15 @@ Result<RunResult> ImportLog(const LogImport& import) {
                                         {"hash", Hex64(Hash64(text))},
                                         {"first_step", log.first_step},
                                         {"iterations_per_entry", log.iterations_per_entry}}}});
-  record.reproducer = fmt::format("tench import --{}-log {} {}", import.format == LogFormat::kCaffe ? "caffe" : "tensorflow",
+  record.reproducer = fmt::format("tench import --{}-log {} {}",
+                                  import.format == LogFormat::kCaffe ? "caffe" : "tensorflow",
                                   ShellQuote(source), import.cell.Flags());
   AddSteps(result.series, record.summary);
   record.summary.wall_ns = log.wall_ns;
   JudgeLog(log, source, record);
   record.flags = {kImportedFlag};
-  if (std::any_of(log.loss.begin(), log.loss.end(), [](double loss) { return loss < 0; })) record.flags.push_back("negative_loss");
+  if (std::any_of(log.loss.begin(), log.loss.end(), [](double loss) { return loss < 0; }))
+    record.flags.push_back("negative_loss");
   if (record.outcome == Outcome::kOk) record.flags.push_back(kUnverifiedFlag);
   return result;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An old log as a run of today: same record, same series, so that it ranks and exports like one. What the log does not say comes from its
-// name, train_{network}_{mode}_{batch}.log, as the 2017 study's scripts named them (mode CPU or GPU, batch with leading zeros), or from the
-// caller. Such a run has the flag `imported`, the version "imported" (so that it is never mixed into the row of a run of ours) and says
-// which file it is from. Reads one file; not aware of the store.
+// An old log as a run of today: same record, same series, so that it ranks and exports like one.
+// What the log does not say comes from its name, train_{network}_{mode}_{batch}.log, as the 2017
+// study's scripts named them (mode CPU or GPU, batch with leading zeros), or from the caller. Such
+// a run has the flag `imported`, the version "imported" (so that it is never mixed into the row of
+// a run of ours) and says which file it is from. Reads one file; not aware of the store.
 
 #include <cstdint>
 #include <filesystem>
@@ -31,8 +32,8 @@ Result<LogName> ParseLogName(std::string_view name);
 struct LogImport {
   LogFormat format = LogFormat::kCaffe;
   std::filesystem::path file;
-  Cell cell;                    // complete: worker, network, device and batch too
-  int64_t warmup_steps = 0;     // how many of the first steps are not to be counted
+  Cell cell;                 // complete: worker, network, device and batch too
+  int64_t warmup_steps = 0;  // how many of the first steps are not to be counted
   std::string machine, machine_id;
 };
 

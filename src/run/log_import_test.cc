@@ -14,7 +14,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-const std::filesystem::path kTestData = std::filesystem::path(TENCH_SOURCE_DIR) / "src/logs/testdata";
+const std::filesystem::path kTestData =
+    std::filesystem::path(TENCH_SOURCE_DIR) / "src/logs/testdata";
 
 LogImport Alexnet() {
   LogImport import;
@@ -45,9 +46,10 @@ TEST(LogImportTest, TakesTheStudysNamesApart) {
 }
 
 TEST(LogImportTest, RefusesOtherNamesAndShowsTheForm) {
-  for (const char* name : {"alexnet.log", "train_alexnet_CPU_016.txt", "train_alexnet_CPU.log", "train__CPU_016.log", "train_CPU_016.log",
-                           "train_alexnet_cpu_016.log", "train_alexnet_CPU_x.log", "train_alexnet_CPU_000.log", "train_alexnet_CPU_.log",
-                           "train_.log"}) {
+  for (const char* name :
+       {"alexnet.log", "train_alexnet_CPU_016.txt", "train_alexnet_CPU.log", "train__CPU_016.log",
+        "train_CPU_016.log", "train_alexnet_cpu_016.log", "train_alexnet_CPU_x.log",
+        "train_alexnet_CPU_000.log", "train_alexnet_CPU_.log", "train_.log"}) {
     const auto parsed = ParseLogName(name);
     ASSERT_FALSE(parsed.ok()) << name;
     EXPECT_THAT(parsed.error().message, HasSubstr("train_alexnet_CPU_016.log"));
@@ -85,19 +87,23 @@ TEST(LogImportTest, LeavesWarmUpOutOfTheTimesButNotOutOfTheLosses) {
 
 TEST(LogImportTest, JudgesALogAsARunIsJudged) {
   const auto folder = TemporaryFolder::Make("import-test");
-  const std::string line = kStart + "I1115 23:02:01.000000 1 solver.cpp:1] Iteration 0 (0 iter/s, 1s/1 iters), loss = ";
+  const std::string line =
+      kStart + "I1115 23:02:01.000000 1 solver.cpp:1] Iteration 0 (0 iter/s, 1s/1 iters), loss = ";
   EXPECT_EQ(ImportLog(Written(*folder, line + "nan\n"))->record.outcome, Outcome::kDiverged);
   const auto negative = ImportLog(Written(*folder, line + "-0.5\n"));
   EXPECT_EQ(negative->record.outcome, Outcome::kOk);
   EXPECT_THAT(negative->record.flags, Contains("negative_loss"));
-  const auto failed = ImportLog(Written(*folder, kStart + "F1115 23:02:01.000000 1 a.cpp:1] Check failed: out of memory\n"));
+  const auto failed = ImportLog(
+      Written(*folder, kStart + "F1115 23:02:01.000000 1 a.cpp:1] Check failed: out of memory\n"));
   EXPECT_EQ(failed->record.outcome, Outcome::kOutOfMemory);
   EXPECT_THAT(failed->record.flags, Not(Contains("unverified")));
 }
 
 TEST(LogImportTest, KnowsAFileByItsNameAndContent) {
   const auto folder = TemporaryFolder::Make("import-test");
-  const std::string text = kStart + "I1115 23:02:01.000000 1 solver.cpp:1] Iteration 0 (0 iter/s, 1s/1 iters), loss = 1\n";
+  const std::string text =
+      kStart +
+      "I1115 23:02:01.000000 1 solver.cpp:1] Iteration 0 (0 iter/s, 1s/1 iters), loss = 1\n";
   const auto first = ImportKey(ImportLog(Written(*folder, text))->record);
   ASSERT_TRUE(first);
   EXPECT_EQ(first, ImportKey(ImportLog(Written(*folder, text))->record));

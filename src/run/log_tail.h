@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The end of what a worker printed. A framework may print a gigabyte: it is read as fast as it comes, and only the last
-// part is kept.
+// The end of what a worker printed. A framework may print a gigabyte: it is read as fast as it
+// comes, and only the last part is kept.
 
 #include <cstddef>
 #include <string>
@@ -16,8 +16,8 @@ class LogTail {
   static constexpr size_t kKeptBytes = 64 << 10;
 
   void Append(std::string_view bytes);
-  // Reads what the descriptor has now, at most about `budget_bytes`, so that a flood does not keep the caller from its
-  // other duties. Closes it at its end. It must not block.
+  // Reads what the descriptor has now, at most about `budget_bytes`, so that a flood does not keep
+  // the caller from its other duties. Closes it at its end. It must not block.
   void Drain(Fd& fd, size_t budget_bytes);
 
   // At most kKeptBytes, from the start of a line when something was dropped.
@@ -26,7 +26,7 @@ class LogTail {
   std::string LastLine() const;
 
  private:
-  std::string bytes_;       // up to twice what is kept, so that dropping is rare
+  std::string bytes_;  // up to twice what is kept, so that dropping is rare
   bool dropped_ = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which batches of a study ran out of memory, so that larger ones of the same cell need not be tried. Pure.
+// Which batches of a study ran out of memory, so that larger ones of the same cell need not be
+// tried. Pure.
 
 #include <cstdint>
 #include <map>
@@ -22,7 +23,7 @@ class MemoryHistory {
   std::optional<int64_t> SmallerFailure(const Cell& cell) const;
 
  private:
-  std::map<std::string, int64_t> smallest_;   // by the cell's id at the default batch
+  std::map<std::string, int64_t> smallest_;  // by the cell's id at the default batch
 };
 
 }  // namespace tench

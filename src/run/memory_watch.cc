@@ -35,11 +35,11 @@ int64_t MemoryLimitBytes(int64_t machine_bytes) {
 }
 
 int64_t OomKills() {
-  // The machine's counter sees the kills inside cgroups too; a kernel before 4.13 has none, and then a cgroup's own may
-  // help.
+  // The machine's counter sees the kills inside cgroups too; a kernel before 4.13 has none, and
+  // then a cgroup's own may help.
   int64_t kills = 0;
-  for (const char* path :
-       {"/proc/vmstat", "/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"}) {
+  for (const char* path : {"/proc/vmstat", "/sys/fs/cgroup/memory.events",
+                           "/sys/fs/cgroup/memory/memory.oom_control"}) {
     if (const auto text = ReadSystemFile(path)) kills += Counter(*text, "oom_kill");
   }
   return kills;
@@ -57,16 +57,19 @@ std::optional<std::string> MemoryWatch::Judge(const Sample& sample) {
                        HumanBytes(limit_bytes_));
   }
   if (swap_ == SwapPolicy::kKill && swapped()) {
-    return fmt::format("the worker began to swap ({}) and was ended, as asked", HumanBytes(sample.swap_bytes));
+    return fmt::format("the worker began to swap ({}) and was ended, as asked",
+                       HumanBytes(sample.swap_bytes));
   }
   return std::nullopt;
 }
 
 std::optional<std::string> MemoryWatch::ExplainKill(int64_t oom_kills_now) const {
   if (oom_kills_now > oom_kills_before_) {
-    return fmt::format("killed by the kernel for lack of memory; it was last seen with {}", HumanBytes(last_bytes_));
+    return fmt::format("killed by the kernel for lack of memory; it was last seen with {}",
+                       HumanBytes(last_bytes_));
   }
-  if (limit_bytes_ > 0 && static_cast<double>(last_bytes_) > kNearLimit * static_cast<double>(limit_bytes_)) {
+  if (limit_bytes_ > 0 &&
+      static_cast<double>(last_bytes_) > kNearLimit * static_cast<double>(limit_bytes_)) {
     return fmt::format("killed while it held {}, close to the limit of {}", HumanBytes(last_bytes_),
                        HumanBytes(limit_bytes_));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// When a run has taken too much memory, and whether a death by SIGKILL was the kernel's doing for lack of it. Not aware
-// of processes: it is shown samples.
+// When a run has taken too much memory, and whether a death by SIGKILL was the kernel's doing for
+// lack of it. Not aware of processes: it is shown samples.
 
 #include <cstdint>
 #include <optional>
@@ -15,11 +15,12 @@ namespace tench {
 // Below this, a few pages of start-up code that nobody uses again: no sign of a machine that swaps.
 inline constexpr int64_t kSwapNoiseBytes = 1 << 20;
 
-// What is left of the machine (or of its cgroup) when the system, tench and a moment's growth between two samples have
-// had their share.
+// What is left of the machine (or of its cgroup) when the system, tench and a moment's growth
+// between two samples have had their share.
 int64_t MemoryLimitBytes(int64_t machine_bytes);
 
-// How often the kernel has killed for lack of memory, on this machine and in this process' cgroup, since they began.
+// How often the kernel has killed for lack of memory, on this machine and in this process' cgroup,
+// since they began.
 int64_t OomKills();
 
 class MemoryWatch {
@@ -29,7 +30,8 @@ class MemoryWatch {
 
   // The reason to end the run now.
   std::optional<std::string> Judge(const Sample& sample);
-  // Of a worker that died of a SIGKILL which we did not send: why it was the kernel for lack of memory, if it was.
+  // Of a worker that died of a SIGKILL which we did not send: why it was the kernel for lack of
+  // memory, if it was.
   std::optional<std::string> ExplainKill(int64_t oom_kills_now) const;
 
   bool swapped() const { return peak_swap_bytes_ > kSwapNoiseBytes; }

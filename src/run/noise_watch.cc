@@ -14,7 +14,8 @@ using RoundOfCell = std::pair<int64_t, std::string>;
 using Candidates = std::vector<std::pair<double, RoundOfCell>>;
 
 void TakeWorst(Candidates candidates, int64_t most, std::vector<RoundOfCell>& repeats) {
-  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
   for (auto& candidate : candidates) {
     if (most-- <= 0) return;
     repeats.push_back(std::move(candidate.second));
@@ -45,22 +46,26 @@ NoiseWatch::Excess NoiseWatch::ExcessOf(const std::string& cell, const Attempt& 
   return excess;
 }
 
-NoiseWatch::Excess NoiseWatch::LeastExcess(const std::string& cell, const Attempts& attempts) const {
+NoiseWatch::Excess NoiseWatch::LeastExcess(const std::string& cell,
+                                           const Attempts& attempts) const {
   std::vector<Excess> all;
   for (const Attempt& attempt : attempts.ok) all.push_back(ExcessOf(cell, attempt));
   const auto least = std::min_element(all.begin(), all.end(), [](const Excess& a, const Excess& b) {
-    return std::tuple(a.slow(), a.slow() ? a.slowness : a.slowdown) < std::tuple(b.slow(), b.slow() ? b.slowness : b.slowdown);
+    return std::tuple(a.slow(), a.slow() ? a.slowness : a.slowdown) <
+           std::tuple(b.slow(), b.slow() ? b.slowness : b.slowdown);
   });
   return least == all.end() ? Excess() : *least;
 }
 
 bool NoiseWatch::Disturbed(const RunRecord& run) const {
-  return ExcessOf(run.cell_id, {run.summary.sentinel(), run.summary.step_ns_min.value_or(0)}).disturbed();
+  return ExcessOf(run.cell_id, {run.summary.sentinel(), run.summary.step_ns_min.value_or(0)})
+      .disturbed();
 }
 
 int64_t NoiseWatch::DisturbedRounds() const {
-  return std::count_if(attempts_.begin(), attempts_.end(),
-                       [&](const auto& entry) { return LeastExcess(entry.first.second, entry.second).disturbed(); });
+  return std::count_if(attempts_.begin(), attempts_.end(), [&](const auto& entry) {
+    return LeastExcess(entry.first.second, entry.second).disturbed();
+  });
 }
 
 std::vector<RoundOfCell> NoiseWatch::Repeats(int64_t planned_runs) const {
@@ -70,11 +75,14 @@ std::vector<RoundOfCell> NoiseWatch::Repeats(int64_t planned_runs) const {
     made += attempts.finished - 1;
     const Excess excess = LeastExcess(key.second, attempts);
     if (excess.slow() && attempts.finished < kMostAttempts) slow.emplace_back(excess.slowness, key);
-    if (!excess.slow() && excess.disturbed() && attempts.finished < kMostOtherAttempts) others.emplace_back(excess.slowdown, key);
+    if (!excess.slow() && excess.disturbed() && attempts.finished < kMostOtherAttempts)
+      others.emplace_back(excess.slowdown, key);
   }
   std::vector<RoundOfCell> repeats;
   TakeWorst(std::move(slow), planned_runs / kRunsPerRepeat - made, repeats);
-  TakeWorst(std::move(others), planned_runs / kRunsPerOtherRepeat - made - static_cast<int64_t>(repeats.size()), repeats);
+  TakeWorst(std::move(others),
+            planned_runs / kRunsPerOtherRepeat - made - static_cast<int64_t>(repeats.size()),
+            repeats);
   return repeats;
 }
 

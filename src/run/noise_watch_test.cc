@@ -19,7 +19,8 @@ RunRecord Watched(int64_t round, double slowdown, int64_t attempt = 0) {
   const int64_t usual = 1'000'000;
   run.summary.sentinel_before_compute_ns = run.summary.sentinel_before_memory_ns =
       run.summary.sentinel_after_memory_ns = usual;
-  run.summary.sentinel_after_compute_ns = static_cast<int64_t>(static_cast<double>(usual) * slowdown);
+  run.summary.sentinel_after_compute_ns =
+      static_cast<int64_t>(static_cast<double>(usual) * slowdown);
   return run;
 }
 
@@ -48,7 +49,8 @@ TEST(NoiseWatchTest, DisturbedRunsAreRepeatedTheWorstFirst) {
 
 TEST(NoiseWatchTest, AtMostATenthOfTheRunsIsRepeatedAndEachOnce) {
   NoiseWatch watch = Calm(24);
-  for (int64_t round = 24; round < 30; ++round) watch.Learn(Watched(round, 2.0 + static_cast<double>(round)));
+  for (int64_t round = 24; round < 30; ++round)
+    watch.Learn(Watched(round, 2.0 + static_cast<double>(round)));
   EXPECT_EQ(watch.Repeats(30).size(), 3u);
   // One repeat was calm, one was disturbed again; neither is made a third time.
   watch.Learn(Watched(29, 1.0, 1));
@@ -70,7 +72,8 @@ TEST(NoiseWatchTest, RunsThatWereSlowThemselvesAreRepeatedFirstAndTwice) {
   watch.Learn(Slow(39, 1.5));
   EXPECT_TRUE(watch.Disturbed(Slow(0, 1.2)));
   EXPECT_FALSE(watch.Disturbed(Slow(0, 1.04)));
-  EXPECT_THAT(watch.Repeats(40), ElementsAre(Pair(39, kCellId), Pair(38, kCellId), Pair(37, kCellId)));
+  EXPECT_THAT(watch.Repeats(40),
+              ElementsAre(Pair(39, kCellId), Pair(38, kCellId), Pair(37, kCellId)));
   watch.Learn(Slow(39, 1.3, 1));
   watch.Learn(Slow(38, 1.0, 1));
   watch.Learn(Watched(37, 9.0, 1));
@@ -92,8 +95,10 @@ TEST(NoiseWatchTest, FailedRunsAndUnwatchedRunsAreNotRepeated) {
   failed.outcome = Outcome::kCrashed;
   watch.Learn(failed);
   RunRecord unwatched = TestRun(1, 39);
-  unwatched.summary.sentinel_before_compute_ns = unwatched.summary.sentinel_before_memory_ns = std::nullopt;
-  unwatched.summary.sentinel_after_compute_ns = unwatched.summary.sentinel_after_memory_ns = std::nullopt;
+  unwatched.summary.sentinel_before_compute_ns = unwatched.summary.sentinel_before_memory_ns =
+      std::nullopt;
+  unwatched.summary.sentinel_after_compute_ns = unwatched.summary.sentinel_after_memory_ns =
+      std::nullopt;
   watch.Learn(unwatched);
   EXPECT_THAT(watch.Repeats(40), IsEmpty());
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What stands between a study's cells and the clock: a worker that computes something else than the reference is not measured. Parity is
-// found once per worker version, network and setting, kept in the store, and asked for again by every later cell and study.
+// What stands between a study's cells and the clock: a worker that computes something else than the
+// reference is not measured. Parity is found once per worker version, network and setting, kept in
+// the store, and asked for again by every later cell and study.
 
 #include <filesystem>
 #include <string>
@@ -22,14 +23,15 @@ class ParityGate {
   enum class State {
     kVerified,
     kWrong,
-    kUnknown,     // could not be found out: the cell is measured, and says that it is unverified
+    kUnknown,  // could not be found out: the cell is measured, and says that it is unverified
   };
   struct Finding {
     State state = State::kUnknown;
     std::string reason, worker_version;
   };
 
-  ParityGate(Store& store, WorkerCatalog& workers, std::vector<std::filesystem::path> sketch_folders, const volatile int& stop,
+  ParityGate(Store& store, WorkerCatalog& workers,
+             std::vector<std::filesystem::path> sketch_folders, const volatile int& stop,
              NetworkReaders readers = {});
 
   Finding Check(const PlannedCell& planned, const Verifier::Progress& progress);

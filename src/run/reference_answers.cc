@@ -11,15 +11,17 @@
 namespace tench {
 namespace {
 
-constexpr int64_t kPatienceNs = int64_t{4} * 3600 * 1'000'000'000;     // naive loops over a deep network
+constexpr int64_t kPatienceNs =
+    int64_t{4} * 3600 * 1'000'000'000;  // naive loops over a deep network
 constexpr int64_t kAffordableStepFlops = 15'000'000'000;
 constexpr size_t kMaxSketchBytes = 64 << 20;
-constexpr TrialKind kSketched[] = {TrialKind::kOps, TrialKind::kGradient, TrialKind::kTrain, TrialKind::kForward,
-                                   TrialKind::kOutputs};
+constexpr TrialKind kSketched[] = {TrialKind::kOps, TrialKind::kGradient, TrialKind::kTrain,
+                                   TrialKind::kForward, TrialKind::kOutputs};
 
 // About the rounding of sums of a thousand terms in f32.
 constexpr const char* kJitterUlps = "16";
-// A pool whose two largest inputs almost agree chooses the other one in some jitters only; the largest change of several counts.
+// A pool whose two largest inputs almost agree chooses the other one in some jitters only; the
+// largest change of several counts.
 constexpr int kJitters = 3;
 
 }  // namespace
@@ -32,7 +34,8 @@ std::string SubjectName::FileName(int64_t batch) const {
 
 std::string SubjectName::Label() const { return data.empty() ? network : network + "/" + data; }
 
-ReferenceAnswers::ReferenceAnswers(const WorkerCatalog& workers, std::vector<std::filesystem::path> sketch_folders,
+ReferenceAnswers::ReferenceAnswers(const WorkerCatalog& workers,
+                                   std::vector<std::filesystem::path> sketch_folders,
                                    const volatile int& stop)
     : workers_(workers), folders_(std::move(sketch_folders)), stop_(stop) {}
 
@@ -45,15 +48,19 @@ bool ReferenceAnswers::Affordable(const SubjectName& name, const Subject& subjec
   });
 }
 
-Result<Answer> ReferenceAnswers::Run(const Subject& subject, const Trial& trial, const Progress& progress) {
-  const WorkerEntry* entry = TENCH_TRY(workers_.Find("reference").In("parity needs the reference worker"));
-  if (!entry->installed()) return Failed("parity needs the reference worker, which is not installed (tench doctor)");
+Result<Answer> ReferenceAnswers::Run(const Subject& subject, const Trial& trial,
+                                     const Progress& progress) {
+  const WorkerEntry* entry =
+      TENCH_TRY(workers_.Find("reference").In("parity needs the reference worker"));
+  if (!entry->installed())
+    return Failed("parity needs the reference worker, which is not installed (tench doctor)");
   const auto run = [&](const Trial& one) -> Result<Answer> {
     const Observation seen = TENCH_TRY(Observe(*entry, "", one, kPatienceNs, stop_));
     if (seen.outcome != Outcome::kOk)
       return Failed("reference on {}, {}: {}", subject.network.name, Name(one.kind), seen.reason);
     Answer answer = ReadAnswer(one, seen.tensors(), seen.losses);
-    if (!answer.missing.empty()) return Failed("reference on {}: {}", subject.network.name, answer.missing);
+    if (!answer.missing.empty())
+      return Failed("reference on {}: {}", subject.network.name, answer.missing);
     return answer;
   };
   progress(fmt::format("reference, {}", Name(trial.kind)));
@@ -95,31 +102,42 @@ Status ReferenceAnswers::LoadSketches(const std::string& file_name) {
   return Ok();
 }
 
-Result<Answer> ReferenceAnswers::Get(const SubjectName& name, const Subject& subject, TrialKind kind, const Progress& progress) {
+Result<Answer> ReferenceAnswers::Get(const SubjectName& name, const Subject& subject,
+                                     TrialKind kind, const Progress& progress) {
   const std::string file_name = name.FileName(subject.batch);
   if (!kept_.contains(file_name)) TENCH_TRY(LoadSketches(file_name));
-  Subject plain{subject.network, subject.batch, static_cast<int64_t>(AllowedCpus().size()), "cpu", "f32", {}, false};
+  Subject plain{subject.network,
+                subject.batch,
+                static_cast<int64_t>(AllowedCpus().size()),
+                "cpu",
+                "f32",
+                {},
+                false};
   const Trial trial = TENCH_TRY(MakeTrial(plain, kind));
   const std::string fingerprint = Fingerprint(trial.job.network);
   std::map<std::string, Kept>& trials = kept_[file_name];
   const std::string key(Name(kind));
-  if (const auto found = trials.find(key); found != trials.end() && found->second.fingerprint == fingerprint)
+  if (const auto found = trials.find(key);
+      found != trials.end() && found->second.fingerprint == fingerprint)
     return found->second.answer;
   Answer answer = TENCH_TRY(Run(plain, trial, progress));
   trials[key] = {fingerprint, answer};
   return answer;
 }
 
-Status ReferenceAnswers::WriteSketches(const SubjectName& name, const Subject& subject, const std::filesystem::path& folder,
+Status ReferenceAnswers::WriteSketches(const SubjectName& name, const Subject& subject,
+                                       const std::filesystem::path& folder,
                                        const Progress& progress) {
-  kept_[name.FileName(subject.batch)].clear();      // nothing that was read is taken over
+  kept_[name.FileName(subject.batch)].clear();  // nothing that was read is taken over
   Json trials = Json::object();
   for (const TrialKind kind : kSketched) {
     const Answer answer = TENCH_TRY(Get(name, subject, kind, progress));
     const Trial trial = TENCH_TRY(MakeTrial(subject, kind));
-    trials[std::string(Name(kind))] = {{"fingerprint", Fingerprint(trial.job.network)}, {"answer", ToJson(answer)}};
+    trials[std::string(Name(kind))] = {{"fingerprint", Fingerprint(trial.job.network)},
+                                       {"answer", ToJson(answer)}};
   }
-  const Json json = {{"network", name.network}, {"data", name.data}, {"batch", subject.batch}, {"trials", trials}};
+  const Json json = {
+      {"network", name.network}, {"data", name.data}, {"batch", subject.batch}, {"trials", trials}};
   return WriteFileAtomically(folder / name.FileName(subject.batch), PrintJson(json) + "\n");
 }
 

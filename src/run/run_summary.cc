@@ -9,7 +9,9 @@ namespace tench {
 namespace {
 
 // A worker that cannot tell says 0.
-std::optional<int64_t> Positive(int64_t value) { return value > 0 ? std::optional(value) : std::nullopt; }
+std::optional<int64_t> Positive(int64_t value) {
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
 
 void AddGpu(const GpuUse& use, RunSummary& summary) {
   if (use.utilisation_percent.count > 0) {
@@ -20,7 +22,8 @@ void AddGpu(const GpuUse& use, RunSummary& summary) {
     summary.gpu_power_w_mean = use.power_w.mean;
     summary.gpu_power_w_peak = use.power_w.peak;
   }
-  const MeanPeak& memory = use.process_memory_bytes.count > 0 ? use.process_memory_bytes : use.memory_used_bytes;
+  const MeanPeak& memory =
+      use.process_memory_bytes.count > 0 ? use.process_memory_bytes : use.memory_used_bytes;
   if (memory.count > 0) summary.gpu_memory_peak_bytes = static_cast<int64_t>(memory.peak);
 }
 
@@ -49,11 +52,13 @@ void AddSteps(const RunSeries& series, RunSummary& summary) {
   summary.step_ns_max = steps.max;
 }
 
-RunSummary Summarise(const Conversation& conversation, const Budget& budget, const Observations& seen) {
+RunSummary Summarise(const Conversation& conversation, const Budget& budget,
+                     const Observations& seen) {
   RunSummary summary;
   AddSteps(conversation.series(), summary);
   summary.hello_ns = seen.hello_ns;
-  if (const auto& hello = conversation.hello()) summary.rss_before_build_bytes = Positive(hello->rss_bytes);
+  if (const auto& hello = conversation.hello())
+    summary.rss_before_build_bytes = Positive(hello->rss_bytes);
   if (const auto& built = conversation.built()) {
     summary.build_ns = built->build_ns;
     summary.build_peak_rss_bytes = Positive(built->peak_rss_bytes);
@@ -74,8 +79,10 @@ RunSummary Summarise(const Conversation& conversation, const Budget& budget, con
   }
   if (seen.exit) {
     summary.major_faults = std::max(summary.major_faults, seen.exit->major_faults);
-    summary.voluntary_switches = std::max(summary.voluntary_switches, seen.exit->voluntary_switches);
-    summary.involuntary_switches = std::max(summary.involuntary_switches, seen.exit->involuntary_switches);
+    summary.voluntary_switches =
+        std::max(summary.voluntary_switches, seen.exit->voluntary_switches);
+    summary.involuntary_switches =
+        std::max(summary.involuntary_switches, seen.exit->involuntary_switches);
   }
   if (seen.gpu < seen.gpus.uses().size()) AddGpu(seen.gpus.uses()[seen.gpu], summary);
   summary.cpu_energy_j = seen.cpu_energy_j;

@@ -13,16 +13,17 @@ namespace tench {
 struct Observations {
   SampleSeries samples;
   GpuSeries gpus;
-  size_t gpu = 0;                          // which of them the run is about
+  size_t gpu = 0;  // which of them the run is about
   std::optional<double> cpu_energy_j;
   std::optional<ExitStatus> exit;
-  std::optional<int64_t> hello_ns;         // launch to hello
+  std::optional<int64_t> hello_ns;  // launch to hello
   int64_t wall_ns = 0, overhead_ns = 0;
 };
 
 // What the series alone tells: steps, their times, the first and the last loss.
 void AddSteps(const RunSeries& series, RunSummary& summary);
 
-RunSummary Summarise(const Conversation& conversation, const Budget& budget, const Observations& seen);
+RunSummary Summarise(const Conversation& conversation, const Budget& budget,
+                     const Observations& seen);
 
 }  // namespace tench

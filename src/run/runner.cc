@@ -32,7 +32,8 @@ class Claim {
     TENCH_TRY(store.ClaimStudy(study));
     return Claim(store, study);
   }
-  Claim(Claim&& other) noexcept : store_(std::exchange(other.store_, nullptr)), study_(other.study_) {}
+  Claim(Claim&& other) noexcept
+      : store_(std::exchange(other.store_, nullptr)), study_(other.study_) {}
   Claim& operator=(Claim&&) = delete;
   ~Claim() {
     // A claim that cannot be given back is freed by the end of this process.
@@ -55,22 +56,26 @@ Result<StudyRecord> BeginStudy(Store& store, const StudyRequest& request, const 
   study.tench_version = TENCH_VERSION;
   study.filter = request.filter;
   study.started_utc = UtcNow();
-  // Stored, so that a resumed study keeps its order; anything that differs from study to study will do. SQLite's
-  // integers have a sign.
-  study.seed = Hash64(fmt::format("{} {} {} {}", study.suite_fingerprint, study.started_utc, NowNs(), getpid())) >> 1;
+  // Stored, so that a resumed study keeps its order; anything that differs from study to study will
+  // do. SQLite's integers have a sign.
+  study.seed = Hash64(fmt::format("{} {} {} {}", study.suite_fingerprint, study.started_utc,
+                                  NowNs(), getpid())) >>
+               1;
   study.rounds = request.rounds;
   study.cells = static_cast<int64_t>(request.cells.size());
   study.id = TENCH_TRY(store.AddStudy(study));
   return study;
 }
 
-Result<StudyRecord> FindOrBeginStudy(Store& store, const StudyRequest& request, const HostFacts& host) {
+Result<StudyRecord> FindOrBeginStudy(Store& store, const StudyRequest& request,
+                                     const HostFacts& host) {
   if (request.fresh) return BeginStudy(store, request, host);
-  // Looking and beginning are one transaction: two sweeps started at once must meet in one study, not begin two.
+  // Looking and beginning are one transaction: two sweeps started at once must meet in one study,
+  // not begin two.
   StudyRecord study;
   const Status begun = store.InOneTransaction([&]() -> Status {
-    const auto found =
-        TENCH_TRY(store.FindStudy(request.suite, request.suite_fingerprint, host.machine_id, request.filter));
+    const auto found = TENCH_TRY(
+        store.FindStudy(request.suite, request.suite_fingerprint, host.machine_id, request.filter));
     if (found) {
       study = *found;
     } else {
@@ -88,10 +93,16 @@ constexpr int64_t kFreshReadingNs = 100'000'000;
 // One call of RunStudy: what is done, what is left, and what the earlier runs taught.
 class StudyWork {
  public:
-  StudyWork(Store& store, WorkerCatalog& workers, const StudyRequest& request, StudyRecord study, RunnerEvents& events,
-            const volatile int& stop)
-      : store_(store), workers_(workers), request_(request), study_(std::move(study)), events_(events), stop_(stop),
-        eta_(request.cells.size()), gate_(store, workers, request.sketch_folders, stop, request.readers) {
+  StudyWork(Store& store, WorkerCatalog& workers, const StudyRequest& request, StudyRecord study,
+            RunnerEvents& events, const volatile int& stop)
+      : store_(store),
+        workers_(workers),
+        request_(request),
+        study_(std::move(study)),
+        events_(events),
+        stop_(stop),
+        eta_(request.cells.size()),
+        gate_(store, workers, request.sketch_folders, stop, request.readers) {
     for (size_t i = 0; i < request.cells.size(); ++i) index_.emplace(request.cells[i].id, i);
     if (request.sentinel) sentinel_.emplace(AllowedCpus());
   }
@@ -132,9 +143,11 @@ class StudyWork {
 
   Status RepeatOnce(StudyResult& result) {
     std::vector<std::pair<int64_t, size_t>> repeats;
-    for (const auto& [round, id] : noise_.Repeats(request_.rounds * static_cast<int64_t>(request_.cells.size()))) {
+    for (const auto& [round, id] :
+         noise_.Repeats(request_.rounds * static_cast<int64_t>(request_.cells.size()))) {
       const auto cell = index_.find(id);
-      if (cell == index_.end() || round >= request_.rounds) continue;   // of the study, but not asked for now
+      if (cell == index_.end() || round >= request_.rounds)
+        continue;  // of the study, but not asked for now
       repeats.emplace_back(round, cell->second);
       eta_.AddRemaining(cell->second);
     }
@@ -200,11 +213,14 @@ class StudyWork {
     if (const auto batch = memory_.SmallerFailure(cell.cell)) {
       RunResult skipped{DraftRecord(request), {}};
       skipped.record.outcome = Outcome::kOutOfMemory;
-      skipped.record.reason = fmt::format("not tried: batch {} of the same cell ran out of memory", *batch);
+      skipped.record.reason =
+          fmt::format("not tried: batch {} of the same cell ran out of memory", *batch);
       skipped.record.flags = {kSkippedFlag};
       return skipped;
     }
-    const auto progress = [&](const RunProgress& run) { events_.OnProgress(Progress(run.elapsed_ns), cell, run); };
+    const auto progress = [&](const RunProgress& run) {
+      events_.OnProgress(Progress(run.elapsed_ns), cell, run);
+    };
     if (!request_.verify) return ExecuteWatched(request, progress);
     const ParityGate::Finding parity = gate_.Check(cell, [&](const std::string& doing) {
       RunProgress verifying;
@@ -213,7 +229,8 @@ class StudyWork {
     });
     if (parity.state == ParityGate::State::kWrong) {
       RunResult wrong{DraftRecord(request), {}};
-      (void)PlanJob(cell, static_cast<int64_t>(AllowedCpus().size()), wrong.record, request_.readers);   // for the facts about the network
+      (void)PlanJob(cell, static_cast<int64_t>(AllowedCpus().size()), wrong.record,
+                    request_.readers);  // for the facts about the network
       wrong.record.outcome = Outcome::kWrong;
       wrong.record.reason = parity.reason;
       wrong.record.worker_version = parity.worker_version;
@@ -221,7 +238,8 @@ class StudyWork {
     }
     RunResult result = ExecuteWatched(request, progress);
     // Another version than the one that was checked has proved nothing.
-    const bool same = parity.worker_version.empty() || parity.worker_version == result.record.worker_version;
+    const bool same =
+        parity.worker_version.empty() || parity.worker_version == result.record.worker_version;
     if (parity.state == ParityGate::State::kVerified && same) NoteVerified(result.record);
     return result;
   }
@@ -235,7 +253,8 @@ class StudyWork {
     return reading_;
   }
 
-  RunResult ExecuteWatched(const RunRequest& request, const std::function<void(const RunProgress&)>& progress) {
+  RunResult ExecuteWatched(const RunRequest& request,
+                           const std::function<void(const RunProgress&)>& progress) {
     if (!sentinel_) return Execute(workers_, request, progress, stop_);
     const SentinelReading before = ReadSentinel(NowNs() - kFreshReadingNs);
     RunResult result = Execute(workers_, request, progress, stop_);
@@ -267,8 +286,9 @@ class StudyWork {
     RunRecord& record = result.record;
     Result<int64_t> id = store_.AddRun(record, result.series);
     if (!id) {
-      return std::move(id).error().In(fmt::format(
-          "study {} stops: the run of {} could not be stored (runs before it are safe)", study_.id, cell.cell.Label()));
+      return std::move(id).error().In(
+          fmt::format("study {} stops: the run of {} could not be stored (runs before it are safe)",
+                      study_.id, cell.cell.Label()));
     }
     record.id = *id;
     if (record.outcome != Outcome::kInterrupted) {
@@ -297,7 +317,7 @@ class StudyWork {
   NoiseWatch noise_;
   std::optional<Sentinel> sentinel_;
   SentinelReading reading_;
-  int64_t reading_ns_ = std::numeric_limits<int64_t>::min();   // when it was taken
+  int64_t reading_ns_ = std::numeric_limits<int64_t>::min();  // when it was taken
   ParityGate gate_;
   std::unordered_map<std::string, size_t> index_;
   std::set<std::pair<int64_t, std::string>> finished_;
@@ -306,14 +326,15 @@ class StudyWork {
 
 }  // namespace
 
-Result<StudyResult> RunStudy(Store& store, WorkerCatalog& workers, const StudyRequest& request, RunnerEvents& events,
-                             const volatile int& stop) {
+Result<StudyResult> RunStudy(Store& store, WorkerCatalog& workers, const StudyRequest& request,
+                             RunnerEvents& events, const volatile int& stop) {
   const HostFacts host = ReadHost(Instruments::OfThisMachine().nvml.get());
   const StudyRecord study = TENCH_TRY(FindOrBeginStudy(store, request, host));
   const Claim claim = TENCH_TRY(Claim::Take(store, study.id));
   const auto cells = static_cast<int64_t>(request.cells.size());
   if (request.rounds > study.rounds || cells > study.cells) {
-    TENCH_TRY(store.ExtendStudy(study.id, std::max(request.rounds, study.rounds), std::max(cells, study.cells)));
+    TENCH_TRY(store.ExtendStudy(study.id, std::max(request.rounds, study.rounds),
+                                std::max(cells, study.cells)));
   }
   return StudyWork(store, workers, request, study, events, stop).Go();
 }

@@ -61,8 +61,8 @@ class RunnerTest : public testing::Test {
   }
   void TearDown() override { unsetenv("TMPDIR"); }
 
-  StudyRequest Request(const std::string& worker, const std::vector<std::string>& batches, int64_t rounds,
-                       const std::string& behaviour = "ok") {
+  StudyRequest Request(const std::string& worker, const std::vector<std::string>& batches,
+                       int64_t rounds, const std::string& behaviour = "ok") {
     StudyRequest request;
     request.suite = "test";
     request.suite_fingerprint = "0123";
@@ -164,7 +164,9 @@ TEST_F(RunnerTest, AnInterruptedRunIsStoredAndRepeatedAsTheNextAttempt) {
   class StopInTheMiddle : public Silent {
    public:
     explicit StopInTheMiddle(volatile int& flag) : flag_(flag) {}
-    void OnProgress(const StudyProgress&, const PlannedCell&, const RunProgress&) override { flag_ = 2; }
+    void OnProgress(const StudyProgress&, const PlannedCell&, const RunProgress&) override {
+      flag_ = 2;
+    }
     volatile int& flag_;
   } events(stop_);
   StudyRequest request = Request("fake", {"1"}, 1, "ok");
@@ -287,7 +289,8 @@ TEST_F(RunnerTest, AFullDiskStopsTheStudyWithAClearErrorAndKeepsWhatIsStored) {
     const rlimit limit{300 << 10, 300 << 10};
     setrlimit(RLIMIT_FSIZE, &limit);
     const auto result = Run(request);
-    _exit(!result && result.error().message.find("could not be stored") != std::string::npos ? 42 : 1);
+    _exit(!result && result.error().message.find("could not be stored") != std::string::npos ? 42
+                                                                                             : 1);
   }
   int status = 0;
   waitpid(runner, &status, 0);

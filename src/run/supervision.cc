@@ -15,15 +15,16 @@ namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kSampleNs = kSecondNs / 10;
-constexpr int64_t kGraceNs = kSecondNs / 2;          // from SIGTERM to SIGKILL: time to send the last steps
-constexpr int64_t kUnkillableNs = 30 * kSecondNs;    // a process that hangs in the kernel is left to it
+constexpr int64_t kGraceNs = kSecondNs / 2;  // from SIGTERM to SIGKILL: time to send the last steps
+constexpr int64_t kUnkillableNs =
+    30 * kSecondNs;  // a process that hangs in the kernel is left to it
 constexpr int kLinesAtOnce = 256;
 constexpr size_t kLogBytesAtOnce = 1 << 20;
 
 }  // namespace
 
-Supervision::Supervision(Subprocess child, Fd answers, Fd log, int64_t launched_ns, SupervisionOptions options,
-                         MemoryWatch memory, Instruments& instruments)
+Supervision::Supervision(Subprocess child, Fd answers, Fd log, int64_t launched_ns,
+                         SupervisionOptions options, MemoryWatch memory, Instruments& instruments)
     : child_(std::move(child)),
       channel_(std::move(answers)),
       log_fd_(std::move(log)),
@@ -34,7 +35,8 @@ Supervision::Supervision(Subprocess child, Fd answers, Fd log, int64_t launched_
   seen_.gpu = options_.gpu;
 }
 
-void Supervision::Watch(const std::function<void(const RunProgress&)>& progress, const volatile int& stop) {
+void Supervision::Watch(const std::function<void(const RunProgress&)>& progress,
+                        const volatile int& stop) {
   instruments_.energy.Start();
   next_sample_ns_ = NowNs();
   while (!child_.Wait(0)) {
@@ -64,7 +66,8 @@ void Supervision::WaitForEvent() {
   const int64_t wake_ns = more_lines_ ? 0 : std::min(next_sample_ns_, NextDeadline());
   const int64_t left_ns = std::max<int64_t>(wake_ns - NowNs(), 0);
   const timespec left{left_ns / kSecondNs, left_ns % kSecondNs};
-  pollfd fds[] = {{child_.exit_fd(), POLLIN, 0}, {channel_.fd(), POLLIN, 0}, {log_fd_.get(), POLLIN, 0}};
+  pollfd fds[] = {
+      {child_.exit_fd(), POLLIN, 0}, {channel_.fd(), POLLIN, 0}, {log_fd_.get(), POLLIN, 0}};
   ppoll(fds, std::size(fds), &left, nullptr);
 }
 
@@ -73,7 +76,8 @@ int64_t Supervision::NextDeadline() const {
   if (ending_) return kill_ns_;
   if (quiet_since_ns_ != 0) return quiet_since_ns_ + options_.exit_ns;
   const int64_t deadline_ns = launched_ns_ + options_.timeout_ns;
-  return conversation_.hello() ? deadline_ns : std::min(deadline_ns, launched_ns_ + options_.hello_ns);
+  return conversation_.hello() ? deadline_ns
+                               : std::min(deadline_ns, launched_ns_ + options_.hello_ns);
 }
 
 void Supervision::CheckTimes(int64_t now_ns, bool stop) {
@@ -89,15 +93,18 @@ void Supervision::CheckTimes(int64_t now_ns, bool stop) {
   }
   const int64_t elapsed_ns = now_ns - launched_ns_;
   if (stop) {
-    End(Outcome::kInterrupted, fmt::format("stopped while {}", Name(conversation_.stage())), kGraceNs);
+    End(Outcome::kInterrupted, fmt::format("stopped while {}", Name(conversation_.stage())),
+        kGraceNs);
   } else if (elapsed_ns >= options_.timeout_ns) {
     const size_t steps = conversation_.series().step_ns.size();
     End(Outcome::kTimeout,
         fmt::format("no result within {}; it was {}, with {} timed steps made",
-                    HumanNs(static_cast<double>(options_.timeout_ns)), Name(conversation_.stage()), steps),
+                    HumanNs(static_cast<double>(options_.timeout_ns)), Name(conversation_.stage()),
+                    steps),
         kGraceNs);
   } else if (!conversation_.hello() && elapsed_ns >= options_.hello_ns) {
-    End(Outcome::kTimeout, fmt::format("no hello within {}", HumanNs(static_cast<double>(options_.hello_ns))),
+    End(Outcome::kTimeout,
+        fmt::format("no hello within {}", HumanNs(static_cast<double>(options_.hello_ns))),
         kGraceNs);
   } else if (quiet_since_ns_ != 0 && now_ns >= quiet_since_ns_ + options_.exit_ns) {
     End(Outcome::kProtocolError, "the worker closed its channel without a result", 0);
@@ -110,12 +117,18 @@ void Supervision::ReadLines() {
     if (channel_.ended() && quiet_since_ns_ != 0) return;
     const ChannelRead read = channel_.Next(0);
     switch (read.kind) {
-      case ChannelRead::Kind::kNothing: return;
-      case ChannelRead::Kind::kLine: TakeLine(read.text); break;
-      case ChannelRead::Kind::kHalfLine: half_line_ = read.text; break;
+      case ChannelRead::Kind::kNothing:
+        return;
+      case ChannelRead::Kind::kLine:
+        TakeLine(read.text);
+        break;
+      case ChannelRead::Kind::kHalfLine:
+        half_line_ = read.text;
+        break;
       case ChannelRead::Kind::kTooLong:
         End(Outcome::kProtocolError,
-            fmt::format("a line of more than {}; it begins: {}", HumanBytes(kMaxLineBytes), Printable(read.text, 80)),
+            fmt::format("a line of more than {}; it begins: {}", HumanBytes(kMaxLineBytes),
+                        Printable(read.text, 80)),
             kGraceNs);
         break;
       case ChannelRead::Kind::kEnd:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Watches one launched worker until nothing of it is left: reads its lines and its log as they come, samples it ten
-// times a second, and ends it when it breaks a limit or the protocol. Driven by events, without sleeping, so that it
-// adds nothing to a run's time. What it all means for the run's outcome is said in verdict.h.
+// Watches one launched worker until nothing of it is left: reads its lines and its log as they
+// come, samples it ten times a second, and ends it when it breaks a limit or the protocol. Driven
+// by events, without sleeping, so that it adds nothing to a run's time. What it all means for the
+// run's outcome is said in verdict.h.
 
 #include <cstdint>
 #include <functional>
@@ -29,17 +30,18 @@ struct Ending {
 };
 
 struct SupervisionOptions {
-  int64_t timeout_ns = 0;                      // launch to result
-  int64_t hello_ns = 60'000'000'000;           // launch to hello: the slowest framework loads in a tenth of it
-  int64_t exit_ns = 5'000'000'000;             // from the last word to the exit
-  std::string version;                         // of the worker, that the cell asks for; "" = any
+  int64_t timeout_ns = 0;  // launch to result
+  int64_t hello_ns =
+      60'000'000'000;               // launch to hello: the slowest framework loads in a tenth of it
+  int64_t exit_ns = 5'000'000'000;  // from the last word to the exit
+  std::string version;              // of the worker, that the cell asks for; "" = any
   size_t gpu = 0;
 };
 
 class Supervision {
  public:
-  Supervision(Subprocess child, Fd answers, Fd log, int64_t launched_ns, SupervisionOptions options, MemoryWatch memory,
-              Instruments& instruments);
+  Supervision(Subprocess child, Fd answers, Fd log, int64_t launched_ns, SupervisionOptions options,
+              MemoryWatch memory, Instruments& instruments);
 
   // Once. `stop` and `progress` as for Execute.
   void Watch(const std::function<void(const RunProgress&)>& progress, const volatile int& stop);
@@ -48,7 +50,7 @@ class Supervision {
   const Observations& seen() const { return seen_; }
   const std::optional<Ending>& ending() const { return ending_; }
   const std::optional<std::string>& half_line() const { return half_line_; }
-  bool lingered() const { return lingered_; }        // after its result, until it was killed
+  bool lingered() const { return lingered_; }  // after its result, until it was killed
   const LogTail& log() const { return log_; }
   const MemoryWatch& memory() const { return memory_; }
   int64_t exit_ns() const { return exit_ns_; }
@@ -81,8 +83,8 @@ class Supervision {
   std::optional<std::string> half_line_;
   bool lingered_ = false, more_lines_ = false;
   int64_t next_sample_ns_ = 0;
-  int64_t quiet_since_ns_ = 0;      // since the result, the error or the channel's end: time to exit
-  int64_t kill_ns_ = 0;             // when the grace of an ending is over
+  int64_t quiet_since_ns_ = 0;  // since the result, the error or the channel's end: time to exit
+  int64_t kill_ns_ = 0;         // when the grace of an ending is over
   int64_t killed_ns_ = 0;
   int64_t exit_ns_ = 0;
 };

@@ -26,8 +26,9 @@ Supervision Watched(const std::string& script, SupervisionOptions options) {
   spawn.extra_fd = answers.out.get();
   if (options.timeout_ns == 0) options.timeout_ns = 20'000'000'000;
   const int64_t launched_ns = NowNs();
-  Supervision supervision(*Subprocess::Spawn(spawn), std::move(answers.in), std::move(log.in), launched_ns, options,
-                          MemoryWatch(0, SwapPolicy::kAllow, 0), Instruments::OfThisMachine());
+  Supervision supervision(*Subprocess::Spawn(spawn), std::move(answers.in), std::move(log.in),
+                          launched_ns, options, MemoryWatch(0, SwapPolicy::kAllow, 0),
+                          Instruments::OfThisMachine());
   answers.out.Close();
   log.out.Close();
   const volatile int stop = 0;
@@ -53,7 +54,8 @@ TEST(SupervisionTest, AWorkerThatSaysNoHelloIsEnded) {
 TEST(SupervisionTest, AWorkerThatLingersAfterItsResultIsKilledAndTheResultStands) {
   SupervisionOptions options;
   options.exit_ns = 50'000'000;
-  const Supervision supervision = Watched(Say({kHello, kBuild, kSteps, kResult}) + "exec sleep 60", options);
+  const Supervision supervision =
+      Watched(Say({kHello, kBuild, kSteps, kResult}) + "exec sleep 60", options);
   EXPECT_FALSE(supervision.ending());
   EXPECT_TRUE(supervision.lingered());
   EXPECT_TRUE(supervision.conversation().done());
@@ -62,7 +64,8 @@ TEST(SupervisionTest, AWorkerThatLingersAfterItsResultIsKilledAndTheResultStands
 TEST(SupervisionTest, AWorkerThatClosesItsChannelWithoutAResultIsEnded) {
   SupervisionOptions options;
   options.exit_ns = 50'000'000;
-  const Supervision supervision = Watched(Say({kHello, kBuild, kSteps}) + "exec 3>&-; exec sleep 60", options);
+  const Supervision supervision =
+      Watched(Say({kHello, kBuild, kSteps}) + "exec 3>&-; exec sleep 60", options);
   ASSERT_TRUE(supervision.ending());
   EXPECT_EQ(supervision.ending()->outcome, Outcome::kProtocolError);
 }
@@ -77,9 +80,11 @@ TEST(SupervisionTest, LinesThatAreInThePipeWhenTheWorkerExitsAreRead) {
 TEST(SupervisionTest, StepsSentWhileItIsBeingEndedAreKept) {
   SupervisionOptions options;
   options.timeout_ns = 100'000'000;
-  const std::string flush = fmt::format("trap \"echo '{}' >&3; exit 143\" TERM\n",
-                                        R"({\"type\":\"steps\",\"first\":0,\"step_ns\":[5],\"loss\":[1.5]})");
-  const Supervision supervision = Watched(flush + Say({kHello, kBuild}) + "sleep 60 & wait", options);
+  const std::string flush =
+      fmt::format("trap \"echo '{}' >&3; exit 143\" TERM\n",
+                  R"({\"type\":\"steps\",\"first\":0,\"step_ns\":[5],\"loss\":[1.5]})");
+  const Supervision supervision =
+      Watched(flush + Say({kHello, kBuild}) + "sleep 60 & wait", options);
   EXPECT_EQ(supervision.ending()->outcome, Outcome::kTimeout);
   EXPECT_EQ(supervision.conversation().series().step_ns.size(), 1u);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For the tests of this folder: a temporary folder that holds tench-worker-fake (tests/e2e/fake_worker.py), and cells
-// that ask it to behave.
+// For the tests of this folder: a temporary folder that holds tench-worker-fake
+// (tests/e2e/fake_worker.py), and cells that ask it to behave.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -20,8 +20,9 @@ namespace tench {
 class TestWorkers {
  public:
   TestWorkers() {
-    std::filesystem::create_symlink(std::filesystem::path(TENCH_SOURCE_DIR) / "tests" / "e2e" / "fake_worker.py",
-                                    folder_.path() / "tench-worker-fake");
+    std::filesystem::create_symlink(
+        std::filesystem::path(TENCH_SOURCE_DIR) / "tests" / "e2e" / "fake_worker.py",
+        folder_.path() / "tench-worker-fake");
     catalog_ = WorkerCatalog::Discover({folder_.path()});
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One long job of a worker whose steps are told as they come and whose snapshots are handed over between the steps that they lie between. Nothing is measured, limited
-// or stored. A stop asks the worker to finish its step and to leave a last snapshot.
+// One long job of a worker whose steps are told as they come and whose snapshots are handed over
+// between the steps that they lie between. Nothing is measured, limited or stored. A stop asks the
+// worker to finish its step and to leave a last snapshot.
 
 #include <cstdint>
 #include <filesystem>
@@ -24,7 +25,9 @@ struct TrainingEvents {
 
 enum class TrainingEnd { kComplete, kStopped };
 
-// `version` as a cell names it, or empty; `job.snapshots.folder` is set here. An event that fails ends the worker and is returned; so is what the worker says of its own failure.
-Result<TrainingEnd> Train(const WorkerEntry& entry, const std::string& version, Job job, const TrainingEvents& events, const volatile int& stop);
+// `version` as a cell names it, or empty; `job.snapshots.folder` is set here. An event that fails
+// ends the worker and is returned; so is what the worker says of its own failure.
+Result<TrainingEnd> Train(const WorkerEntry& entry, const std::string& version, Job job,
+                          const TrainingEvents& events, const volatile int& stop);
 
 }  // namespace tench

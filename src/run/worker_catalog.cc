@@ -104,8 +104,9 @@ Result<Description> AskForDescription(const WorkerEntry& entry, const std::strin
       return Failed("{} did not answer {} within {}", entry.executable.string(), kDescribeFlag,
                     HumanNs(kDescribeDeadlineNs));
     }
-    pollfd fds[] = {
-        {child.exit_fd(), POLLIN, 0}, {open ? output.in.get() : -1, POLLIN, 0}, {errors.in.get(), POLLIN, 0}};
+    pollfd fds[] = {{child.exit_fd(), POLLIN, 0},
+                    {open ? output.in.get() : -1, POLLIN, 0},
+                    {errors.in.get(), POLLIN, 0}};
     poll(fds, std::size(fds), static_cast<int>(left_ms));
     if (open && fds[1].revents) open = ReadSome(output.in, text);
     if (fds[2].revents) log.Drain(errors.in, 1 << 20);
@@ -115,12 +116,13 @@ Result<Description> AskForDescription(const WorkerEntry& entry, const std::strin
   log.Drain(errors.in, 1 << 20);
   if (!status.clean()) {
     const std::string last = log.LastLine();
-    return Failed("{} {} ended with {}{}", entry.executable.string(), kDescribeFlag, status.ToString(),
-                  last.empty() ? "" : ": " + last);
+    return Failed("{} {} ended with {}{}", entry.executable.string(), kDescribeFlag,
+                  status.ToString(), last.empty() ? "" : ": " + last);
   }
   if (text.size() > kMaxDescriptionBytes)
     return Failed("{} {}: the answer is too long", entry.executable.string(), kDescribeFlag);
-  return ParseDescription(LastObject(text), fmt::format("{} {}", entry.executable.string(), kDescribeFlag));
+  return ParseDescription(LastObject(text),
+                          fmt::format("{} {}", entry.executable.string(), kDescribeFlag));
 }
 
 }  // namespace
@@ -151,7 +153,8 @@ WorkerCatalog WorkerCatalog::Discover(const std::vector<fs::path>& folders) {
   std::map<std::string, fs::path> manifests;
   for (const auto& folder : folders) {
     std::error_code error;
-    for (const auto& file : fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, error)) {
+    for (const auto& file :
+         fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, error)) {
       const std::string file_name = file.path().filename().string();
       if (!file_name.starts_with(kPrefix)) continue;
       std::string name = file_name.substr(kPrefix.size());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which workers there are: executables named tench-worker-NAME, in TENCH_WORKER_PATH, beside tench, then on PATH; and
-// manifests (tench-worker-NAME.json beside tench) of workers that could not be built, which say what they need and how
-// to get it.
+// Which workers there are: executables named tench-worker-NAME, in TENCH_WORKER_PATH, beside tench,
+// then on PATH; and manifests (tench-worker-NAME.json beside tench) of workers that could not be
+// built, which say what they need and how to get it.
 
 #include <filesystem>
 #include <map>
@@ -17,7 +17,7 @@ namespace tench {
 
 // "tensorflow@2.15": a worker, and which of the versions that it serves.
 struct WorkerName {
-  std::string name, version;            // version "" = the one that the worker takes by itself
+  std::string name, version;  // version "" = the one that the worker takes by itself
 
   static WorkerName Of(const std::string& text);
 };
@@ -27,8 +27,8 @@ bool IsVersion(const std::string& wanted, const std::string& installed);
 
 struct WorkerEntry {
   std::string name;
-  std::filesystem::path executable;     // empty = not installed
-  std::string title, needs, install;    // from the manifest; may be empty
+  std::filesystem::path executable;   // empty = not installed
+  std::string title, needs, install;  // from the manifest; may be empty
   bool installed() const { return !executable.empty(); }
   // In words, with what it needs and how to install it.
   std::string NotInstalled() const;
@@ -36,20 +36,22 @@ struct WorkerEntry {
 
 class WorkerCatalog {
  public:
-  static WorkerCatalog Discover();                                                     // as the environment says
-  static WorkerCatalog Discover(const std::vector<std::filesystem::path>& folders);    // for tests
+  static WorkerCatalog Discover();  // as the environment says
+  static WorkerCatalog Discover(const std::vector<std::filesystem::path>& folders);  // for tests
 
-  const std::vector<WorkerEntry>& entries() const { return entries_; }                 // by name
+  const std::vector<WorkerEntry>& entries() const { return entries_; }  // by name
   std::vector<std::string> names() const;
   // Unknown names: an error with the nearest one.
   Result<const WorkerEntry*> Find(const std::string& name) const;
 
-  // Asks the executable (deadline 20 s, remembered for the life of this object); `version` as a cell names it.
+  // Asks the executable (deadline 20 s, remembered for the life of this object); `version` as a
+  // cell names it.
   Result<Description> Describe(const WorkerEntry& entry, const std::string& version = "");
 
  private:
   std::vector<WorkerEntry> entries_;
-  std::map<std::pair<std::string, std::string>, Result<Description>> described_;   // by name and version asked for
+  std::map<std::pair<std::string, std::string>, Result<Description>>
+      described_;  // by name and version asked for
 };
 
 }  // namespace tench

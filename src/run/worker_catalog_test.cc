@@ -17,12 +17,15 @@ using testing::HasSubstr;
 
 void MakeFile(const fs::path& path, const std::string& text, bool executable) {
   std::ofstream(path) << text;
-  fs::permissions(path, executable ? fs::perms::owner_all : fs::perms::owner_read | fs::perms::owner_write);
+  fs::permissions(
+      path, executable ? fs::perms::owner_all : fs::perms::owner_read | fs::perms::owner_write);
 }
 
 class Variable {
  public:
-  Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+  Variable(const char* name, const std::string& value) : name_(name) {
+    setenv(name, value.c_str(), 1);
+  }
   ~Variable() { unsetenv(name_); }
 
  private:
@@ -42,7 +45,8 @@ TEST_F(WorkerCatalogTest, FindsExecutablesByNameAndTheFirstFolderWins) {
   MakeFile(second_.path() / "tench-worker-text", "", false);
   MakeFile(second_.path() / "tench-worker-", "", true);
   MakeFile(second_.path() / "other", "", true);
-  const WorkerCatalog catalog = WorkerCatalog::Discover({first_.path(), "/nonexistent", second_.path()});
+  const WorkerCatalog catalog =
+      WorkerCatalog::Discover({first_.path(), "/nonexistent", second_.path()});
   EXPECT_THAT(catalog.names(), ElementsAre("a", "b"));
   EXPECT_EQ((*catalog.Find("b"))->executable, first_.path() / "tench-worker-b");
 }
@@ -97,8 +101,10 @@ TEST(WorkerNameTest, MayAskForAVersion) {
 }
 
 TEST(WorkerNameTest, AVersionMeansItselfAndThoseOfItsLine) {
-  for (const char* installed : {"2.3", "2.3.1", "2.3+cpu"}) EXPECT_TRUE(IsVersion("2.3", installed)) << installed;
-  for (const char* installed : {"2.30", "2", "12.3"}) EXPECT_FALSE(IsVersion("2.3", installed)) << installed;
+  for (const char* installed : {"2.3", "2.3.1", "2.3+cpu"})
+    EXPECT_TRUE(IsVersion("2.3", installed)) << installed;
+  for (const char* installed : {"2.30", "2", "12.3"})
+    EXPECT_FALSE(IsVersion("2.3", installed)) << installed;
   EXPECT_TRUE(IsVersion("", "anything"));
 }
 
@@ -124,7 +130,8 @@ TEST(WorkerDescriptionTest, ACrashIsAnErrorWithItsLastLine) {
   const Variable how("TENCH_FAKE_DESCRIBE", "crash");
   const auto description = workers.catalog().Describe(**workers.catalog().Find("fake"));
   ASSERT_FALSE(description);
-  EXPECT_THAT(description.error().message, HasSubstr("exit code 1: ImportError: no module named fake"));
+  EXPECT_THAT(description.error().message,
+              HasSubstr("exit code 1: ImportError: no module named fake"));
 }
 
 TEST(WorkerDescriptionTest, GarbageIsAnErrorThatNamesTheProgram) {

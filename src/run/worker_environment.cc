@@ -16,11 +16,13 @@ namespace {
 
 // Where programs, libraries and devices are found; nothing that tunes a computation.
 constexpr std::array<std::string_view, 11> kAllowed = {
-    "PATH", "HOME", "USER", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME",
-    "CUDA_VISIBLE_DEVICES", "CUDA_HOME"};
+    "PATH",        "HOME",         "USER",       "TMPDIR",     "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "CUDA_VISIBLE_DEVICES",
+    "CUDA_HOME"};
 
-constexpr std::array<std::string_view, 5> kThreadCounts = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
-                                                           "BLIS_NUM_THREADS", "NUMEXPR_NUM_THREADS"};
+constexpr std::array<std::string_view, 5> kThreadCounts = {
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS"};
 
 }  // namespace
 
@@ -30,7 +32,8 @@ std::vector<std::string> OwnEnvironment() {
   return texts;
 }
 
-Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::vector<int>& cpus, const std::string& version) {
+Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::vector<int>& cpus,
+                              const std::string& version) {
   std::map<std::string, std::string> variables;
   for (const auto& text : ours) {
     const size_t equals = text.find('=');
@@ -43,7 +46,8 @@ Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::v
   if (!version.empty()) variables["TENCH_WORKER_VERSION"] = version;
   if (!cpus.empty()) {
     variables["TENCH_CPUS"] = PrintCpuList(cpus);
-    for (const auto name : kThreadCounts) variables[std::string(name)] = std::to_string(cpus.size());
+    for (const auto name : kThreadCounts)
+      variables[std::string(name)] = std::to_string(cpus.size());
     // Otherwise the runtimes may use fewer threads than they were told.
     variables["OMP_DYNAMIC"] = "FALSE";
     variables["MKL_DYNAMIC"] = "FALSE";

@@ -8,15 +8,17 @@
 namespace tench {
 namespace {
 
-std::map<std::string, std::string> Given(const std::vector<std::string>& ours, const std::vector<int>& cpus) {
+std::map<std::string, std::string> Given(const std::vector<std::string>& ours,
+                                         const std::vector<int>& cpus) {
   const Environment environment = WorkerEnvironment(ours, cpus);
   return {environment.begin(), environment.end()};
 }
 
 TEST(WorkerEnvironmentTest, LetsOnlyAShortListThrough) {
-  const auto given = Given({"PATH=/bin", "HOME=/root", "TENCH_X=1", "OMP_PROC_BIND=true", "MKL_NUM_THREADS=99",
-                            "TF_CPP_MIN_LOG_LEVEL=0", "LD_PRELOAD=/evil.so", "broken", "LD_LIBRARY_PATH=/opt/a=b"},
-                           {0, 2});
+  const auto given =
+      Given({"PATH=/bin", "HOME=/root", "TENCH_X=1", "OMP_PROC_BIND=true", "MKL_NUM_THREADS=99",
+             "TF_CPP_MIN_LOG_LEVEL=0", "LD_PRELOAD=/evil.so", "broken", "LD_LIBRARY_PATH=/opt/a=b"},
+            {0, 2});
   EXPECT_EQ(given.at("PATH"), "/bin");
   EXPECT_EQ(given.at("HOME"), "/root");
   EXPECT_EQ(given.at("TENCH_X"), "1");
@@ -36,7 +38,9 @@ TEST(WorkerEnvironmentTest, TellsEveryRuntimeTheNumberOfThreads) {
 TEST(WorkerEnvironmentTest, NamesTheVersionThatTheCellAsksFor) {
   EXPECT_FALSE(Given({"PATH=/bin"}, {0}).contains("TENCH_WORKER_VERSION"));
   const Environment named = WorkerEnvironment({"TENCH_WORKER_VERSION=1.0"}, {0}, "2.15");
-  EXPECT_EQ((std::map<std::string, std::string>(named.begin(), named.end()).at("TENCH_WORKER_VERSION")), "2.15");
+  EXPECT_EQ(
+      (std::map<std::string, std::string>(named.begin(), named.end()).at("TENCH_WORKER_VERSION")),
+      "2.15");
 }
 
 TEST(WorkerEnvironmentTest, SaysNothingOfThreadsWithoutCpus) {

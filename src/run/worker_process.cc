@@ -24,8 +24,8 @@ namespace {
 constexpr int kHighestOomScore = 1000;
 constexpr const char* kRunFolderPrefix = "tench-run-";
 
-// Everything that has to stand before the worker is started; a failure here is the machine's (no space, no
-// descriptors), not the worker's.
+// Everything that has to stand before the worker is started; a failure here is the machine's (no
+// space, no descriptors), not the worker's.
 struct Preparation {
   TemporaryFolder folder;
   Pipe answers, log;
@@ -33,8 +33,10 @@ struct Preparation {
 };
 
 Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, const std::string& version) {
-  Preparation made{
-      TENCH_TRY(TemporaryFolder::Make(kRunFolderPrefix)), TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make()), {}};
+  Preparation made{TENCH_TRY(TemporaryFolder::Make(kRunFolderPrefix)),
+                   TENCH_TRY(Pipe::Make()),
+                   TENCH_TRY(Pipe::Make()),
+                   {}};
   made.spawn = TENCH_TRY(LaunchOf(entry, job, version, made.folder.path()));
   made.spawn.output_fd = made.log.out.get();
   made.spawn.extra_fd = made.answers.out.get();
@@ -44,8 +46,13 @@ Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, const std:
 
 class Run {
  public:
-  Run(const RunRequest& request, const std::function<void(const RunProgress&)>& progress, const volatile int& stop)
-      : request_(request), progress_(progress), stop_(stop), started_ns_(NowNs()), result_{DraftRecord(request), {}} {}
+  Run(const RunRequest& request, const std::function<void(const RunProgress&)>& progress,
+      const volatile int& stop)
+      : request_(request),
+        progress_(progress),
+        stop_(stop),
+        started_ns_(NowNs()),
+        result_{DraftRecord(request), {}} {}
 
   RunResult Execute(const WorkerCatalog& workers) {
     Try(workers);
@@ -66,7 +73,8 @@ class Run {
     RunRecord& record = result_.record;
     const auto [name, version] = WorkerName::Of(request_.planned.cell.Text(kAxisWorker));
     // Planned even where nothing can run, for the facts about the network.
-    Result<Job> job = PlanJob(request_.planned, static_cast<int64_t>(AllowedCpus().size()), record, request_.readers);
+    Result<Job> job = PlanJob(request_.planned, static_cast<int64_t>(AllowedCpus().size()), record,
+                              request_.readers);
     if (job) job->profile = request_.profile;
     if (job && request_.amend) {
       if (Status amended = request_.amend(*job); !amended) job = std::move(amended).error();
@@ -78,12 +86,14 @@ class Run {
     if (stop_ != 0) return Conclude(Outcome::kInterrupted, "stopped before it began");
     Result<Preparation> preparation = Prepare(**entry, *job, version);
     if (!preparation)
-      return Conclude(Outcome::kInterrupted, "the run could not be prepared: " + preparation.error().message);
+      return Conclude(Outcome::kInterrupted,
+                      "the run could not be prepared: " + preparation.error().message);
     record.environment_json = EnvironmentToJson(preparation->spawn.environment);
     Launch(*preparation, *job, name, version);
   }
 
-  void Launch(Preparation& preparation, const Job& job, const std::string& name, const std::string& version) {
+  void Launch(Preparation& preparation, const Job& job, const std::string& name,
+              const std::string& version) {
     Instruments& instruments = Instruments::OfThisMachine();
     const Limits& limits = request_.planned.limits;
     const int64_t limit_bytes =
@@ -99,8 +109,9 @@ class Run {
     options.timeout_ns = limits.timeout_ns;
     options.version = version;
     options.gpu = GpuIndex(job.device);
-    Supervision supervision(*std::move(child), std::move(preparation.answers.in), std::move(preparation.log.in),
-                            launched_ns, options, memory, instruments);
+    Supervision supervision(*std::move(child), std::move(preparation.answers.in),
+                            std::move(preparation.log.in), launched_ns, options, memory,
+                            instruments);
     supervision.Watch(progress_, stop_);
     worked_ns_ = supervision.exit_ns() - executed_ns;
     Record(supervision, job, name);
@@ -111,17 +122,19 @@ class Run {
     const Conversation& conversation = supervision.conversation();
     const ExitStatus exit = supervision.seen().exit.value_or(ExitStatus{});
     const Verdict verdict =
-        Judge({conversation, supervision.ending(), exit, supervision.half_line(), supervision.lingered(),
-               supervision.log().LastLine(), supervision.memory().ExplainKill(OomKills()), job.budget.fixed_steps});
+        Judge({conversation, supervision.ending(), exit, supervision.half_line(),
+               supervision.lingered(), supervision.log().LastLine(),
+               supervision.memory().ExplainKill(OomKills()), job.budget.fixed_steps});
     Conclude(verdict.outcome, verdict.reason);
     record.summary = Summarise(conversation, job.budget, supervision.seen());
-    record.flags =
-        FlagsOf(record, conversation, supervision.memory().swapped(), supervision.lingered() || !exit.clean(), name);
+    record.flags = FlagsOf(record, conversation, supervision.memory().swapped(),
+                           supervision.lingered() || !exit.clean(), name);
     if (const auto& hello = conversation.hello()) {
       record.worker_version = hello->worker.version;
       record.worker_json = ToLine(*hello);
     }
-    if (const auto& built = conversation.built()) record.choices_json = PrintJson(Json(built->choices));
+    if (const auto& built = conversation.built())
+      record.choices_json = PrintJson(Json(built->choices));
     if (const auto& done = conversation.done()) result_.profile = done->profile;
     result_.series = conversation.series();
     result_.series.samples = supervision.seen().samples.Encode();
@@ -132,19 +145,21 @@ class Run {
   const std::function<void(const RunProgress&)>& progress_;
   const volatile int& stop_;
   int64_t started_ns_;
-  int64_t worked_ns_ = 0;         // from exec to exit
+  int64_t worked_ns_ = 0;  // from exec to exit
   RunResult result_;
 };
 
 }  // namespace
 
 RunResult Execute(WorkerCatalog& workers, const RunRequest& request,
-                  const std::function<void(const RunProgress&)>& progress, const volatile int& stop) {
+                  const std::function<void(const RunProgress&)>& progress,
+                  const volatile int& stop) {
   return Run(request, progress, stop).Execute(workers);
 }
 
 void RemoveAbandonedRunFolders() {
-  for (const char* prefix : {kRunFolderPrefix, kParityFolderPrefix}) TemporaryFolder::RemoveAbandoned(prefix);
+  for (const char* prefix : {kRunFolderPrefix, kParityFolderPrefix})
+    TemporaryFolder::RemoveAbandoned(prefix);
 }
 
 }  // namespace tench

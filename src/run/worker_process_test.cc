@@ -29,7 +29,8 @@ class WorkerProcessTest : public testing::Test {
     RunRequest request;
     request.planned = planned;
     return Execute(
-        workers_.catalog(), request, [this](const RunProgress& progress) { seen_.push_back(progress); }, stop_);
+        workers_.catalog(), request,
+        [this](const RunProgress& progress) { seen_.push_back(progress); }, stop_);
   }
   RunResult Run(const std::string& behaviour) { return RunCell(FakeCell(behaviour)); }
   RunResult RunFor(const std::string& behaviour, int64_t timeout_ms) {
@@ -77,9 +78,9 @@ TEST_F(WorkerProcessTest, AGoodRunIsOkWithEverythingThatTheWorkerSaid) {
 TEST_F(WorkerProcessTest, TheReproducerRepeatsCellBudgetAndLimits) {
   PlannedCell planned = FakeCell("ok");
   planned.limits.timeout_ns = 90'000 * kMillisecond;
-  EXPECT_EQ(
-      RunCell(planned).record.reproducer,
-      "tench run --worker fake --network mlp --threads 1 --option behaviour=ok --steps 3 --warmup 1 --timeout 90s");
+  EXPECT_EQ(RunCell(planned).record.reproducer,
+            "tench run --worker fake --network mlp --threads 1 --option behaviour=ok --steps 3 "
+            "--warmup 1 --timeout 90s");
 }
 
 TEST_F(WorkerProcessTest, TheEnvironmentIsScrubbedAndRecorded) {
@@ -101,7 +102,8 @@ TEST_F(WorkerProcessTest, WhatAWorkerPrintsIsKeptApartFromItsAnswers) {
 TEST_F(WorkerProcessTest, ATimeoutKeepsTheStepsThatWereMade) {
   RunResult result;
   // On a busy machine the worker may need longer to get that far.
-  for (int64_t timeout_ms = 500; timeout_ms < 20'000 && result.series.step_ns.size() < 2; timeout_ms *= 3) {
+  for (int64_t timeout_ms = 500; timeout_ms < 20'000 && result.series.step_ns.size() < 2;
+       timeout_ms *= 3) {
     result = RunFor("slow", timeout_ms);
     ASSERT_EQ(result.record.outcome, Outcome::kTimeout);
   }
@@ -145,8 +147,12 @@ TEST_F(WorkerProcessTest, AnExitCodeIsACrashWithTheLastLineOfTheLog) {
 
 TEST_F(WorkerProcessTest, BreachesOfTheProtocolAreNamed) {
   const std::vector<std::pair<std::string, std::string>> breaches = {
-      {"exit0_no_result", "without a result"}, {"half_line", "inside a line"},     {"garbage", "\\x00\\xff<html>"},
-      {"huge_line", "a line of more than"},    {"wrong_order", "before 'build'"},  {"after_result", "after the result"},
+      {"exit0_no_result", "without a result"},
+      {"half_line", "inside a line"},
+      {"garbage", "\\x00\\xff<html>"},
+      {"huge_line", "a line of more than"},
+      {"wrong_order", "before 'build'"},
+      {"after_result", "after the result"},
       {"too_few_steps", "3 timed steps were asked for"}};
   for (const auto& [behaviour, text] : breaches) {
     const RunRecord record = Run(behaviour).record;
@@ -208,7 +214,8 @@ TEST_F(WorkerProcessTest, WhatTheWorkerReportsBecomesTheOutcome) {
 }
 
 TEST_F(WorkerProcessTest, LeavesNoChildOfAWorkerAliveAfterItsResult) {
-  const RunRecord record = RunCell(FakeCell("forks", {{"option.pid_file", workers_.pid_file()}})).record;
+  const RunRecord record =
+      RunCell(FakeCell("forks", {{"option.pid_file", workers_.pid_file()}})).record;
   EXPECT_EQ(record.outcome, Outcome::kOk) << record.reason;
   EXPECT_EQ(workers_.Noted().size(), 3u);
   EXPECT_THAT(workers_.AliveNoted(), ElementsAre());
@@ -216,7 +223,8 @@ TEST_F(WorkerProcessTest, LeavesNoChildOfAWorkerAliveAfterItsResult) {
 
 TEST_F(WorkerProcessTest, LeavesNoChildOfAWorkerAliveAfterATimeout) {
   PlannedCell planned = FakeCell("forks_hang", {{"option.pid_file", workers_.pid_file()}});
-  for (int64_t timeout_ms = 500; timeout_ms < 20'000 && workers_.Noted().size() != 3; timeout_ms *= 3) {
+  for (int64_t timeout_ms = 500; timeout_ms < 20'000 && workers_.Noted().size() != 3;
+       timeout_ms *= 3) {
     std::filesystem::remove(workers_.pid_file());
     planned.limits.timeout_ns = timeout_ms * kMillisecond;
     ASSERT_EQ(RunCell(planned).record.outcome, Outcome::kTimeout);
@@ -243,7 +251,8 @@ TEST_F(WorkerProcessTest, AnotherVersionThanTheInstalledOneIsUnsupported) {
   EXPECT_EQ(wrong.reason, "version 1.20 was asked for, but 1.2.3 is installed");
   const RunRecord right = RunCell(FakeCell("ok", {{"worker", "fake@1.2"}})).record;
   EXPECT_EQ(right.outcome, Outcome::kOk);
-  EXPECT_THAT(right.environment_json, HasSubstr(R"("TENCH_WORKER_VERSION":"1.2")")) << "a worker may serve several";
+  EXPECT_THAT(right.environment_json, HasSubstr(R"("TENCH_WORKER_VERSION":"1.2")"))
+      << "a worker may serve several";
   EXPECT_EQ(RunCell(FakeCell("ok", {{"worker", "fake@1.2.3"}})).record.outcome, Outcome::kOk);
 }
 
@@ -255,9 +264,11 @@ TEST_F(WorkerProcessTest, AWorkerThatIsNotInstalledIsUnsupportedWithItsNeeds) {
   request.planned = FakeCell("ok", {{"worker", "absent"}});
   const RunRecord record = Execute(catalog, request, nullptr, stop_).record;
   EXPECT_EQ(record.outcome, Outcome::kUnsupported);
-  EXPECT_EQ(record.reason,
-            "the worker 'absent' is not installed; it needs libabsent 3; to install: apt install absent");
-  EXPECT_THAT(record.fingerprint, SizeIs(16)) << "what is known of the network is recorded all the same";
+  EXPECT_EQ(
+      record.reason,
+      "the worker 'absent' is not installed; it needs libabsent 3; to install: apt install absent");
+  EXPECT_THAT(record.fingerprint, SizeIs(16))
+      << "what is known of the network is recorded all the same";
   EXPECT_FALSE(record.reproducer.empty());
 }
 

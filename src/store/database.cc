@@ -53,8 +53,9 @@ std::string UriOf(const std::filesystem::path& path, std::string_view parameters
   return uri + "?" + std::string(parameters);
 }
 
-// SQLite reads a file in WAL mode only where it can make its index beside it. In a folder that cannot be written, and
-// without a log whose content would be missed, the file cannot change under us, and may be read as it is.
+// SQLite reads a file in WAL mode only where it can make its index beside it. In a folder that
+// cannot be written, and without a log whose content would be missed, the file cannot change under
+// us, and may be read as it is.
 bool MayBeReadAsIs(const std::filesystem::path& path) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   return access(folder.c_str(), W_OK) != 0 && !HasContent(path.string() + "-wal");
@@ -64,8 +65,10 @@ bool MayBeReadAsIs(const std::filesystem::path& path) {
 Status CheckIsFile(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (std::filesystem::is_directory(status)) return Failed("{}: this is a folder, not a results file", path.string());
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return NotADatabase(path.string());
+  if (std::filesystem::is_directory(status))
+    return Failed("{}: this is a folder, not a results file", path.string());
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return NotADatabase(path.string());
   if (std::filesystem::is_regular_file(status) && std::filesystem::file_size(path, error) == 1)
     return NotADatabase(path.string());
   return Ok();
@@ -85,7 +88,8 @@ Status MakeFolder(const std::filesystem::path& path) {
 
 }  // namespace
 
-Result<Database> Database::Open(const std::string& name, int flags, const std::filesystem::path& path) {
+Result<Database> Database::Open(const std::string& name, int flags,
+                                const std::filesystem::path& path) {
   sqlite3* db = nullptr;
   const int code = sqlite3_open_v2(name.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   Database database(db);
@@ -99,9 +103,11 @@ Result<Database> Database::Open(const std::string& name, int flags, const std::f
 Result<Database> Database::OpenReadWrite(const std::filesystem::path& path) {
   TENCH_TRY(CheckIsFile(path));
   TENCH_TRY(MakeFolder(path));
-  Database database = TENCH_TRY(Open(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path));
+  Database database =
+      TENCH_TRY(Open(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path));
   // SQLite quietly opens a write-protected file for reading.
-  if (sqlite3_db_readonly(database.get(), "main") == 1) return SqliteError(nullptr, SQLITE_READONLY, path.string());
+  if (sqlite3_db_readonly(database.get(), "main") == 1)
+    return SqliteError(nullptr, SQLITE_READONLY, path.string());
   TENCH_TRY(database.Execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
   return database;
 }
@@ -109,13 +115,16 @@ Result<Database> Database::OpenReadWrite(const std::filesystem::path& path) {
 Result<Database> Database::OpenReadOnly(const std::filesystem::path& path) {
   TENCH_TRY(CheckIsFile(path));
   std::error_code error;
-  if (!std::filesystem::exists(path, error) && (!error || error == std::errc::no_such_file_or_directory)) {
-    return Failed("{}: there is no such file: no results have been stored there yet", path.string());
+  if (!std::filesystem::exists(path, error) &&
+      (!error || error == std::errc::no_such_file_or_directory)) {
+    return Failed("{}: there is no such file: no results have been stored there yet",
+                  path.string());
   }
   Database database = TENCH_TRY(Open(path.string(), SQLITE_OPEN_READONLY, path));
   const Result<int64_t> first_read = database.Integer("PRAGMA user_version");
   const int code = sqlite3_errcode(database.get()) & 0xff;
-  if (!first_read.ok() && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && MayBeReadAsIs(path)) {
+  if (!first_read.ok() && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) &&
+      MayBeReadAsIs(path)) {
     return Open(UriOf(path, "immutable=1"), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path);
   }
   if (!first_read.ok()) return first_read.error();
@@ -139,8 +148,8 @@ Result<bool> Database::IsEmpty() const {
   return size == 0;
 }
 
-// Reads through SQLite's own handle: opening and closing the file here would drop the locks that this process holds on
-// it.
+// Reads through SQLite's own handle: opening and closing the file here would drop the locks that
+// this process holds on it.
 Status Database::RefuseForeign() const {
   if (TENCH_TRY(IsEmpty())) return Ok();
   std::array<unsigned char, kHeaderBytes> header{};
@@ -152,19 +161,21 @@ Status Database::RefuseForeign() const {
   const uint64_t id = BigEndian(header.data() + kApplicationIdOffset, 4);
   if (id != kApplicationId) {
     return Failed(
-        "{}: this SQLite database belongs to another program (application id 0x{:08x}); it was not touched: name "
+        "{}: this SQLite database belongs to another program (application id 0x{:08x}); it was not "
+        "touched: name "
         "another file",
         path(), id);
   }
   return RefuseCutOff(BigEndian(header.data() + kPageSizeOffset, 2));
 }
 
-// SQLite itself sees that whole pages are missing, but not that the last one is cut off. While a log or a journal is
-// there, a cut-off page is one that it will restore.
+// SQLite itself sees that whole pages are missing, but not that the last one is cut off. While a
+// log or a journal is there, a cut-off page is one that it will restore.
 Status Database::RefuseCutOff(uint64_t page_bytes) const {
   sqlite3_file* file = FileOf(db_);
   sqlite3_int64 size = 0;
-  if (const int code = file->pMethods->xFileSize(file, &size); code != SQLITE_OK) return SqliteError(db_, code);
+  if (const int code = file->pMethods->xFileSize(file, &size); code != SQLITE_OK)
+    return SqliteError(db_, code);
   if (page_bytes == 1) page_bytes = 65536;  // which does not fit into its two bytes
   const bool restorable = HasContent(path() + "-wal") || HasContent(path() + "-journal");
   if (page_bytes == 0 || restorable || static_cast<uint64_t>(size) % page_bytes == 0) return Ok();
@@ -183,11 +194,13 @@ Result<int64_t> Database::Integer(std::string_view sql) const {
 }
 
 Status Database::UseWriteAheadLog() const {
-  // The change of mode needs the file alone for a moment, and SQLite does not wait for that by itself.
+  // The change of mode needs the file alone for a moment, and SQLite does not wait for that by
+  // itself.
   const int64_t deadline = NowNs() + int64_t{kBusyTimeoutMs} * 1'000'000;
   while (true) {
     const Status status = Execute("PRAGMA journal_mode = WAL");
-    if (status.ok() || (sqlite3_errcode(db_) & 0xff) != SQLITE_BUSY || NowNs() > deadline) return status;
+    if (status.ok() || (sqlite3_errcode(db_) & 0xff) != SQLITE_BUSY || NowNs() > deadline)
+      return status;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
@@ -200,7 +213,8 @@ Result<Transaction> Transaction::Begin(const Database& database) {
 
 Transaction::~Transaction() {
   if (database_ == nullptr) return;
-  // After some failures (a full disk) SQLite has rolled all back already, and there is nothing left to end.
+  // After some failures (a full disk) SQLite has rolled all back already, and there is nothing left
+  // to end.
   if (sqlite3_get_autocommit(database_->get()) != 0) return;
   (void)database_->Execute(outer_ ? "ROLLBACK" : "ROLLBACK TO part; RELEASE part");
 }

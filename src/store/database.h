@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One connection to an SQLite file that is ours or empty: opening looks at the file's first bytes before anything could
-// change them, and refuses what belongs to another program. Not aware of tables; schema.h makes those. Used by one
-// thread.
+// One connection to an SQLite file that is ours or empty: opening looks at the file's first bytes
+// before anything could change them, and refuses what belongs to another program. Not aware of
+// tables; schema.h makes those. Used by one thread.
 
 #include <sqlite3.h>
 
@@ -22,7 +22,8 @@ inline constexpr uint32_t kApplicationId = 0x746e6368;
 
 class Database {
  public:
-  static Result<Database> OpenReadWrite(const std::filesystem::path& path);  // makes an empty file if there is none
+  static Result<Database> OpenReadWrite(
+      const std::filesystem::path& path);  // makes an empty file if there is none
   static Result<Database> OpenReadOnly(const std::filesystem::path& path);
   Database(Database&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
   Database& operator=(Database&& other) noexcept;
@@ -40,21 +41,22 @@ class Database {
   int64_t last_id() const { return sqlite3_last_insert_rowid(db_); }
   int64_t changes() const { return sqlite3_changes64(db_); }
 
-  // Write-ahead logging, with every commit synced. Where the file system cannot do it (some network shares), SQLite's
-  // older journal stays, which is as safe and only slower.
+  // Write-ahead logging, with every commit synced. Where the file system cannot do it (some network
+  // shares), SQLite's older journal stays, which is as safe and only slower.
   Status UseWriteAheadLog() const;
 
  private:
   explicit Database(sqlite3* db) : db_(db) {}
-  static Result<Database> Open(const std::string& name, int flags, const std::filesystem::path& path);
+  static Result<Database> Open(const std::string& name, int flags,
+                               const std::filesystem::path& path);
   Status RefuseForeign() const;
   Status RefuseCutOff(uint64_t page_bytes) const;
 
   sqlite3* db_ = nullptr;
 };
 
-// Everything until Commit happens or nothing of it does. Takes the write lock at once, so that it never fails half-way
-// for a lock. Within another transaction it is a part of that one.
+// Everything until Commit happens or nothing of it does. Takes the write lock at once, so that it
+// never fails half-way for a lock. Within another transaction it is a part of that one.
 class Transaction {
  public:
   static Result<Transaction> Begin(const Database& database);

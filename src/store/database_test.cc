@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are not what they should be: each must be told apart in one line, and none may be changed by looking.
+// Files that are not what they should be: each must be told apart in one line, and none may be
+// changed by looking.
 #include "store/database.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +27,8 @@ constexpr auto kBothModes = {Store::Mode::kReadOnly, Store::Mode::kReadWrite};
 
 class DatabaseTest : public testing::Test {
  protected:
-  DatabaseTest() : folder_(*TemporaryFolder::Make("database-test")), path_(folder_.path() / "results.db") {
+  DatabaseTest()
+      : folder_(*TemporaryFolder::Make("database-test")), path_(folder_.path() / "results.db") {
     chmod(folder_.path().c_str(), 0755);
   }
 
@@ -38,7 +40,8 @@ class DatabaseTest : public testing::Test {
     Store store = *Store::Open(path_, Store::Mode::kReadWrite);
     ASSERT_TRUE(store
                     .InOneTransaction([&]() -> Status {
-                      for (int i = 0; i < runs; ++i) TENCH_TRY(store.AddRun(TestRun(), TestSeries()));
+                      for (int i = 0; i < runs; ++i)
+                        TENCH_TRY(store.AddRun(TestRun(), TestSeries()));
                       return Ok();
                     })
                     .ok());
@@ -58,7 +61,8 @@ class DatabaseTest : public testing::Test {
     const pid_t child = fork();
     if (child == 0) {
       const std::string text =
-          setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0 ? work() : "still root";
+          setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0 ? work()
+                                                                                     : "still root";
       (void)!write(channel[1], text.data(), text.size());
       _exit(0);
     }
@@ -77,7 +81,8 @@ class DatabaseTest : public testing::Test {
 };
 
 TEST_F(DatabaseTest, AMissingFileIsMadeForWritingAndNamedForReading) {
-  EXPECT_THAT(OpenError(Store::Mode::kReadOnly), AllOf(StartsWith(path_.string()), HasSubstr("no such file")));
+  EXPECT_THAT(OpenError(Store::Mode::kReadOnly),
+              AllOf(StartsWith(path_.string()), HasSubstr("no such file")));
   EXPECT_FALSE(std::filesystem::exists(path_));
   EXPECT_EQ(OpenError(Store::Mode::kReadWrite), "opened");
   EXPECT_EQ(OpenError(Store::Mode::kReadOnly), "opened");
@@ -102,7 +107,8 @@ TEST_F(DatabaseTest, RefusesAFileThatIsNoDatabaseAndLeavesItAlone) {
        {std::string("x"), std::string("network,batch\nlenet,64\n"), std::string(5000, 'a')}) {
     ASSERT_TRUE(WriteFileAtomically(path_, content).ok());
     for (const auto mode : kBothModes)
-      EXPECT_THAT(OpenError(mode), AllOf(StartsWith(path_.string()), HasSubstr("not an SQLite database")));
+      EXPECT_THAT(OpenError(mode),
+                  AllOf(StartsWith(path_.string()), HasSubstr("not an SQLite database")));
     EXPECT_EQ(*ReadFile(path_), content);
   }
 }
@@ -115,13 +121,14 @@ TEST_F(DatabaseTest, RefusesAFolder) {
 TEST_F(DatabaseTest, RefusesAnotherProgramsDatabaseAndLeavesItAlone) {
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(path_.c_str(), &other), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(other, "CREATE TABLE mail (body TEXT); PRAGMA application_id = 17", nullptr, nullptr, nullptr),
+  ASSERT_EQ(sqlite3_exec(other, "CREATE TABLE mail (body TEXT); PRAGMA application_id = 17",
+                         nullptr, nullptr, nullptr),
             SQLITE_OK);
   sqlite3_close(other);
   const std::string before = *ReadFile(path_);
   for (const auto mode : kBothModes) {
-    EXPECT_THAT(OpenError(mode),
-                AllOf(StartsWith(path_.string()), HasSubstr("another program"), HasSubstr("0x00000011")));
+    EXPECT_THAT(OpenError(mode), AllOf(StartsWith(path_.string()), HasSubstr("another program"),
+                                       HasSubstr("0x00000011")));
   }
   EXPECT_EQ(*ReadFile(path_), before);
 }
@@ -130,12 +137,14 @@ TEST_F(DatabaseTest, TellsATruncatedFileAtEveryLength) {
   MakeStore(200);
   const std::string whole = *ReadFile(path_);
   ASSERT_GT(whole.size(), 100'000u);
-  for (const size_t length : {size_t{20}, size_t{99}, size_t{100}, size_t{4000}, size_t{4096}, size_t{5000},
-                              whole.size() / 2, whole.size() - 4096, whole.size() - 1}) {
+  for (const size_t length :
+       {size_t{20}, size_t{99}, size_t{100}, size_t{4000}, size_t{4096}, size_t{5000},
+        whole.size() / 2, whole.size() - 4096, whole.size() - 1}) {
     ASSERT_TRUE(WriteFileAtomically(path_, whole.substr(0, length)).ok());
     for (const auto mode : kBothModes) {
       const std::string text = CountRuns(mode);
-      EXPECT_THAT(text, AllOf(StartsWith(path_.string()), HasSubstr("truncated or damaged"), HasSubstr(".recover")))
+      EXPECT_THAT(text, AllOf(StartsWith(path_.string()), HasSubstr("truncated or damaged"),
+                              HasSubstr(".recover")))
           << length;
       EXPECT_THAT(text, Not(HasSubstr("\n")));
     }
@@ -148,7 +157,8 @@ TEST_F(DatabaseTest, TellsDamageInTheMiddleWhenItMeetsIt) {
   // All but the first page, which holds the schema's root.
   for (size_t i = 8192; i < content.size(); ++i) content[i] = static_cast<char>(i * 7919 >> 3);
   ASSERT_TRUE(WriteFileAtomically(path_, content).ok());
-  EXPECT_THAT(CountRuns(Store::Mode::kReadOnly), AllOf(StartsWith(path_.string()), HasSubstr("damaged")));
+  EXPECT_THAT(CountRuns(Store::Mode::kReadOnly),
+              AllOf(StartsWith(path_.string()), HasSubstr("damaged")));
 }
 
 TEST_F(DatabaseTest, NamesAFolderThatMayNotBeWritten) {
@@ -165,7 +175,8 @@ TEST_F(DatabaseTest, AWriteProtectedFileInAWriteProtectedFolderCanBeRead) {
   ASSERT_EQ(chmod(path_.c_str(), 0444), 0);
   ASSERT_EQ(chmod(folder_.path().c_str(), 0555), 0);
   EXPECT_EQ(AsOrdinaryUser([&] { return CountRuns(Store::Mode::kReadOnly); }), "3 runs");
-  EXPECT_THAT(AsOrdinaryUser([&] { return CountRuns(Store::Mode::kReadWrite); }), HasSubstr("may not be written"));
+  EXPECT_THAT(AsOrdinaryUser([&] { return CountRuns(Store::Mode::kReadWrite); }),
+              HasSubstr("may not be written"));
 }
 
 TEST_F(DatabaseTest, AWriteProtectedFileInAnOpenFolderCanBeRead) {
@@ -195,7 +206,8 @@ TEST_F(DatabaseTest, AFullDatabaseIsAFullDiskForTheUser) {
   const Database database = *Database::OpenReadWrite(path_);
   ASSERT_TRUE(database.Execute("CREATE TABLE t (x); PRAGMA max_page_count = 3").ok());
   Statement insert = *database.Prepare("INSERT INTO t VALUES (randomblob(20000))");
-  EXPECT_THAT(insert.Run().error().message, AllOf(StartsWith(path_.string()), HasSubstr("disk is full")));
+  EXPECT_THAT(insert.Run().error().message,
+              AllOf(StartsWith(path_.string()), HasSubstr("disk is full")));
 }
 
 TEST_F(DatabaseTest, ALockThatStaysIsNamed) {

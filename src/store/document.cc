@@ -11,7 +11,8 @@ constexpr size_t kMaxCached = 256;
 }  // namespace
 
 Result<Documents> Documents::Open(const Database& database) {
-  Statement find = TENCH_TRY(database.Prepare("SELECT id FROM document WHERE hash = ?1 AND content = ?2"));
+  Statement find =
+      TENCH_TRY(database.Prepare("SELECT id FROM document WHERE hash = ?1 AND content = ?2"));
   Statement get = TENCH_TRY(database.Prepare("SELECT content FROM document WHERE id = ?1"));
   return Documents(&database, std::move(find), std::move(get));
 }
@@ -28,7 +29,8 @@ Result<std::optional<int64_t>> Documents::Add(const std::string& content) {
     return std::optional<int64_t>(id);
   }
   find_.Reset();
-  Statement insert = TENCH_TRY(database_->Prepare("INSERT INTO document (hash, content) VALUES (?1, ?2)"));
+  Statement insert =
+      TENCH_TRY(database_->Prepare("INSERT INTO document (hash, content) VALUES (?1, ?2)"));
   insert.Bind(1, hash);
   insert.Bind(2, content);
   TENCH_TRY(insert.Run());
@@ -41,7 +43,8 @@ Result<const std::string*> Documents::Get(int64_t id) {
   if (cache_.size() >= kMaxCached) cache_.clear();
   get_.Reset();
   get_.Bind(1, id);
-  if (!TENCH_TRY(get_.Step())) return Failed("{}: document {} is missing: the file is damaged", database_->path(), id);
+  if (!TENCH_TRY(get_.Step()))
+    return Failed("{}: document {} is missing: the file is damaged", database_->path(), id);
   std::string& content = cache_[id];
   content = get_.Text(0);
   get_.Reset();

@@ -7,15 +7,19 @@
 namespace tench {
 namespace {
 
-using StudyIdentity = std::tuple<std::string, std::string, std::string, std::string, std::string, uint64_t>;
+using StudyIdentity =
+    std::tuple<std::string, std::string, std::string, std::string, std::string, uint64_t>;
 
 StudyIdentity IdentityOf(const StudyRecord& study) {
-  return {study.machine_id, study.suite, study.suite_fingerprint, study.filter, study.started_utc, study.seed};
+  return {study.machine_id, study.suite,       study.suite_fingerprint,
+          study.filter,     study.started_utc, study.seed};
 }
 
-using RunIdentity = std::tuple<int64_t, int64_t, std::string, int64_t, std::string, std::string, int64_t>;
+using RunIdentity =
+    std::tuple<int64_t, int64_t, std::string, int64_t, std::string, std::string, int64_t>;
 
-// Of a single run: seconds of its start alone could be shared by two runs, nanoseconds of its duration besides are not.
+// Of a single run: seconds of its start alone could be shared by two runs, nanoseconds of its
+// duration besides are not.
 RunIdentity IdentityOf(const RunRecord& run, int64_t study) {
   if (study != 0) return {study, run.round, run.cell_id, run.attempt, "", "", 0};
   return {0, 0, run.cell_id, 0, run.machine_id, run.started_utc, run.summary.wall_ns};
@@ -42,7 +46,8 @@ Result<std::map<RunIdentity, RunTrace>> RunsOf(Store& store) {
 // The id in `into` of every study of `from`.
 Result<std::map<int64_t, int64_t>> MergeStudies(Store& into, Store& from, MergeCounts& counts) {
   std::map<StudyIdentity, int64_t> known;
-  for (const StudyRecord& study : TENCH_TRY(into.Studies())) known.emplace(IdentityOf(study), study.id);
+  for (const StudyRecord& study : TENCH_TRY(into.Studies()))
+    known.emplace(IdentityOf(study), study.id);
   std::map<int64_t, int64_t> ids = {{0, 0}};
   for (const StudyRecord& study : TENCH_TRY(from.Studies())) {
     const auto found = known.find(IdentityOf(study));
@@ -60,8 +65,8 @@ Result<std::map<int64_t, int64_t>> MergeStudies(Store& into, Store& from, MergeC
 
 Status MergeParities(Store& into, Store& from, MergeCounts& counts) {
   for (const ParityRecord& parity : TENCH_TRY(from.Parities())) {
-    const auto known =
-        TENCH_TRY(into.FindParity(parity.worker, parity.worker_version, parity.fingerprint, parity.setting));
+    const auto known = TENCH_TRY(
+        into.FindParity(parity.worker, parity.worker_version, parity.fingerprint, parity.setting));
     if (known && known->checked_utc >= parity.checked_utc) continue;
     TENCH_TRY(into.SetParity(parity));
     ++counts.parities;

@@ -12,7 +12,9 @@ namespace {
 
 class MergeTest : public testing::Test {
  protected:
-  Store Open(const std::string& name) { return *Store::Open(folder_.path() / name, Store::Mode::kReadWrite); }
+  Store Open(const std::string& name) {
+    return *Store::Open(folder_.path() / name, Store::Mode::kReadWrite);
+  }
 
   // A store with one study of two rounds and a single run, all of `machine`.
   Store Filled(const std::string& machine, uint64_t seed) {
@@ -22,7 +24,8 @@ class MergeTest : public testing::Test {
     study.machine_id = machine + "-id";
     study.seed = seed;
     const int64_t id = *store.AddStudy(study);
-    for (const int64_t round : {0, 1}) EXPECT_TRUE(store.AddRun(Of(machine, id, round), TestSeries()).ok());
+    for (const int64_t round : {0, 1})
+      EXPECT_TRUE(store.AddRun(Of(machine, id, round), TestSeries()).ok());
     EXPECT_TRUE(store.AddRun(Of(machine, 0, 0), TestSeries()).ok());
     return store;
   }
@@ -109,7 +112,8 @@ TEST_F(MergeTest, AnotherResultForTheSameRunIsCountedAndNotTaken) {
 
 TEST_F(MergeTest, TheNewerParityFindingStays) {
   Store pond = Open("pond.db"), all = Open("all.db");
-  ParityRecord parity{"torch", "2.15", "f00d", "cpu", Outcome::kOk, "", 0.5, "conv1", "2026-01-02T00:00:00Z"};
+  ParityRecord parity{
+      "torch", "2.15", "f00d", "cpu", Outcome::kOk, "", 0.5, "conv1", "2026-01-02T00:00:00Z"};
   ASSERT_TRUE(pond.SetParity(parity).ok());
   parity.checked_utc = "2026-01-01T00:00:00Z";
   parity.outcome = Outcome::kWrong;

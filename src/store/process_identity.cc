@@ -13,7 +13,8 @@
 namespace tench {
 namespace {
 
-constexpr size_t kStateField = 0, kStartField = 19;  // counted after the command's closing parenthesis
+constexpr size_t kStateField = 0,
+                 kStartField = 19;  // counted after the command's closing parenthesis
 
 std::string Line(const std::string& path) {
   const Result<std::string> content = ReadFile(path);

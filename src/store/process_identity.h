@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which process holds a study, in a form that outlives it: a process number alone would be taken by the next process,
-// so the time at which it started and the boot in which it ran belong to it. Tells whether such a process still lives,
-// as far as this machine can know.
+// Which process holds a study, in a form that outlives it: a process number alone would be taken by
+// the next process, so the time at which it started and the boot in which it ran belong to it.
+// Tells whether such a process still lives, as far as this machine can know.
 
 #include <cstdint>
 #include <string>
@@ -20,13 +20,17 @@ struct ProcessIdentity {
   bool operator==(const ProcessIdentity&) const = default;
 };
 
-enum class ProcessLife { kAlive, kDead, kUnknown };  // kUnknown: it runs, or ran, on another machine
+enum class ProcessLife {
+  kAlive,
+  kDead,
+  kUnknown
+};  // kUnknown: it runs, or ran, on another machine
 
 ProcessIdentity ThisProcess();
 ProcessLife LifeOf(const ProcessIdentity& process);
 
-// The start time and whether it still runs (a zombie does not), from the content of /proc/PID/stat. 0 = no running
-// process.
+// The start time and whether it still runs (a zombie does not), from the content of /proc/PID/stat.
+// 0 = no running process.
 int64_t StartTicks(std::string_view stat);
 
 }  // namespace tench

@@ -30,10 +30,16 @@ std::string TypeName() {
   }
 }
 
-void Read(const Statement& statement, int column, std::string& value) { value = statement.Text(column); }
-void Read(const Statement& statement, int column, int64_t& value) { value = statement.Integer(column); }
+void Read(const Statement& statement, int column, std::string& value) {
+  value = statement.Text(column);
+}
+void Read(const Statement& statement, int column, int64_t& value) {
+  value = statement.Integer(column);
+}
 void Read(const Statement& statement, int column, double& value) { value = statement.Real(column); }
-void Read(const Statement& statement, int column, bool& value) { value = statement.Integer(column) != 0; }
+void Read(const Statement& statement, int column, bool& value) {
+  value = statement.Integer(column) != 0;
+}
 template <class T>
 void Read(const Statement& statement, int column, std::optional<T>& value) {
   if (statement.IsNull(column)) {
@@ -110,7 +116,8 @@ RunColumn AxisColumn(size_t index) {
       break;
   }
   column.bind = [index](Statement& statement, int parameter, const RunRecord& run) {
-    std::visit([&](const auto& value) { statement.Bind(parameter, value); }, run.cell.values[index]);
+    std::visit([&](const auto& value) { statement.Bind(parameter, value); },
+               run.cell.values[index]);
   };
   return column;
 }
@@ -130,7 +137,9 @@ RunColumn TextColumn(std::string name, std::string fallback, Write write, Parse 
   return column;
 }
 
-std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 bool ParseOptions(std::string_view text, RunRecord& run) {
   run.cell.options.clear();
@@ -173,7 +182,8 @@ std::vector<RunColumn> IdentityColumns() {
       "outcome", "ok", [](const RunRecord& run) { return Name(run.outcome); }, ReadOutcome));
   for (size_t i = 0; i < Axes().size(); ++i) columns.push_back(AxisColumn(i));
   columns.push_back(TextColumn(
-      "options", "{}", [](const RunRecord& run) { return Dump(Json(run.cell.options)); }, ParseOptions));
+      "options", "{}", [](const RunRecord& run) { return Dump(Json(run.cell.options)); },
+      ParseOptions));
   columns.push_back(Column("block", &RunRecord::block));
   columns.push_back(Column("budget_warmup_steps", &Budget::warmup_steps));
   columns.push_back(Column("budget_fixed_steps", &Budget::fixed_steps));
@@ -186,7 +196,8 @@ std::vector<RunColumn> IdentityColumns() {
   columns.push_back(Column("limit_memory_bytes", &Limits::memory_bytes));
   columns.push_back(TextColumn(
       "limit_swap", "allow",
-      [](const RunRecord& run) { return run.limits.swap == SwapPolicy::kKill ? "kill" : "allow"; }, ParseSwap));
+      [](const RunRecord& run) { return run.limits.swap == SwapPolicy::kKill ? "kill" : "allow"; },
+      ParseSwap));
   columns.push_back(Column("threads_used", &RunRecord::threads));
   columns.push_back(Column("reason", &RunRecord::reason));
   columns.push_back(Column("reproducer", &RunRecord::reproducer));
@@ -248,8 +259,14 @@ void AppendSummaryColumns(std::vector<RunColumn>& columns) {
 std::vector<RunColumn> MakeColumns() {
   std::vector<RunColumn> columns = IdentityColumns();
   AppendSummaryColumns(columns);
-  std::set<std::string> names = {
-      "id", "study", "round", "attempt", "cell_id", "worker_document", "choices_document", "environment_document"};
+  std::set<std::string> names = {"id",
+                                 "study",
+                                 "round",
+                                 "attempt",
+                                 "cell_id",
+                                 "worker_document",
+                                 "choices_document",
+                                 "environment_document"};
   for (const RunColumn& column : columns)
     Check(names.insert(column.name).second, "two columns of a run have the name " + column.name);
   return columns;

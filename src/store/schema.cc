@@ -9,7 +9,8 @@ namespace tench {
 namespace {
 
 // Only what identifies a run is here; the rest of its columns follows from RunColumns().
-// A single run, of no study, has NULL as its study, and so is outside the rule that a study has each attempt once.
+// A single run, of no study, has NULL as its study, and so is outside the rule that a study has
+// each attempt once.
 constexpr char kVersion1[] = R"sql(
   CREATE TABLE study (
     id INTEGER PRIMARY KEY,
@@ -98,7 +99,8 @@ Result<bool> LacksColumns(const Database& database) {
 
 Error TooNew(const Database& database, int64_t version, int64_t newest) {
   return Failed(
-      "{}: written by a newer tench (layout {}; this one knows up to {}); update tench, or name another results file",
+      "{}: written by a newer tench (layout {}; this one knows up to {}); update tench, or name "
+      "another results file",
       database.path(), version, newest);
 }
 
@@ -140,7 +142,8 @@ Status CheckVersion(const Database& database, std::span<const Migration> migrati
   if (version > newest) return TooNew(database, version, newest);
   if (version < newest) {
     return Failed(
-        "{}: written by an older tench (layout {}; this one reads {}); any command that stores a run in it brings it "
+        "{}: written by an older tench (layout {}; this one reads {}); any command that stores a "
+        "run in it brings it "
         "up to date",
         database.path(), version, newest);
   }

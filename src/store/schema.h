@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The tables and their versions. A file carries the version of its layout; migrations bring an older one up to date, in
-// order and in one transaction; a newer one is refused. Columns of `run` are not versioned: see run_column.h.
+// The tables and their versions. A file carries the version of its layout; migrations bring an
+// older one up to date, in order and in one transaction; a newer one is refused. Columns of `run`
+// are not versioned: see run_column.h.
 
 #include <cstdint>
 #include <functional>
@@ -22,8 +23,8 @@ struct Migration {
 // Ordered by version; the last one's version is the one that this tench reads and writes.
 std::span<const Migration> Migrations();
 
-// Makes or updates the tables. Several processes may do so at once: one does the work, the others wait and find it
-// done.
+// Makes or updates the tables. Several processes may do so at once: one does the work, the others
+// wait and find it done.
 Status Migrate(const Database& database, std::span<const Migration> migrations);
 // For a file that may not be changed: it must have the tables already.
 Status CheckVersion(const Database& database, std::span<const Migration> migrations);

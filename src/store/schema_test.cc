@@ -18,7 +18,8 @@ using testing::HasSubstr;
 
 class SchemaTest : public testing::Test {
  protected:
-  SchemaTest() : folder_(*TemporaryFolder::Make("schema-test")), path_(folder_.path() / "results.db") {}
+  SchemaTest()
+      : folder_(*TemporaryFolder::Make("schema-test")), path_(folder_.path() / "results.db") {}
   Database Open() { return *Database::OpenReadWrite(path_); }
 
   TemporaryFolder folder_;
@@ -26,10 +27,14 @@ class SchemaTest : public testing::Test {
 };
 
 const Migration kFirst = {
-    1, [](const Database& db) { return db.Execute("CREATE TABLE run (id INTEGER PRIMARY KEY, study INTEGER)"); }};
-const Migration kSecond = {2, [](const Database& db) { return db.Execute("CREATE TABLE pond (depth REAL)"); }};
-const Migration kThird = {
-    3, [](const Database& db) { return db.Execute("ALTER TABLE pond ADD COLUMN width REAL DEFAULT 7"); }};
+    1, [](const Database& db) {
+      return db.Execute("CREATE TABLE run (id INTEGER PRIMARY KEY, study INTEGER)");
+    }};
+const Migration kSecond = {
+    2, [](const Database& db) { return db.Execute("CREATE TABLE pond (depth REAL)"); }};
+const Migration kThird = {3, [](const Database& db) {
+                            return db.Execute("ALTER TABLE pond ADD COLUMN width REAL DEFAULT 7");
+                          }};
 
 TEST_F(SchemaTest, BringsAnOlderFileUpToDateInOrderAndKeepsItsRows) {
   const std::vector<Migration> old = {kFirst, kSecond}, now = {kFirst, kSecond, kThird};
@@ -44,8 +49,9 @@ TEST_F(SchemaTest, BringsAnOlderFileUpToDateInOrderAndKeepsItsRows) {
 
 TEST_F(SchemaTest, AMigrationThatFailsLeavesTheFileAsItWas) {
   const std::vector<Migration> old = {kFirst},
-                               broken = {
-                                   kFirst, kSecond, {3, [](const Database&db) { return db.Execute("nonsense"); }}};
+                               broken = {kFirst, kSecond, {3, [](const Database&db) {
+                                                             return db.Execute("nonsense");
+                                                           }}};
   ASSERT_TRUE(Migrate(Open(), old).ok());
   EXPECT_FALSE(Migrate(Open(), broken).ok());
   EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 1);
@@ -58,8 +64,8 @@ TEST_F(SchemaTest, RefusesANewerFileAndNamesBothVersionsAndTheWayOut) {
   for (const auto mode : {Store::Mode::kReadOnly, Store::Mode::kReadWrite}) {
     const Result<Store> store = Store::Open(path_, mode);
     ASSERT_FALSE(store.ok());
-    EXPECT_THAT(store.error().message, AllOf(HasSubstr(path_.string()), HasSubstr("layout 42"), HasSubstr("up to 2"),
-                                             HasSubstr("update tench")));
+    EXPECT_THAT(store.error().message, AllOf(HasSubstr(path_.string()), HasSubstr("layout 42"),
+                                             HasSubstr("up to 2"), HasSubstr("update tench")));
   }
 }
 
@@ -121,11 +127,15 @@ TEST_F(SchemaTest, TheAxisColumnsHaveTheTypesOfTheirAxes) {
   ASSERT_TRUE(Store::Open(path_, Store::Mode::kReadWrite).ok());
   const Database database = Open();
   for (const Axis& axis : Axes()) {
-    Statement statement = *database.Prepare("SELECT type FROM pragma_table_info('run') WHERE name = ?1");
+    Statement statement =
+        *database.Prepare("SELECT type FROM pragma_table_info('run') WHERE name = ?1");
     statement.Bind(1, axis.name);
     ASSERT_TRUE(*statement.Step()) << axis.name;
     const bool text = axis.kind == AxisKind::kText || axis.kind == AxisKind::kChoice;
-    EXPECT_EQ(statement.Text(0), text ? "TEXT" : axis.kind == AxisKind::kInteger ? "INTEGER" : "REAL") << axis.name;
+    EXPECT_EQ(statement.Text(0), text                              ? "TEXT"
+                                 : axis.kind == AxisKind::kInteger ? "INTEGER"
+                                                                   : "REAL")
+        << axis.name;
   }
 }
 

@@ -22,7 +22,8 @@ std::string Encode(std::span<const T> values) {
 
 template <class T>
 Result<std::vector<T>> Decode(std::string_view blob) {
-  if (blob.size() % kBytes != 0) return Failed("a series of {} bytes is cut off: the file is damaged", blob.size());
+  if (blob.size() % kBytes != 0)
+    return Failed("a series of {} bytes is cut off: the file is damaged", blob.size());
   std::vector<T> values(blob.size() / kBytes);
   for (size_t i = 0; i < values.size(); ++i) {
     uint64_t bits = 0;

@@ -13,7 +13,8 @@ namespace {
 int LastErrno(sqlite3* db, int which_file) {
   sqlite3_file* file = nullptr;
   int last = 0;
-  if (sqlite3_file_control(db, "main", which_file, &file) != SQLITE_OK || file == nullptr || file->pMethods == nullptr)
+  if (sqlite3_file_control(db, "main", which_file, &file) != SQLITE_OK || file == nullptr ||
+      file->pMethods == nullptr)
     return 0;
   return file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &last) == SQLITE_OK ? last : 0;
 }
@@ -29,7 +30,8 @@ int SystemErrno(sqlite3* db, int primary) {
 bool IsDiskFull(int code, int system_errno) {
   if (code == SQLITE_FULL) return true;
   // A quota or a file-size limit reaches SQLite as an ordinary write error.
-  return code == SQLITE_IOERR && (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG);
+  return code == SQLITE_IOERR &&
+         (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG);
 }
 
 std::string Reason(sqlite3* db, int code, int system_errno) {
@@ -41,13 +43,16 @@ std::string Reason(sqlite3* db, int code, int system_errno) {
 
 Error NotADatabase(std::string_view path) {
   return Failed(
-      "{}: this is not a tench results file (not an SQLite database); name another file or move this one away", path);
+      "{}: this is not a tench results file (not an SQLite database); name another file or move "
+      "this one away",
+      path);
 }
 
 Error Damaged(std::string_view path, std::string_view detail) {
   const std::string rescued = std::string(path) + ".rescued";
   return Failed(
-      "{}: the file is truncated or damaged ({}); rescue what can be read with `sqlite3 {} .recover | sqlite3 {}`, or "
+      "{}: the file is truncated or damaged ({}); rescue what can be read with `sqlite3 {} "
+      ".recover | sqlite3 {}`, or "
       "move it away",
       path, detail, ShellQuote(path), ShellQuote(rescued));
 }
@@ -62,24 +67,36 @@ Error SqliteError(sqlite3* db, int code, std::string_view path) {
   const int system_errno = SystemErrno(db, primary);
   if (IsDiskFull(primary, system_errno)) {
     return Failed(
-        "{}: the disk is full; all that was stored before is safe: free some space and give the same command again",
+        "{}: the disk is full; all that was stored before is safe: free some space and give the "
+        "same command again",
         file);
   }
   switch (primary) {
-    case SQLITE_NOTADB: return NotADatabase(file);
-    case SQLITE_CORRUPT: return Damaged(file, db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code));
+    case SQLITE_NOTADB:
+      return NotADatabase(file);
+    case SQLITE_CORRUPT:
+      return Damaged(file, db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return Failed("{}: another process has kept the file locked for more than {} s; try again when it has finished",
-                    file, kBusyTimeoutMs / 1000);
+      return Failed(
+          "{}: another process has kept the file locked for more than {} s; try again when it has "
+          "finished",
+          file, kBusyTimeoutMs / 1000);
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return Failed("{}: the file or its folder may not be written; change its permissions or name another file", file);
-    case SQLITE_CANTOPEN: return Failed("{}: cannot be opened: {}", file, Reason(db, code, system_errno));
-    case SQLITE_IOERR: return Failed("{}: reading or writing failed: {}", file, Reason(db, code, system_errno));
-    case SQLITE_NOMEM: return Error{file + ": out of memory", ErrorKind::kOutOfMemory};
+      return Failed(
+          "{}: the file or its folder may not be written; change its permissions or name another "
+          "file",
+          file);
+    case SQLITE_CANTOPEN:
+      return Failed("{}: cannot be opened: {}", file, Reason(db, code, system_errno));
+    case SQLITE_IOERR:
+      return Failed("{}: reading or writing failed: {}", file, Reason(db, code, system_errno));
+    case SQLITE_NOMEM:
+      return Error{file + ": out of memory", ErrorKind::kOutOfMemory};
     default:
-      return Failed("{}: {} (SQLite code {})", file, db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code), code);
+      return Failed("{}: {} (SQLite code {})", file,
+                    db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code), code);
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// SQLite's codes in the user's words: one line that names the file, says what is the matter and what to do about it. A
-// full disk, a lock, a damaged file and a missing right are told apart, because the user does something different about
-// each.
+// SQLite's codes in the user's words: one line that names the file, says what is the matter and
+// what to do about it. A full disk, a lock, a damaged file and a missing right are told apart,
+// because the user does something different about each.
 
 #include <sqlite3.h>
 
@@ -14,7 +14,8 @@ namespace tench {
 
 inline constexpr int kBusyTimeoutMs = 10'000;
 
-// The error of the last call on `db`. `path` for when `db` is not open yet; otherwise it is asked from `db`.
+// The error of the last call on `db`. `path` for when `db` is not open yet; otherwise it is asked
+// from `db`.
 Error SqliteError(sqlite3* db, int code, std::string_view path = {});
 
 // The texts that checks of our own share with the above.

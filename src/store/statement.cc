@@ -10,7 +10,8 @@ namespace tench {
 
 Result<Statement> Statement::Prepare(sqlite3* db, std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
-  const int code = sqlite3_prepare_v2(db, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  const int code =
+      sqlite3_prepare_v2(db, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
   if (code != SQLITE_OK) return SqliteError(db, code);
   return Statement(statement);
 }
@@ -27,7 +28,9 @@ void Statement::Remember(int code) {
   if (bind_code_ == SQLITE_OK) bind_code_ = code;
 }
 
-void Statement::Bind(int parameter, int64_t value) { Remember(sqlite3_bind_int64(statement_, parameter, value)); }
+void Statement::Bind(int parameter, int64_t value) {
+  Remember(sqlite3_bind_int64(statement_, parameter, value));
+}
 
 void Statement::Bind(int parameter, double value) {
   if (std::isnan(value)) return Bind(parameter, std::string_view("nan"));
@@ -37,12 +40,14 @@ void Statement::Bind(int parameter, double value) {
 void Statement::Bind(int parameter, std::string_view text) {
   // An empty view may hold a null pointer, which SQLite would take for NULL.
   const char* data = text.data() != nullptr ? text.data() : "";
-  Remember(sqlite3_bind_text64(statement_, parameter, data, text.size(), SQLITE_STATIC, SQLITE_UTF8));
+  Remember(
+      sqlite3_bind_text64(statement_, parameter, data, text.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
 void Statement::BindCopy(int parameter, std::string_view text) {
   const char* data = text.data() != nullptr ? text.data() : "";
-  Remember(sqlite3_bind_text64(statement_, parameter, data, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+  Remember(
+      sqlite3_bind_text64(statement_, parameter, data, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
 void Statement::BindBlob(int parameter, std::string_view bytes) {
@@ -52,7 +57,9 @@ void Statement::BindBlob(int parameter, std::string_view bytes) {
 
 void Statement::BindNull(int parameter) { Remember(sqlite3_bind_null(statement_, parameter)); }
 
-Error Statement::Failure(int code) const { return SqliteError(sqlite3_db_handle(statement_), code); }
+Error Statement::Failure(int code) const {
+  return SqliteError(sqlite3_db_handle(statement_), code);
+}
 
 Result<bool> Statement::Step() {
   if (bind_code_ != SQLITE_OK) return Failure(std::exchange(bind_code_, SQLITE_OK));
@@ -75,20 +82,23 @@ Status Statement::Run() {
 void Statement::Reset() { sqlite3_reset(statement_); }
 
 double Statement::Real(int column) const {
-  if (sqlite3_column_type(statement_, column) == SQLITE_TEXT) return std::numeric_limits<double>::quiet_NaN();
+  if (sqlite3_column_type(statement_, column) == SQLITE_TEXT)
+    return std::numeric_limits<double>::quiet_NaN();
   return sqlite3_column_double(statement_, column);
 }
 
 std::string_view Statement::Text(int column) const {
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
   return data == nullptr ? std::string_view()
-                         : std::string_view(data, static_cast<size_t>(sqlite3_column_bytes(statement_, column)));
+                         : std::string_view(
+                               data, static_cast<size_t>(sqlite3_column_bytes(statement_, column)));
 }
 
 std::string_view Statement::Blob(int column) const {
   const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
   return data == nullptr ? std::string_view()
-                         : std::string_view(data, static_cast<size_t>(sqlite3_column_bytes(statement_, column)));
+                         : std::string_view(
+                               data, static_cast<size_t>(sqlite3_column_bytes(statement_, column)));
 }
 
 }  // namespace tench

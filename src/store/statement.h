@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One prepared SQLite statement, owned. Parameters count from 1 as in SQL, columns from 0. A failed Bind is remembered
-// and told by the next Step, so that binding reads as a plain list. NaN, which SQLite would turn into NULL, travels as
-// the text 'nan'. Texts and blobs are views: bound ones must outlive the Step, returned ones end with the next Step or
-// Reset.
+// One prepared SQLite statement, owned. Parameters count from 1 as in SQL, columns from 0. A failed
+// Bind is remembered and told by the next Step, so that binding reads as a plain list. NaN, which
+// SQLite would turn into NULL, travels as the text 'nan'. Texts and blobs are views: bound ones
+// must outlive the Step, returned ones end with the next Step or Reset.
 
 #include <sqlite3.h>
 
@@ -21,7 +21,8 @@ class Statement {
  public:
   static Result<Statement> Prepare(sqlite3* db, std::string_view sql);
   Statement(Statement&& other) noexcept
-      : statement_(std::exchange(other.statement_, nullptr)), bind_code_(std::exchange(other.bind_code_, 0)) {}
+      : statement_(std::exchange(other.statement_, nullptr)),
+        bind_code_(std::exchange(other.bind_code_, 0)) {}
   Statement& operator=(Statement&& other) noexcept;
   ~Statement();
 
@@ -31,7 +32,8 @@ class Statement {
   void Bind(int parameter, std::string_view text);
   void Bind(int parameter, const std::string& text) { Bind(parameter, std::string_view(text)); }
   void Bind(int parameter, const char* text) { Bind(parameter, std::string_view(text)); }
-  void BindCopy(int parameter, std::string_view text);  // of a text that does not live until the Step
+  void BindCopy(int parameter,
+                std::string_view text);  // of a text that does not live until the Step
   void BindBlob(int parameter, std::string_view bytes);
   void BindNull(int parameter);
   template <class T>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What AddRun has acknowledged stays, whatever happens to the process, to its neighbours or to the disk.
+// What AddRun has acknowledged stays, whatever happens to the process, to its neighbours or to the
+// disk.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -30,10 +31,11 @@ RunSeries NumberedSeries(int64_t number) {
 
 class StoreDurabilityTest : public testing::Test {
  protected:
-  StoreDurabilityTest() : folder_(*TemporaryFolder::Make("durability-test")), path_(folder_.path() / "results.db") {}
+  StoreDurabilityTest()
+      : folder_(*TemporaryFolder::Make("durability-test")), path_(folder_.path() / "results.db") {}
 
-  // In a child: stores runs with rounds from `first` on and writes each one's number into `acknowledge` when it is
-  // stored.
+  // In a child: stores runs with rounds from `first` on and writes each one's number into
+  // `acknowledge` when it is stored.
   [[noreturn]] void WriteRuns(int64_t study, int64_t first, int64_t count, int acknowledge) {
     Result<Store> store = Store::Open(path_, Store::Mode::kReadWrite);
     if (!store.ok()) _exit(2);
@@ -43,7 +45,9 @@ class StoreDurabilityTest : public testing::Test {
     }
     _exit(0);
   }
-  int64_t MakeStudy() { return *Store::Open(path_, Store::Mode::kReadWrite)->AddStudy(TestStudy()); }
+  int64_t MakeStudy() {
+    return *Store::Open(path_, Store::Mode::kReadWrite)->AddStudy(TestStudy());
+  }
   void ExpectWhole() {
     Statement check = *Database::OpenReadWrite(path_)->Prepare("PRAGMA integrity_check");
     ASSERT_TRUE(*check.Step());
@@ -85,8 +89,10 @@ TEST_F(StoreDurabilityTest, AKillAtAnyMomentLosesNoAcknowledgedRun) {
                                   return true;
                                 })
                     .ok());
-    EXPECT_TRUE(std::includes(found.begin(), found.end(), acknowledged.begin(), acknowledged.end()));
-    // At most the one run that was being stored at each kill may be there without an acknowledgement.
+    EXPECT_TRUE(
+        std::includes(found.begin(), found.end(), acknowledged.begin(), acknowledged.end()));
+    // At most the one run that was being stored at each kill may be there without an
+    // acknowledgement.
     EXPECT_LE(found.size(), acknowledged.size() + static_cast<size_t>(trial) + 1);
   }
   ExpectWhole();
@@ -107,7 +113,8 @@ TEST_F(StoreDurabilityTest, TwoProcessesWriteAtOnceAndBothGetEverythingIn) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
   }
-  EXPECT_EQ(Store::Open(path_, Store::Mode::kReadOnly)->FinishedRuns(study)->size(), size_t{2 * kRuns});
+  EXPECT_EQ(Store::Open(path_, Store::Mode::kReadOnly)->FinishedRuns(study)->size(),
+            size_t{2 * kRuns});
   ExpectWhole();
   close(channel[0]);
   close(channel[1]);
@@ -131,8 +138,8 @@ TEST_F(StoreDurabilityTest, ManyProcessesMayMakeTheFileAtOnce) {
   EXPECT_EQ(*Database::OpenReadWrite(path_)->Integer("SELECT count(*) FROM run"), 8);
 }
 
-// A file-size limit stands in for a full disk: SQLite's writes fail in the same place, for a reason that can be taken
-// back.
+// A file-size limit stands in for a full disk: SQLite's writes fail in the same place, for a reason
+// that can be taken back.
 TEST_F(StoreDurabilityTest, AFullDiskIsSaidAndLosesNothing) {
   const int64_t study = MakeStudy();
   const auto limit_file_size = [](rlim_t bytes) {
@@ -160,7 +167,8 @@ TEST_F(StoreDurabilityTest, AFullDiskIsSaidAndLosesNothing) {
   EXPECT_TRUE(second_fails_too);
   EXPECT_EQ(store.FinishedRuns(study)->size(), static_cast<size_t>(stored));
   EXPECT_TRUE(store.AddRun(TestRun(study, stored), NumberedSeries(stored)).ok());
-  EXPECT_EQ(Store::Open(path_, Store::Mode::kReadOnly)->FinishedRuns(study)->size(), static_cast<size_t>(stored + 1));
+  EXPECT_EQ(Store::Open(path_, Store::Mode::kReadOnly)->FinishedRuns(study)->size(),
+            static_cast<size_t>(stored + 1));
   ExpectWhole();
 }
 

@@ -21,7 +21,10 @@ using testing::HasSubstr;
 
 class StoreTest : public testing::Test {
  protected:
-  StoreTest() : folder_(*TemporaryFolder::Make("store-test")), path_(folder_.path() / "results.db"), store_(Open()) {}
+  StoreTest()
+      : folder_(*TemporaryFolder::Make("store-test")),
+        path_(folder_.path() / "results.db"),
+        store_(Open()) {}
 
   Store Open() {
     Result<Store> store = Store::Open(path_, Store::Mode::kReadWrite);
@@ -170,7 +173,8 @@ TEST_F(StoreTest, AnInterruptedRunIsNotFinishedAndIsMadeUpForByTheNextAttempt) {
   EXPECT_TRUE(store_.FinishedRuns(study)->empty());
   run.outcome = Outcome::kCrashed;
   ASSERT_TRUE(store_.AddRun(run, {}).ok());
-  EXPECT_EQ(*store_.FinishedRuns(study), (std::set<std::pair<int64_t, std::string>>{{1, run.cell_id}}));
+  EXPECT_EQ(*store_.FinishedRuns(study),
+            (std::set<std::pair<int64_t, std::string>>{{1, run.cell_id}}));
   EXPECT_EQ(Runs()[2].attempt, 2);
   EXPECT_FALSE(store_.AddRun(run, {}).ok());
 }
@@ -221,8 +225,8 @@ TEST_F(StoreTest, ALivingProcessKeepsItsStudyAndADeadOneLosesIt) {
   ASSERT_EQ(byte, 'y');
   const Status refused = store_.ClaimStudy(study);
   ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().message,
-              AllOf(HasSubstr(fmt::format("process {}", child)), HasSubstr(fmt::format("study {}", study))));
+  EXPECT_THAT(refused.error().message, AllOf(HasSubstr(fmt::format("process {}", child)),
+                                             HasSubstr(fmt::format("study {}", study))));
   EXPECT_TRUE(store_.ReleaseStudy(study).ok());  // not ours: without effect
   EXPECT_FALSE(store_.ClaimStudy(study).ok());
   ASSERT_EQ(write(go[1], "x", 1), 1);
@@ -237,12 +241,12 @@ TEST_F(StoreTest, ALivingProcessKeepsItsStudyAndADeadOneLosesIt) {
 
 TEST_F(StoreTest, AClaimFromAnotherMachineIsNotTakenAway) {
   const int64_t study = *store_.AddStudy(TestStudy());
-  ASSERT_TRUE(
-      Database::OpenReadWrite(path_)
-          ->Execute(
-              "INSERT INTO claim VALUES (1, 12, 34, 'their boot', 'their machine', 'lake', '2026-01-01T00:00:00Z')")
-          .ok());
-  EXPECT_THAT(store_.ClaimStudy(study).error().message, AllOf(HasSubstr("machine lake"), HasSubstr("process 12")));
+  ASSERT_TRUE(Database::OpenReadWrite(path_)
+                  ->Execute("INSERT INTO claim VALUES (1, 12, 34, 'their boot', 'their machine', "
+                            "'lake', '2026-01-01T00:00:00Z')")
+                  .ok());
+  EXPECT_THAT(store_.ClaimStudy(study).error().message,
+              AllOf(HasSubstr("machine lake"), HasSubstr("process 12")));
 }
 
 TEST_F(StoreTest, AnOutcomeOfALaterTenchIsNamedAndNotGuessed) {
@@ -250,7 +254,8 @@ TEST_F(StoreTest, AnOutcomeOfALaterTenchIsNamedAndNotGuessed) {
   ASSERT_TRUE(Database::OpenReadWrite(path_)->Execute("UPDATE run SET outcome = 'eaten'").ok());
   const Status status = store_.ForEachRun({}, [](const RunRecord&) { return true; });
   ASSERT_FALSE(status.ok());
-  EXPECT_THAT(status.error().message, AllOf(HasSubstr("run 1"), HasSubstr("'outcome'"), HasSubstr("'eaten'")));
+  EXPECT_THAT(status.error().message,
+              AllOf(HasSubstr("run 1"), HasSubstr("'outcome'"), HasSubstr("'eaten'")));
 }
 
 TEST_F(StoreTest, OneTransactionKeepsAllOrNothing) {
@@ -275,7 +280,15 @@ TEST_F(StoreTest, SeriesOfAnUnknownRunIsAnError) {
 }
 
 TEST_F(StoreTest, KeepsParityOncePerWorkerVersionNetworkAndSetting) {
-  ParityRecord parity{"native", "1.0", "f00d", "device=cpu", Outcome::kWrong, "conv1 differs", 12.5, "gradients of conv1", "now"};
+  ParityRecord parity{"native",
+                      "1.0",
+                      "f00d",
+                      "device=cpu",
+                      Outcome::kWrong,
+                      "conv1 differs",
+                      12.5,
+                      "gradients of conv1",
+                      "now"};
   ASSERT_TRUE(store_.SetParity(parity).ok());
   EXPECT_FALSE(store_.FindParity("native", "1.1", "f00d", "device=cpu")->has_value());
   EXPECT_FALSE(store_.FindParity("native", "1.0", "f00d", "device=gpu")->has_value());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Records for tests: a run in which every field has a value of its own, and a small study. Not part of the product.
+// Records for tests: a run in which every field has a value of its own, and a small study. Not part
+// of the product.
 
 #include <string>
 
@@ -38,14 +39,15 @@ inline StudyRecord TestStudy(const std::string& suite = "quick") {
 inline RunSummary TestSummary() {
   RunSummary s;
   s.steps = 100, s.warmup_steps = 3;
-  s.step_ns_median = 10.5e6, s.step_ns_mean = 11e6, s.step_ns_stddev = 0.25e6, s.step_ns_low = 10.4e6,
-  s.step_ns_high = 10.6e6;
+  s.step_ns_median = 10.5e6, s.step_ns_mean = 11e6, s.step_ns_stddev = 0.25e6,
+  s.step_ns_low = 10.4e6, s.step_ns_high = 10.6e6;
   s.step_ns_min = 9e6, s.step_ns_p5 = 9.5e6, s.step_ns_p95 = 12e6, s.step_ns_max = 20e6;
   s.input_ns_median = 1234.5;
   s.first_loss = 2.302585, s.last_loss = 0.125;
   s.converged = true;
   s.hello_ns = 1'000'001, s.build_ns = 2'000'002;
-  s.rss_before_build_bytes = 3 << 20, s.build_peak_rss_bytes = 4 << 20, s.steps_peak_rss_bytes = 5 << 20;
+  s.rss_before_build_bytes = 3 << 20, s.build_peak_rss_bytes = 4 << 20,
+  s.steps_peak_rss_bytes = 5 << 20;
   s.sampled_peak_rss_bytes = 6 << 20, s.peak_swap_bytes = 7;
   s.planned_bytes = 8;
   s.cpu_per_wall = 1.99, s.cpu_energy_j = 3.5;

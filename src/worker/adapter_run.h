@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests of adapters: one network run by any adapter from the bits that every worker generates, what it left behind, and how far two such
-// runs are apart.
+// For tests of adapters: one network run by any adapter from the bits that every worker generates,
+// what it left behind, and how far two such runs are apart.
 
 #include <cmath>
 #include <map>
@@ -18,7 +18,7 @@ using Tensors = std::map<std::string, std::vector<float>>;
 
 struct AdapterRun {
   std::vector<double> losses;
-  Tensors parameters, state, gradients, outputs;   // after the last step
+  Tensors parameters, state, gradients, outputs;  // after the last step
 };
 
 inline TensorSink Into(Tensors& tensors) {
@@ -44,9 +44,12 @@ inline Status Prepare(Adapter& adapter, const TypedGraph& graph, const BuildOpti
   return adapter.SetBatch(inputs);
 }
 
-// The rate drops to a tenth after the second step, so that momentum inside the rate can be told from momentum outside it.
-inline Result<AdapterRun> RunGraph(Adapter& adapter, const Graph& graph, int64_t batch, const BuildOptions& options, int steps) {
-  const TypedGraph typed = TENCH_TRY(Infer(options.phase == Phase::kForward ? InferenceGraph(graph) : graph, batch));
+// The rate drops to a tenth after the second step, so that momentum inside the rate can be told
+// from momentum outside it.
+inline Result<AdapterRun> RunGraph(Adapter& adapter, const Graph& graph, int64_t batch,
+                                   const BuildOptions& options, int steps) {
+  const TypedGraph typed =
+      TENCH_TRY(Infer(options.phase == Phase::kForward ? InferenceGraph(graph) : graph, batch));
   TENCH_TRY(Prepare(adapter, typed, options));
   AdapterRun run;
   for (int step = 0; step < steps; ++step) {
@@ -76,7 +79,8 @@ struct RunPlan {
   Solver solver = {};
 };
 
-inline Result<AdapterRun> RunNetwork(Adapter& adapter, const Graph& graph, int64_t batch, const RunPlan& plan) {
+inline Result<AdapterRun> RunNetwork(Adapter& adapter, const Graph& graph, int64_t batch,
+                                     const RunPlan& plan) {
   BuildOptions options;
   options.threads = plan.threads;
   options.phase = plan.phase;
@@ -88,8 +92,10 @@ inline Result<AdapterRun> RunNetwork(Adapter& adapter, const Graph& graph, int64
   return RunGraph(adapter, graph, batch, options, plan.steps);
 }
 
-// The norm of the difference over the norm; tensors that are nothing but rounding are judged by `floor` per element.
-inline double RelativeError(const std::vector<float>& expected, const std::vector<float>& got, double floor) {
+// The norm of the difference over the norm; tensors that are nothing but rounding are judged by
+// `floor` per element.
+inline double RelativeError(const std::vector<float>& expected, const std::vector<float>& got,
+                            double floor) {
   if (expected.size() != got.size()) return 1e9;
   double difference = 0, norm = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -97,7 +103,8 @@ inline double RelativeError(const std::vector<float>& expected, const std::vecto
     norm += double{expected[i]} * expected[i];
   }
   if (std::isnan(difference)) return 1e9;
-  return std::sqrt(difference) / std::max(std::sqrt(norm), floor * std::sqrt(static_cast<double>(expected.size())));
+  return std::sqrt(difference) /
+         std::max(std::sqrt(norm), floor * std::sqrt(static_cast<double>(expected.size())));
 }
 
 }  // namespace tench

@@ -9,7 +9,8 @@
 
 namespace tench {
 
-std::string EarlyOption(int argc, char** argv, const std::string& name, const std::string& fallback) {
+std::string EarlyOption(int argc, char** argv, const std::string& name,
+                        const std::string& fallback) {
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::string_view(argv[i]) != kJobFlag || std::string_view(argv[i + 1]) == "-") continue;
     const Result<std::string> text = ReadFile(argv[i + 1]);

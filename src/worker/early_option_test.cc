@@ -25,10 +25,13 @@ class EarlyOptionTest : public testing::Test {
   TemporaryFolder folder_ = *TemporaryFolder::Make("tench-early-");
 };
 
-TEST_F(EarlyOptionTest, FindsTheOptionOfAJob) { EXPECT_EQ(Look(R"({"options": {"engine": "fast"}})"), "fast"); }
+TEST_F(EarlyOptionTest, FindsTheOptionOfAJob) {
+  EXPECT_EQ(Look(R"({"options": {"engine": "fast"}})"), "fast");
+}
 
 TEST_F(EarlyOptionTest, LeavesWhatIsWrongToThoseWhoReadTheJob) {
-  for (const std::string job : {"{}", "[", "[]", R"({"options": 3})", R"({"options": {"engine": 3}})", R"({"options": {"other": "x"}})"})
+  for (const std::string job : {"{}", "[", "[]", R"({"options": 3})",
+                                R"({"options": {"engine": 3}})", R"({"options": {"other": "x"}})"})
     EXPECT_EQ(Look(job), "usual") << job;
   EXPECT_EQ(LookIn("/no/such/file"), "usual");
   EXPECT_EQ(LookIn("-"), "usual");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests: an adapter that computes nothing and notes what it was asked. Each test replaces the functions that it cares about.
+// For tests: an adapter that computes nothing and notes what it was asked. Each test replaces the
+// functions that it cares about.
 
 #include <functional>
 #include <map>
@@ -17,10 +18,12 @@ class FakeAdapter : public Adapter {
     Description description;
     description.name = "fake";
     description.version = "1.2";
-    description.ops = {"input", "fc", "relu", "flatten", "mean_squared_error", "softmax_cross_entropy"};
+    description.ops = {
+        "input", "fc", "relu", "flatten", "mean_squared_error", "softmax_cross_entropy"};
     description.devices = {"cpu"};
     description.precisions = {"f32"};
-    description.options = {{"layout", "of tensors", "nchw", {"nchw", "nhwc"}}, {"note", "anything", "", {}}};
+    description.options = {{"layout", "of tensors", "nchw", {"nchw", "nhwc"}},
+                           {"note", "anything", "", {}}};
     return description;
   }
   Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {

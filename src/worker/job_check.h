@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Whether a worker can do a job at all, by its own description. What it cannot do is an error of kind kUnsupported that
-// names the layer, the update, the device, the precision or the option; a worker's Build therefore only meets what it said it
-// knows.
+// Whether a worker can do a job at all, by its own description. What it cannot do is an error of
+// kind kUnsupported that names the layer, the update, the device, the precision or the option; a
+// worker's Build therefore only meets what it said it knows.
 
 #include "protocol/message.h"
 

@@ -101,7 +101,8 @@ TEST_F(JobCheckTest, TurnsEpochsIntoWholeBatches) {
   job.batch = 1024;
   EXPECT_EQ(ResolveBudget(job)->fixed_steps, 10);
   job.batch = 1025;
-  EXPECT_THAT(ResolveBudget(job).error().message, HasSubstr("an epoch of 1024 images has no whole batch of 1025"));
+  EXPECT_THAT(ResolveBudget(job).error().message,
+              HasSubstr("an epoch of 1024 images has no whole batch of 1025"));
   job.budget.fixed_steps = 5;
   EXPECT_FALSE(ResolveBudget(job).ok());
 }

@@ -25,7 +25,8 @@ std::vector<std::string> LoadableNames(const TypedGraph& graph, const Solver& so
     names.push_back(parameter.name);
     if (!parameter.trained) continue;
     names.push_back(fmt::format("{}{}", parameter.name, kMomentumSuffixes[0]));
-    if (solver.type == SolverType::kAdam) names.push_back(fmt::format("{}{}", parameter.name, kMomentumSuffixes[1]));
+    if (solver.type == SolverType::kAdam)
+      names.push_back(fmt::format("{}{}", parameter.name, kMomentumSuffixes[1]));
   }
   return names;
 }
@@ -37,7 +38,8 @@ Status CheckNames(const Job& job) {
   const std::vector<std::string> names = LoadableNames(whole, job.solver);
   for (const auto& [name, file] : job.tensors.load) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      return Failed("job.tensors.load: the network has no tensor '{}'{}", Printable(name), Hint(name, names));
+      return Failed("job.tensors.load: the network has no tensor '{}'{}", Printable(name),
+                    Hint(name, names));
     }
   }
   return Ok();
@@ -55,19 +57,28 @@ std::vector<IntegerRange> RangesOf(const TypedGraph& graph, size_t input) {
     const TypedLayer& layer = graph.layers[i];
     if (std::find(layer.inputs.begin(), layer.inputs.end(), input) == layer.inputs.end()) continue;
     const auto columns = [&] { return graph.InputType(i, 0).shape[1]; };
-    std::visit(Overload{[&](const Embedding& op) { ranges.push_back({0, op.vocabulary - 1, {}}); },
-                        [&](const SoftmaxCrossEntropy& op) { ranges.push_back({0, columns() - 1, op.ignore_label}); },
-                        [&](const MeanOverTime&) { ranges.push_back({1, columns(), {}}); }, [](const auto&) {}},
+    std::visit(Overload{[&](const Embedding& op) {
+                          ranges.push_back({0, op.vocabulary - 1, {}});
+                        },
+                        [&](const SoftmaxCrossEntropy& op) {
+                          ranges.push_back({0, columns() - 1, op.ignore_label});
+                        },
+                        [&](const MeanOverTime&) {
+                          ranges.push_back({1, columns(), {}});
+                        },
+                        [](const auto&) {}},
                layer.layer.op);
   }
   return ranges;
 }
 
-Status CheckRange(const TypedGraph& graph, size_t layer, const HostTensor& tensor, const std::string& file) {
+Status CheckRange(const TypedGraph& graph, size_t layer, const HostTensor& tensor,
+                  const std::string& file) {
   for (const IntegerRange& range : RangesOf(graph, layer)) {
     for (const int32_t value : tensor.i32) {
       if ((value >= range.low && value <= range.high) || value == range.also) continue;
-      return Failed("{}: input '{}' holds {}; it must be from {} to {}", file, tensor.name, value, range.low, range.high);
+      return Failed("{}: input '{}' holds {}; it must be from {} to {}", file, tensor.name, value,
+                    range.low, range.high);
     }
   }
   return Ok();
@@ -124,7 +135,8 @@ Status JobInput::Fill(const std::string& name, std::span<float> out) const {
 
 void JobInput::MakeBatchOf(int64_t step) {
   const BatchPlan plan{job_->seed, job_->images > 0 ? job_->images : job_->batch, job_->labels};
-  const int64_t first = job_->cycled ? (step % plan.images) * (job_->batch % plan.images) % plan.images : 0;
+  const int64_t first =
+      job_->cycled ? (step % plan.images) * (job_->batch % plan.images) % plan.images : 0;
   MakeBatch(*graph_, plan, first, batch_, static_cast<int>(job_->threads));
   for (const auto& [position, tensor] : loaded_) batch_[position] = tensor;
 }

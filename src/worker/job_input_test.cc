@@ -95,7 +95,8 @@ TEST_F(JobInputTest, RefusesLabelsThatTheNetworkDoesNotHave) {
   const std::vector<int32_t> labels = {2, 3};
   ASSERT_TRUE(WriteRaw(File("label.bin"), std::span<const int32_t>(labels)).ok());
   job.tensors.load = {{"label", File("label.bin")}};
-  EXPECT_THAT(JobInput::Open(job, graph).error().message, HasSubstr("input 'label' holds 3; it must be from 0 to 2"));
+  EXPECT_THAT(JobInput::Open(job, graph).error().message,
+              HasSubstr("input 'label' holds 3; it must be from 0 to 2"));
 }
 
 TEST_F(JobInputTest, RepeatsAFixedBatchAndCyclesThroughTheSet) {

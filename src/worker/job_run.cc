@@ -36,12 +36,15 @@ BuildOptions OptionsOf(const Job& job) {
   return options;
 }
 
-Result<Built> BuildNetwork(const Job& job, const TypedGraph& graph, const JobInput& input, Adapter& adapter) {
+Result<Built> BuildNetwork(const Job& job, const TypedGraph& graph, const JobInput& input,
+                           Adapter& adapter) {
   Built built;
   const int64_t start_ns = NowNs();
   BuildFacts facts = TENCH_TRY(adapter.Build(graph, OptionsOf(job)));
   built.build_ns = NowNs() - start_ns;
-  const TensorSource source = [&](const std::string& name, std::span<float> out) { return input.Fill(name, out); };
+  const TensorSource source = [&](const std::string& name, std::span<float> out) {
+    return input.Fill(name, out);
+  };
   TENCH_TRY(adapter.SetParameters(source));
   TENCH_TRY(adapter.SetState(source));
   built.peak_rss_bytes = PeakResidentBytes();
@@ -55,7 +58,9 @@ int64_t CycleSamples(const Job& job, const Budget& budget) {
   const int64_t images = job.images > 0 ? job.images : job.batch;
   if (budget.fixed_steps == 0) return images;
   // As a real number: both may be as large as a user likes.
-  const double used = (static_cast<double>(budget.warmup_steps) + static_cast<double>(budget.fixed_steps)) * static_cast<double>(job.batch);
+  const double used =
+      (static_cast<double>(budget.warmup_steps) + static_cast<double>(budget.fixed_steps)) *
+      static_cast<double>(job.batch);
   return used < static_cast<double>(images) ? static_cast<int64_t>(used) : images;
 }
 
@@ -110,12 +115,16 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
       return WriteSnapshot(adapter, graph, kept.folder, steps);
     };
   }
-  const LoopResult loop =
-      TENCH_TRY(RunTimedLoop(adapter, options, [&](const Steps& steps) { return answers.Write(steps); }));
-  if (loop.stopped && kept.any() && !std::binary_search(kept.after.begin(), kept.after.end(), loop.steps))
+  const LoopResult loop = TENCH_TRY(
+      RunTimedLoop(adapter, options, [&](const Steps& steps) { return answers.Write(steps); }));
+  if (loop.stopped && kept.any() &&
+      !std::binary_search(kept.after.begin(), kept.after.end(), loop.steps))
     TENCH_TRY(WriteSnapshot(adapter, graph, kept.folder, loop.steps));
   if (loop.stopped) return JobEnd::kStopped;
-  const int64_t peak_rss_bytes = PeakResidentBytes() + PeakResidentBytes(adapter.Helper());  // before tensors are gathered, which is no part of a step
+  const int64_t peak_rss_bytes =
+      PeakResidentBytes() +
+      PeakResidentBytes(
+          adapter.Helper());  // before tensors are gathered, which is no part of a step
   TENCH_TRY(WriteTensors(adapter, graph, job.tensors));
   Done done{loop.converged, peak_rss_bytes, loop.cpu_ns, loop.wall_ns, {}};
   if (job.profile) done.profile = TENCH_TRY(adapter.Profile());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One job from hello to result: drives the adapter through it and answers at every stage. Not aware of the command line
-// or of exceptions, which are serve's.
+// One job from hello to result: drives the adapter through it and answers at every stage. Not aware
+// of the command line or of exceptions, which are serve's.
 
 #include "protocol/message.h"
 #include "worker/adapter.h"

@@ -13,7 +13,7 @@
 namespace tench {
 namespace {
 
-constexpr size_t kMaxSegments = 1024;   // real libraries have about ten
+constexpr size_t kMaxSegments = 1024;  // real libraries have about ten
 
 bool ReadAt(int fd, void* into, size_t bytes, uint64_t offset) {
   return pread(fd, into, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
@@ -30,7 +30,8 @@ Status CheckLibraryFile(const std::filesystem::path& file) {
       head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_type != ET_DYN)
     return Unsupported("{} is no shared library of this machine", file.string());
   std::vector<Elf64_Phdr> segments(head.e_phnum);
-  if (head.e_phentsize != sizeof(Elf64_Phdr) || segments.empty() || segments.size() > kMaxSegments ||
+  if (head.e_phentsize != sizeof(Elf64_Phdr) || segments.empty() ||
+      segments.size() > kMaxSegments ||
       !ReadAt(fd.get(), segments.data(), segments.size() * sizeof(Elf64_Phdr), head.e_phoff))
     return Unsupported("{} is damaged: its headers cannot be read", file.string());
   for (const Elf64_Phdr& segment : segments) {

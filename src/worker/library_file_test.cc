@@ -17,7 +17,8 @@ using testing::HasSubstr;
 
 class LibraryFileTest : public testing::Test {
  protected:
-  // The C library, which every process has, by a function that no sanitizer puts its own in place of.
+  // The C library, which every process has, by a function that no sanitizer puts its own in place
+  // of.
   static std::string Real() {
     Dl_info info{};
     EXPECT_NE(dladdr(reinterpret_cast<void*>(&::gnu_get_libc_version), &info), 0);
@@ -48,7 +49,9 @@ TEST_F(LibraryFileTest, ALibraryThatWasCutOffIsNamedWithItsSizes) {
 }
 
 TEST_F(LibraryFileTest, SomethingElseIsNoLibrary) {
-  for (const char* content : {"", "INPUT(libother.so)", "\x7f" "ELF"}) {
+  for (const char* content : {"", "INPUT(libother.so)",
+                              "\x7f"
+                              "ELF"}) {
     const Status checked = CheckLibraryFile(Written(content));
     ASSERT_FALSE(checked.ok());
     EXPECT_THAT(checked.error().message, HasSubstr("is no shared library of this machine"));

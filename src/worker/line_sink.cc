@@ -33,7 +33,8 @@ Result<LineSink> OpenLineSink(int fd) {
     return LineSink(Fd(fd));
   }
   Fd own(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  if (!own.valid()) return Failed("descriptor {} cannot be duplicated: {}", fd, std::strerror(errno));
+  if (!own.valid())
+    return Failed("descriptor {} cannot be duplicated: {}", fd, std::strerror(errno));
   if (fd == STDOUT_FILENO) dup2(STDERR_FILENO, STDOUT_FILENO);
   return LineSink(std::move(own));
 }

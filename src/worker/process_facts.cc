@@ -34,22 +34,26 @@ bool IsSharedObject(std::string_view file) {
 
 // The C and C++ runtime, and what tench itself brings along.
 bool IsEverywhere(std::string_view file) {
-  constexpr std::array<std::string_view, 14> kStems = {"libc.so", "libc-",        "ld-",      "ld64.so", "libm.so",
-                                                       "libm-",   "libpthread",   "libdl.so", "libdl-",  "librt.so",
-                                                       "librt-",  "libstdc++.so", "libgcc_s", "libfmt"};
-  return std::any_of(kStems.begin(), kStems.end(), [&](std::string_view stem) { return file.starts_with(stem); });
+  constexpr std::array<std::string_view, 14> kStems = {
+      "libc.so",  "libc-",  "ld-",      "ld64.so", "libm.so",      "libm-",    "libpthread",
+      "libdl.so", "libdl-", "librt.so", "librt-",  "libstdc++.so", "libgcc_s", "libfmt"};
+  return std::any_of(kStems.begin(), kStems.end(),
+                     [&](std::string_view stem) { return file.starts_with(stem); });
 }
 
 }  // namespace
 
 int64_t ResidentBytes() { return StatusBytes("VmRSS:"); }
 int64_t PeakResidentBytes() { return StatusBytes("VmHWM:"); }
-int64_t PeakResidentBytes(pid_t pid) { return pid > 0 ? StatusBytes("VmHWM:", std::to_string(pid)) : 0; }
+int64_t PeakResidentBytes(pid_t pid) {
+  return pid > 0 ? StatusBytes("VmHWM:", std::to_string(pid)) : 0;
+}
 
 int64_t CpuNs(pid_t pid) {
   clockid_t clock;
   timespec used;
-  if (pid <= 0 || clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  if (pid <= 0 || clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+    return 0;
   return int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
 }
 
@@ -67,7 +71,8 @@ std::vector<std::string> LibrariesIn(std::string_view maps) {
     if (path.ends_with(" (deleted)")) path.resize(path.size() - 10);
     const std::string file = path.substr(path.rfind('/') + 1);
     if (!IsSharedObject(file) || IsEverywhere(file)) continue;
-    if (std::find(libraries.begin(), libraries.end(), path) == libraries.end()) libraries.push_back(path);
+    if (std::find(libraries.begin(), libraries.end(), path) == libraries.end())
+      libraries.push_back(path);
   }
   return libraries;
 }

@@ -25,8 +25,9 @@ TEST(ProcessFactsTest, ListsEachLibraryOnceWithoutTheRuntimeThatEveryProcessHas)
       "7f08-7f09 r-xp 00001000 fe:01 7 /usr/lib/x86_64-linux-gnu/libmkl_core.so.2\n"
       "7f09-7f0a r-xp 00001000 fe:01 8 /lib64/ld-linux-x86-64.so.2\n";
   EXPECT_THAT(LibrariesIn(maps),
-              testing::ElementsAre("/usr/lib/libopenblasp-r0.3.21.so", "/usr/lib/x86_64-linux-gnu/libcblas.so.3",
-                                   "/opt/my libs/libdnnl.so.3.1", "/usr/lib/x86_64-linux-gnu/libmkl_core.so.2"));
+              testing::ElementsAre(
+                  "/usr/lib/libopenblasp-r0.3.21.so", "/usr/lib/x86_64-linux-gnu/libcblas.so.3",
+                  "/opt/my libs/libdnnl.so.3.1", "/usr/lib/x86_64-linux-gnu/libmkl_core.so.2"));
 }
 
 TEST(ProcessFactsTest, PeakFollowsWhatIsTouchedAndFallsBackWhenReset) {
@@ -39,7 +40,8 @@ TEST(ProcessFactsTest, PeakFollowsWhatIsTouchedAndFallsBackWhenReset) {
   std::memset(block, 1, kBytes);
   EXPECT_GE(PeakResidentBytes(), before + static_cast<int64_t>(kBytes) / 2);
   munmap(block, kBytes);
-  if (!ResetPeakResident()) GTEST_SKIP() << "this kernel does not let a process reset its high-water mark";
+  if (!ResetPeakResident())
+    GTEST_SKIP() << "this kernel does not let a process reset its high-water mark";
   EXPECT_LT(PeakResidentBytes(), before + static_cast<int64_t>(kBytes) / 2);
 }
 

@@ -30,7 +30,8 @@ struct CommandLine {
 };
 
 Result<CommandLine> ParseCommandLine(std::span<char* const> arguments) {
-  static const std::vector<std::string> kFlags = {kDescribeFlag, kJobFlag, "--fd", "--help", "--version"};
+  static const std::vector<std::string> kFlags = {kDescribeFlag, kJobFlag, "--fd", "--help",
+                                                  "--version"};
   CommandLine line;
   int modes = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -57,7 +58,8 @@ Result<CommandLine> ParseCommandLine(std::span<char* const> arguments) {
     } else {
       return Failed("unknown argument '{}'{}", Printable(flag), Hint(flag, kFlags));
     }
-    if (++modes > 1) return Failed("only one of --describe, --job, --help and --version can be asked for");
+    if (++modes > 1)
+      return Failed("only one of --describe, --job, --help and --version can be asked for");
   }
   if (modes == 0) return Failed("one of --describe, --job FILE, --help and --version is needed");
   return line;
@@ -66,9 +68,11 @@ Result<CommandLine> ParseCommandLine(std::span<char* const> arguments) {
 void PrintHelp(const std::string& program) {
   fmt::print(
       "usage: {0} --describe [--fd N]   what this worker is and can do, as one line of JSON\n"
-      "       {0} --job FILE [--fd N]   do a job (FILE '-' = standard input), answering in JSON lines\n"
+      "       {0} --job FILE [--fd N]   do a job (FILE '-' = standard input), answering in JSON "
+      "lines\n"
       "       {0} --help | --version\n"
-      "Answers go to descriptor N. Without --fd a description goes to standard output, and a job's answers to\n"
+      "Answers go to descriptor N. Without --fd a description goes to standard output, and a job's "
+      "answers to\n"
       "descriptor {1} if that is open for writing, otherwise to standard output.\n"
       "docs/protocol.md describes the lines.\n",
       program, kAnswerFd);
@@ -101,7 +105,8 @@ Result<std::string> ReadJob(const std::string& file) {
 }
 
 // The adapter is the caller's, so that it outlives the lines that tell of its failure.
-Result<JobEnd> DoJob(const std::string& file, LineSink& answers, const std::function<std::unique_ptr<Adapter>()>& make,
+Result<JobEnd> DoJob(const std::string& file, LineSink& answers,
+                     const std::function<std::unique_ptr<Adapter>()>& make,
                      std::unique_ptr<Adapter>& adapter) {
   const std::string text = TENCH_TRY(ReadJob(file));
   const Job job = TENCH_TRY(ParseJob(text, "job"));
@@ -109,7 +114,8 @@ Result<JobEnd> DoJob(const std::string& file, LineSink& answers, const std::func
   return RunJob(job, *adapter, answers);
 }
 
-int ServeJob(const std::string& file, LineSink& answers, const std::function<std::unique_ptr<Adapter>()>& make) {
+int ServeJob(const std::string& file, LineSink& answers,
+             const std::function<std::unique_ptr<Adapter>()>& make) {
   std::unique_ptr<Adapter> adapter;
   const Result<JobEnd> end = Guard([&] { return DoJob(file, answers, make, adapter); });
   if (end.ok()) return *end == JobEnd::kStopped ? kStoppedExitCode : 0;
@@ -120,8 +126,10 @@ int ServeJob(const std::string& file, LineSink& answers, const std::function<std
 }  // namespace
 
 int Serve(int argc, char** argv, const std::function<std::unique_ptr<Adapter>()>& make) {
-  const std::string program = std::filesystem::path(argc > 0 ? argv[0] : "tench-worker").filename().string();
-  const auto line = ParseCommandLine(std::span<char* const>(argv, static_cast<size_t>(argc)).subspan(argc > 0 ? 1 : 0));
+  const std::string program =
+      std::filesystem::path(argc > 0 ? argv[0] : "tench-worker").filename().string();
+  const auto line = ParseCommandLine(
+      std::span<char* const>(argv, static_cast<size_t>(argc)).subspan(argc > 0 ? 1 : 0));
   if (!line.ok()) {
     fmt::print(stderr, "{}: {}\n", program, line.error().message);
     return kBadCommandLine;
@@ -144,9 +152,9 @@ int Serve(int argc, char** argv, const std::function<std::unique_ptr<Adapter>()>
     return kBroken;
   }
   const bool whole = line->mode == CommandLine::Mode::kDescribe;
-  const std::string text =
-      whole ? PrintJson(ToJson(*description))
-            : fmt::format("{} {} (protocol {})", program, description->version, description->protocol);
+  const std::string text = whole ? PrintJson(ToJson(*description))
+                                 : fmt::format("{} {} (protocol {})", program, description->version,
+                                               description->protocol);
   return answers->WriteLine(text).ok() ? 0 : kBroken;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The main program of every C++ worker: reads the job, drives the adapter, answers in lines. The timed loop, warm-up,
-// stop rule, memory readings and signal handling live here, so that every framework is measured by the same
-// instructions. This is also the only place that catches a framework's exceptions.
+// The main program of every C++ worker: reads the job, drives the adapter, answers in lines. The
+// timed loop, warm-up, stop rule, memory readings and signal handling live here, so that every
+// framework is measured by the same instructions. This is also the only place that catches a
+// framework's exceptions.
 
 #include <functional>
 #include <memory>
@@ -11,8 +12,9 @@
 
 namespace tench {
 
-// `make` is called once; the adapter it returns lives as long as the process. Returns the exit code: 0 when the
-// conversation was complete (a Failure line is a complete conversation), 2 for a bad command line.
+// `make` is called once; the adapter it returns lives as long as the process. Returns the exit
+// code: 0 when the conversation was complete (a Failure line is a complete conversation), 2 for a
+// bad command line.
 int Serve(int argc, char** argv, const std::function<std::unique_ptr<Adapter>()>& make);
 
 }  // namespace tench

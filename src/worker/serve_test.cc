@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole program of a worker around a fake adapter, in a process of its own: descriptors, signals and exit codes are
-// the subject.
+// The whole program of a worker around a fake adapter, in a process of its own: descriptors,
+// signals and exit codes are the subject.
 #include "worker/serve.h"
 
 #include <fcntl.h>
@@ -29,7 +29,8 @@ struct Answer {
 
 using Make = std::function<std::unique_ptr<Adapter>()>;
 
-// Runs Serve in a child with descriptor 3 open for its answers. `watch` may act while the child runs.
+// Runs Serve in a child with descriptor 3 open for its answers. `watch` may act while the child
+// runs.
 Answer Converse(const std::vector<std::string>& arguments, const Make& make,
                 const std::function<void(pid_t, std::string& so_far)>& watch = {}) {
   int ends[2];
@@ -130,7 +131,9 @@ TEST_F(ServeTest, AnswersAJobFromHelloToResult) {
 class CyclingAdapter final : public FakeAdapter {
  public:
   Status SetCycle(int64_t samples, const BatchSource& batch) override {
-    on_step = [samples, first = double{batch(1)[0].f32[0]}](int64_t step) -> Result<double> { return step % 2 == 0 ? static_cast<double>(samples) : first; };
+    on_step = [samples, first = double{batch(1)[0].f32[0]}](int64_t step) -> Result<double> {
+      return step % 2 == 0 ? static_cast<double>(samples) : first;
+    };
     return Ok();
   }
   Status SetBatch(std::span<const HostTensor> inputs) override {
@@ -170,7 +173,9 @@ class HelpedAdapter final : public FakeAdapter {
 
 TEST_F(ServeTest, CountsTheHelpersMemory) {
   const Done alone = Parsed<Done>(RunJobWith(Plain()).lines.back());
-  const Done helped = Parsed<Done>(RunJobWith([helper = getpid()] { return std::make_unique<HelpedAdapter>(helper); }).lines.back());
+  const Done helped = Parsed<Done>(RunJobWith([helper = getpid()] {
+                                     return std::make_unique<HelpedAdapter>(helper);
+                                   }).lines.back());
   EXPECT_GT(helped.peak_rss_bytes, alone.peak_rss_bytes * 3 / 2);
 }
 
@@ -218,9 +223,10 @@ TEST_F(ServeTest, TurnsExceptionsIntoErrorLines) {
     std::string message;
   };
   const std::vector<Case> cases = {
-      {[](int64_t) -> Result<double> { throw std::bad_alloc(); }, ErrorKind::kOutOfMemory, "out of memory"},
-      {[](int64_t) -> Result<double> { throw std::runtime_error("no \xff such kernel"); }, ErrorKind::kFailed,
-       "such kernel"},
+      {[](int64_t) -> Result<double> { throw std::bad_alloc(); }, ErrorKind::kOutOfMemory,
+       "out of memory"},
+      {[](int64_t) -> Result<double> { throw std::runtime_error("no \xff such kernel"); },
+       ErrorKind::kFailed, "such kernel"},
       {[](int64_t) -> Result<double> { throw 7; }, ErrorKind::kFailed, "unknown type"},
   };
   for (const Case& one : cases) {
@@ -233,7 +239,8 @@ TEST_F(ServeTest, TurnsExceptionsIntoErrorLines) {
 }
 
 TEST_F(ServeTest, SurvivesAnAdapterThatCannotBeMade) {
-  const Answer answer = RunJobWith([]() -> std::unique_ptr<Adapter> { throw std::runtime_error("no licence"); });
+  const Answer answer =
+      RunJobWith([]() -> std::unique_ptr<Adapter> { throw std::runtime_error("no licence"); });
   EXPECT_EQ(answer.code, 0);
   EXPECT_EQ(Parsed<Failure>(answer.lines.back()).message, "no licence");
 }
@@ -247,7 +254,8 @@ TEST_F(ServeTest, FinishesItsStepAndFlushesOnTerminate) {
                                    return 1.0;
                                  }),
                                  [&](pid_t child, std::string& so_far) {
-                                   if (signalled || so_far.find("\"steps\"") == std::string::npos) return;
+                                   if (signalled || so_far.find("\"steps\"") == std::string::npos)
+                                     return;
                                    signalled = true;
                                    usleep(30'000);
                                    kill(child, SIGTERM);
@@ -272,16 +280,20 @@ TEST_F(ServeTest, LeavesASnapshotWhenItIsAskedToStop) {
   job.budget.fixed_steps = 1'000'000;
   job.snapshots = {(folder.path() / "kept").string(), {}};
   bool signalled = false;
-  const Answer answer = Converse({"--job", JobFile()}, Stepping([](int64_t) -> Result<double> { return usleep(250'000), 1.0; }),
-                                 [&](pid_t child, std::string& so_far) {
-                                   if (signalled || so_far.find("\"steps\"") == std::string::npos) return;
-                                   signalled = true;
-                                   kill(child, SIGTERM);
-                                 });
+  const Answer answer =
+      Converse({"--job", JobFile()},
+               Stepping([](int64_t) -> Result<double> { return usleep(250'000), 1.0; }),
+               [&](pid_t child, std::string& so_far) {
+                 if (signalled || so_far.find("\"steps\"") == std::string::npos) return;
+                 signalled = true;
+                 kill(child, SIGTERM);
+               });
   EXPECT_EQ(answer.code, 143);
   const Steps last = Parsed<Steps>(answer.lines.back());
   const auto steps = last.first + static_cast<int64_t>(last.step_ns.size());
-  EXPECT_TRUE(std::filesystem::exists(folder.path() / "kept" / std::to_string(steps) / "parameters/fc.bias.bin")) << steps;
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "kept" / std::to_string(steps) /
+                                      "parameters/fc.bias.bin"))
+      << steps;
 }
 
 TEST_F(ServeTest, EndsAtOnceOnTerminateOutsideOfTheSteps) {
@@ -344,7 +356,8 @@ TEST_F(ServeTest, KeepsAFrameworksChatterOutOfTheAnswers) {
   close(ends[1]);
   std::string text;
   char buffer[4096];
-  for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(got));
+  for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<size_t>(got));
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);

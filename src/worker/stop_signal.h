@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// SIGTERM in a worker. While steps are made it is a request: the current step is finished and what was measured is
-// flushed. At any other time, or the second time, the process ends at once. A process has one of these; signal handlers
-// leave no choice but static state.
+// SIGTERM in a worker. While steps are made it is a request: the current step is finished and what
+// was measured is flushed. At any other time, or the second time, the process ends at once. A
+// process has one of these; signal handlers leave no choice but static state.
 
 #include <csignal>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The functions of a framework's library that a worker opens at run time, by name. All are asked for, and the first that is missing is told
-// at the end: a library that is too old, or another one, is one line for the user. Owns nothing.
+// The functions of a framework's library that a worker opens at run time, by name. All are asked
+// for, and the first that is missing is told at the end: a library that is too old, or another one,
+// is one line for the user. Owns nothing.
 
 #include <dlfcn.h>
 
@@ -15,7 +16,8 @@ namespace tench {
 
 class SymbolTable {
  public:
-  SymbolTable(void* library, std::filesystem::path file) : library_(library), file_(std::move(file)) {}
+  SymbolTable(void* library, std::filesystem::path file)
+      : library_(library), file_(std::move(file)) {}
 
   template <class Function>
   void operator()(const char* symbol, Function*& slot) {

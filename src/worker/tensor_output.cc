@@ -13,7 +13,8 @@ namespace {
 Result<TensorSink> SinkInto(const std::filesystem::path& folder, std::string_view kind) {
   std::error_code error;
   std::filesystem::create_directories(folder / kind, error);
-  if (error) return Failed("{}: cannot make the folder: {}", (folder / kind).string(), error.message());
+  if (error)
+    return Failed("{}: cannot make the folder: {}", (folder / kind).string(), error.message());
   return TensorSink([folder, kind](const std::string& name, std::span<const float> values) {
     return WriteRaw(TensorPath(folder, kind, name), values);
   });
@@ -21,7 +22,8 @@ Result<TensorSink> SinkInto(const std::filesystem::path& folder, std::string_vie
 
 }  // namespace
 
-Result<std::vector<std::string>> ResolveOutputs(const TypedGraph& graph, const std::vector<std::string>& outputs) {
+Result<std::vector<std::string>> ResolveOutputs(const TypedGraph& graph,
+                                                const std::vector<std::string>& outputs) {
   std::vector<std::string> computed, known, result;
   for (const TypedLayer& layer : graph.layers) {
     if (layer.output.dtype == DType::kF32) known.push_back(layer.layer.name);
@@ -30,8 +32,8 @@ Result<std::vector<std::string>> ResolveOutputs(const TypedGraph& graph, const s
   for (const std::string& name : outputs) {
     if (name == "*") return computed;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return Failed("job.tensors.outputs: the network has no layer of numbers '{}'{}", Printable(name),
-                    Hint(name, known));
+      return Failed("job.tensors.outputs: the network has no layer of numbers '{}'{}",
+                    Printable(name), Hint(name, known));
     }
     result.push_back(name);
   }
@@ -60,8 +62,10 @@ Status WriteTensors(Adapter& adapter, const TypedGraph& graph, const TensorFiles
   return Ok();
 }
 
-Status WriteSnapshot(Adapter& adapter, const TypedGraph& graph, const std::filesystem::path& folder, int64_t steps) {
-  const std::filesystem::path whole = folder / std::to_string(steps), part = whole.string() + ".part";
+Status WriteSnapshot(Adapter& adapter, const TypedGraph& graph, const std::filesystem::path& folder,
+                     int64_t steps) {
+  const std::filesystem::path whole = folder / std::to_string(steps),
+                              part = whole.string() + ".part";
   TensorFiles wanted;
   wanted.folder = part.string();
   wanted.parameters = wanted.state = true;

@@ -18,7 +18,8 @@ constexpr size_t kStepsPerLine = 16384;
 
 class TimedLoop {
  public:
-  TimedLoop(Adapter& adapter, const LoopOptions& options, const std::function<Status(const Steps&)>& emit)
+  TimedLoop(Adapter& adapter, const LoopOptions& options,
+            const std::function<Status(const Steps&)>& emit)
       : adapter_(adapter),
         options_(options),
         emit_(emit),
@@ -42,13 +43,13 @@ class TimedLoop {
     while (!rule.Finished() && !Stopped()) {
       const double loss = TENCH_TRY(OneStep());
       rule.Add(last_step_ns_);
-      // What a network computes once its loss is lost is not worth an interval; a fixed number of steps is still made
-      // as asked.
+      // What a network computes once its loss is lost is not worth an interval; a fixed number of
+      // steps is still made as asked.
       const int64_t timed = static_cast<int64_t>(rule.steps().size());
       if (open_ended && !std::isfinite(loss) && timed >= options_.budget.min_steps) break;
     }
-    LoopResult result{rule.Converged(), step_, CpuNs(getpid()) - cpu_start_ns + helper_cpu_ns_, clock_.Now() - start_ns,
-                      Stopped() && !rule.Finished()};
+    LoopResult result{rule.Converged(), step_, CpuNs(getpid()) - cpu_start_ns + helper_cpu_ns_,
+                      clock_.Now() - start_ns, Stopped() && !rule.Finished()};
     TENCH_TRY(Emit());
     return result;
   }
@@ -64,7 +65,8 @@ class TimedLoop {
       TENCH_TRY(options_.next_batch(step_));
       pending_.input_ns.push_back(clock_.Now() - input_start_ns);
     }
-    // Step by step, because between two steps the helper may become another process, which begins at zero.
+    // Step by step, because between two steps the helper may become another process, which begins
+    // at zero.
     const pid_t helper = adapter_.Helper();
     const int64_t helper_start_ns = CpuNs(helper);
     const int64_t start_ns = clock_.Now();
@@ -77,7 +79,8 @@ class TimedLoop {
     pending_.loss.push_back(*loss);
     ++step_;
     if (options_.after_step) TENCH_TRY(options_.after_step(step_));
-    if (end_ns - last_emit_ns_ >= kEmitEveryNs || pending_.step_ns.size() == kStepsPerLine) TENCH_TRY(Emit());
+    if (end_ns - last_emit_ns_ >= kEmitEveryNs || pending_.step_ns.size() == kStepsPerLine)
+      TENCH_TRY(Emit());
     return loss;
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The loop that every number comes from: warm-up steps, then timed steps until the stop rule is content. Knows an
-// adapter and a sink for Steps lines; nothing of JSON or descriptors, so that a test drives it with a fake clock and a
-// fake adapter.
+// The loop that every number comes from: warm-up steps, then timed steps until the stop rule is
+// content. Knows an adapter and a sink for Steps lines; nothing of JSON or descriptors, so that a
+// test drives it with a fake clock and a fake adapter.
 
 #include <csignal>
 #include <functional>
@@ -17,9 +17,11 @@ struct LoopOptions {
   Phase phase = Phase::kTrain;
   Budget budget;                    // epochs already turned into fixed_steps
   std::vector<double> lr_schedule;  // by step number, warm-up counted; empty = untouched
-  // Both null when input is fixed. Making samples is tench's own work and off the clock; handing them over is input_ns.
+  // Both null when input is fixed. Making samples is tench's own work and off the clock; handing
+  // them over is input_ns.
   std::function<Status(int64_t step)> make_batch, next_batch;
-  std::function<Status(int64_t steps)> after_step;   // called off the clock with the number of steps made; null = nobody asks
+  std::function<Status(int64_t steps)>
+      after_step;  // called off the clock with the number of steps made; null = nobody asks
   const volatile std::sig_atomic_t* stop = nullptr;  // non-zero: end after the current step
   Clock* clock = nullptr;                            // null = the system's
 };
@@ -31,8 +33,8 @@ struct LoopResult {
   bool stopped = false;             // by `stop`
 };
 
-// `emit` gets a Steps message whenever about 0.2 s of steps have gathered, and at the end. It is called between steps,
-// off the clock.
+// `emit` gets a Steps message whenever about 0.2 s of steps have gathered, and at the end. It is
+// called between steps, off the clock.
 Result<LoopResult> RunTimedLoop(Adapter& adapter, const LoopOptions& options,
                                 const std::function<Status(const Steps&)>& emit);
 

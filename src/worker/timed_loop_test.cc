@@ -187,12 +187,14 @@ TEST_F(TimedLoopTest, PassesAStepsFailureOn) {
 }
 
 TEST_F(TimedLoopTest, EndsWhenNobodyTakesItsLines) {
-  const auto result = RunTimedLoop(adapter, options, [](const Steps&) -> Status { return Failed("gone"); });
+  const auto result =
+      RunTimedLoop(adapter, options, [](const Steps&) -> Status { return Failed("gone"); });
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(adapter.steps, 2);
 }
 
-// Its helper is this process at first, which has used much time already, and is gone before the last step.
+// Its helper is this process at first, which has used much time already, and is gone before the
+// last step.
 class LosesItsHelper final : public FakeAdapter {
  public:
   pid_t Helper() const override { return steps < 4 ? getpid() : 0; }

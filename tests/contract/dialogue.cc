@@ -20,10 +20,11 @@ namespace {
 constexpr int64_t kPatienceNs = 120'000'000'000;
 
 std::string TypeOf(const Message& message) {
-  return std::visit(Overload{[](const Hello&) { return "hello"; }, [](const Built&) { return "build"; },
-                             [](const Steps&) { return "steps"; }, [](const Done&) { return "result"; },
-                             [](const Failure&) { return "error"; }},
-                    message);
+  return std::visit(
+      Overload{[](const Hello&) { return "hello"; }, [](const Built&) { return "build"; },
+               [](const Steps&) { return "steps"; }, [](const Done&) { return "result"; },
+               [](const Failure&) { return "error"; }},
+      message);
 }
 
 pid_t Start(const std::string& executable, std::vector<std::string> words, int answers) {
@@ -61,7 +62,8 @@ std::vector<std::string> BuiltWorkers() {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(TENCH_BIN_DIR, error)) {
     const std::string path = entry.path().string();
-    if (entry.path().filename().string().starts_with("tench-worker-") && access(path.c_str(), X_OK) == 0)
+    if (entry.path().filename().string().starts_with("tench-worker-") &&
+        access(path.c_str(), X_OK) == 0)
       workers.push_back(path);
   }
   std::sort(workers.begin(), workers.end());
@@ -69,7 +71,10 @@ std::vector<std::string> BuiltWorkers() {
 }
 
 std::string WorkerName(const std::string& executable) {
-  return std::filesystem::path(executable).filename().string().substr(std::string_view("tench-worker-").size());
+  return std::filesystem::path(executable)
+      .filename()
+      .string()
+      .substr(std::string_view("tench-worker-").size());
 }
 
 Dialogue Ask(const std::string& executable, const std::vector<std::string>& arguments) {
@@ -90,7 +95,8 @@ Dialogue Ask(const std::string& executable, const std::vector<std::string>& argu
   Dialogue dialogue;
   if (!late) dialogue.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
   dialogue.lines = Split(text, '\n');
-  EXPECT_TRUE(dialogue.lines.back().empty()) << "the last line has no newline: " << dialogue.lines.back();
+  EXPECT_TRUE(dialogue.lines.back().empty())
+      << "the last line has no newline: " << dialogue.lines.back();
   dialogue.lines.pop_back();
   return dialogue;
 }
@@ -102,7 +108,9 @@ Dialogue DoText(const std::string& executable, std::string_view job) {
   return Ask(executable, {"--job", file.string()});
 }
 
-Dialogue Do(const std::string& executable, const Job& job) { return DoText(executable, PrintJson(ToJson(job))); }
+Dialogue Do(const std::string& executable, const Job& job) {
+  return DoText(executable, PrintJson(ToJson(job)));
+}
 
 std::vector<Message> Dialogue::messages() const {
   std::vector<Message> messages;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests: calls a worker as tench does, with descriptor 3 for its answers, and gathers everything that it says.
+// For tests: calls a worker as tench does, with descriptor 3 for its answers, and gathers
+// everything that it says.
 
 #include <filesystem>
 #include <string>
@@ -17,14 +18,17 @@ std::string WorkerName(const std::string& executable);
 
 struct Dialogue {
   std::vector<std::string> lines;
-  int code = -1;  // exit code; 1000 + signal if it was killed; -1 if it did not end by itself in time
+  int code =
+      -1;  // exit code; 1000 + signal if it was killed; -1 if it did not end by itself in time
 
-  std::vector<Message> messages() const;   // fails the test on a line that is none
-  std::vector<std::string> types() const;  // "hello", "build", "steps", … without repetitions of "steps"
+  std::vector<Message> messages() const;  // fails the test on a line that is none
+  std::vector<std::string> types()
+      const;  // "hello", "build", "steps", … without repetitions of "steps"
   // The last message of type T; fails the test if there is none.
   template <class T>
   T Last() const {
-    for (const std::vector<Message> all = messages(); const Message& message : std::vector(all.rbegin(), all.rend())) {
+    for (const std::vector<Message> all = messages();
+         const Message& message : std::vector(all.rbegin(), all.rend())) {
       if (const T* found = std::get_if<T>(&message)) return *found;
     }
     Missing();

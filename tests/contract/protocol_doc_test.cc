@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps docs/protocol.md and the protocol's code in step: every example in it is parsed by the code, and every key that
-// the code writes is explained in it.
+// Keeps docs/protocol.md and the protocol's code in step: every example in it is parsed by the
+// code, and every key that the code writes is explained in it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -82,7 +82,8 @@ TEST(ProtocolDocTest, TheExampleDescriptionIsExactlyWhatAWorkerWrites) {
   ASSERT_EQ(descriptions.size(), 1u);
   const auto description = ParseDescription(descriptions[0], "docs/protocol.md");
   ASSERT_TRUE(description.ok()) << description.error().message;
-  EXPECT_EQ(PrintJson(*ParseJson(descriptions[0], "example"), 2), PrintJson(ToJson(*description), 2));
+  EXPECT_EQ(PrintJson(*ParseJson(descriptions[0], "example"), 2),
+            PrintJson(ToJson(*description), 2));
 }
 
 TEST(ProtocolDocTest, ExplainsEveryKeyOfMessagesAndJobs) {
@@ -96,11 +97,13 @@ TEST(ProtocolDocTest, ExplainsEveryKeyOfMessagesAndJobs) {
   job.erase("network");
   job.erase("parameters");
   CollectKeys(job, keys);
-  for (const std::string& key : keys) EXPECT_NE(page.find("`" + key + "`"), std::string::npos) << key;
+  for (const std::string& key : keys)
+    EXPECT_NE(page.find("`" + key + "`"), std::string::npos) << key;
 }
 
 TEST(ProtocolDocTest, NamesTheVersionAndTheLongestLine) {
-  EXPECT_THAT(Page(), testing::HasSubstr(fmt::format("# The worker protocol, version {}\n", kProtocolVersion)));
+  EXPECT_THAT(Page(), testing::HasSubstr(
+                          fmt::format("# The worker protocol, version {}\n", kProtocolVersion)));
   EXPECT_THAT(Page(), testing::HasSubstr(fmt::format("at most {} MiB long", kMaxLineBytes >> 20)));
 }
 

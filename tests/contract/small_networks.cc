@@ -10,8 +10,12 @@ const ParameterRule kXavier{{FillKind::kXavier, 0, 0}};
 const ParameterRule kMsra{{FillKind::kMsra, 0, 0}};
 const ParameterRule kOnes{{FillKind::kConstant, 1, 0}};
 
-Input Data(Shape sample) { return {InputRole::kData, std::move(sample), {FillKind::kGaussian, 0, 1}}; }
-Input Labels(int64_t classes) { return {InputRole::kLabel, {}, {FillKind::kInteger, 0, static_cast<double>(classes)}}; }
+Input Data(Shape sample) {
+  return {InputRole::kData, std::move(sample), {FillKind::kGaussian, 0, 1}};
+}
+Input Labels(int64_t classes) {
+  return {InputRole::kLabel, {}, {FillKind::kInteger, 0, static_cast<double>(classes)}};
+}
 
 }  // namespace
 
@@ -37,7 +41,8 @@ Graph SmallBranches() {
   b.Append("stem", Convolution{8, {3, 3}, {2, 2}, {1, 1}}, {"data"}, kMsra);
   b.Append("stem_relu", Relu{}, {"stem"});
   b.Append("stem_norm", Lrn{}, {"stem_relu"});
-  b.Append("block/left", Convolution{8, {3, 3}, {1, 1}, {2, 2}, {2, 2}, 2, false}, {"stem_norm"}, kMsra);
+  b.Append("block/left", Convolution{8, {3, 3}, {1, 1}, {2, 2}, {2, 2}, 2, false}, {"stem_norm"},
+           kMsra);
   b.Append("block/left_bn", BatchNorm{}, {"block/left"}, kOnes);
   b.Append("sum", Add{}, {"block/left_bn", "stem_norm"});
   b.Append("mean", Pooling{PoolMode::kAvg, {3, 3}, {1, 1}, {1, 1}}, {"stem_norm"});
@@ -111,6 +116,8 @@ Graph SmallCaffe() {
   return b.Take();
 }
 
-std::vector<Graph> SmallNetworks() { return {SmallLenet(), SmallBranches(), SmallLstm(), SmallAutoencoder(), SmallCaffe()}; }
+std::vector<Graph> SmallNetworks() {
+  return {SmallLenet(), SmallBranches(), SmallLstm(), SmallAutoencoder(), SmallCaffe()};
+}
 
 }  // namespace tench

@@ -9,12 +9,13 @@
 namespace tench {
 
 Graph SmallLenet();        // convolution, max pooling, dense layers, ReLU
-Graph SmallBranches();     // groups, dilation, LRN, batch norm, add, concat, average and global pooling, dropout, an
-                           // auxiliary head
+Graph SmallBranches();     // groups, dilation, LRN, batch norm, add, concat, average and global
+                           // pooling, dropout, an auxiliary head
 Graph SmallLstm();         // embedding, LSTM, mean over time
 Graph SmallAutoencoder();  // sigmoid, tanh, sigmoid cross-entropy and mean squared error
-Graph SmallCaffe();        // what Caffe's networks need beyond that: leaky ReLU, LRN within a channel, batch norm and scale apart, weighted sums,
-                           // products, maxima, slices, softmax, powers, reshape, labels that do not count
+Graph SmallCaffe();  // what Caffe's networks need beyond that: leaky ReLU, LRN within a channel,
+                     // batch norm and scale apart, weighted sums, products, maxima, slices,
+                     // softmax, powers, reshape, labels that do not count
 
 std::vector<Graph> SmallNetworks();
 

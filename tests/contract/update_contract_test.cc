@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of update that a worker says it has, against the reference worker's: five of them, the learning rate a tenth after the second.
+// Every kind of update that a worker says it has, against the reference worker's: five of them, the
+// learning rate a tenth after the second.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ std::string ReferencePath() {
 Job UpdateJob(const Solver& solver) {
   Job job;
   job.network = SmallLenet();
-  job.network.layers[2].bias.lr_mult = 0;   // does not learn, and does not count in the norm
+  job.network.layers[2].bias.lr_mult = 0;  // does not learn, and does not count in the norm
   job.batch = 4;
   job.solver = solver;
   job.lr_schedule = {solver.lr, solver.lr, solver.lr / 10};
@@ -51,7 +52,8 @@ Tensors Movements(const std::string& worker, Job job) {
   const TypedGraph graph = *Infer(job.network, job.batch);
   for (const Parameter& parameter : graph.parameters) {
     std::vector<float> end(static_cast<size_t>(ElementCount(parameter.shape))), start(end.size());
-    const Status read = ReadRaw(folder.path() / "parameters" / (parameter.name + ".bin"), std::span<float>(end));
+    const Status read =
+        ReadRaw(folder.path() / "parameters" / (parameter.name + ".bin"), std::span<float>(end));
     EXPECT_TRUE(read.ok()) << read.error().message;
     FillTensor(job.seed, parameter.name, parameter.fill, 0, std::span<float>(start));
     for (size_t i = 0; i < end.size(); ++i) end[i] -= start[i];
@@ -73,7 +75,8 @@ std::map<std::string, Solver> Solvers() {
   std::map<std::string, Solver> solvers;
   solvers["sgd"] = {0.01, 0.9, 0.0005};
   solvers["nesterov"] = {0.01, 0.9, 0.0005, SolverType::kNesterov};
-  // A delta that is felt beside √s: elsewhere than outside the root it would show. It also keeps rounding from being a whole step.
+  // A delta that is felt beside √s: elsewhere than outside the root it would show. It also keeps
+  // rounding from being a whole step.
   solvers["adam"] = {0.001, 0.9, 0.0005, SolverType::kAdam, 0.99, 0.01};
   solvers["sgd, clipped"] = solvers["sgd"];
   solvers["adam, clipped"] = solvers["adam"];
@@ -86,7 +89,8 @@ std::map<std::string, Solver> Solvers() {
 class UpdateContractTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(UpdateContractTest, MovesParametersAsTheReferenceDoes) {
-  const auto description = ParseDescription(Ask(GetParam(), {"--describe", "--fd", "3"}).lines.at(0), "description");
+  const auto description =
+      ParseDescription(Ask(GetParam(), {"--describe", "--fd", "3"}).lines.at(0), "description");
   ASSERT_TRUE(description.ok()) << description.error().message;
   const auto missing = description->facts.find(kMissingFact);
   if (missing != description->facts.end()) GTEST_SKIP() << missing->second;
@@ -94,7 +98,9 @@ TEST_P(UpdateContractTest, MovesParametersAsTheReferenceDoes) {
     SCOPED_TRACE(name);
     const std::vector<std::string> needs = SolverNeeds(solver);
     const Job job = UpdateJob(solver);
-    const bool has = std::ranges::all_of(needs, [&](const std::string& word) { return std::ranges::count(description->updates, word) > 0; });
+    const bool has = std::ranges::all_of(needs, [&](const std::string& word) {
+      return std::ranges::count(description->updates, word) > 0;
+    });
     if (!has) {
       EXPECT_EQ(Do(GetParam(), job).Last<Failure>().kind, ErrorKind::kUnsupported);
       continue;
@@ -109,14 +115,23 @@ TEST_P(UpdateContractTest, MovesParametersAsTheReferenceDoes) {
 // Whoever knows one part of a job's solver only by chance would be wrong here.
 TEST(SolversUnderTestTest, DifferFromEachOther) {
   std::map<std::string, Tensors> answers;
-  for (const auto& [name, solver] : Solvers()) answers[name] = Movements(ReferencePath(), UpdateJob(solver));
-  for (const auto& [left, right] : {std::pair("sgd", "nesterov"), {"sgd", "sgd, clipped"}, {"adam", "adam, clipped"}, {"sgd", "adam"}})
-    EXPECT_GT(RelativeDifference(answers[left]["ip1.weight"], answers[right]["ip1.weight"]), 100 * kTolerance) << left << " and " << right;
-  EXPECT_LE(RelativeDifference(answers["nesterov"]["ip1.weight"], answers["nesterov, not clipped"]["ip1.weight"]), kTolerance);
+  for (const auto& [name, solver] : Solvers())
+    answers[name] = Movements(ReferencePath(), UpdateJob(solver));
+  for (const auto& [left, right] : {std::pair("sgd", "nesterov"),
+                                    {"sgd", "sgd, clipped"},
+                                    {"adam", "adam, clipped"},
+                                    {"sgd", "adam"}})
+    EXPECT_GT(RelativeDifference(answers[left]["ip1.weight"], answers[right]["ip1.weight"]),
+              100 * kTolerance)
+        << left << " and " << right;
+  EXPECT_LE(RelativeDifference(answers["nesterov"]["ip1.weight"],
+                               answers["nesterov, not clipped"]["ip1.weight"]),
+            kTolerance);
   EXPECT_THAT(answers["sgd"]["conv1.bias"], testing::Each(0.0f));
 }
 
-INSTANTIATE_TEST_SUITE_P(Workers, UpdateContractTest, testing::ValuesIn(BuiltWorkers()), [](const auto& worker) { return WorkerName(worker.param); });
+INSTANTIATE_TEST_SUITE_P(Workers, UpdateContractTest, testing::ValuesIn(BuiltWorkers()),
+                         [](const auto& worker) { return WorkerName(worker.param); });
 
 }  // namespace
 }  // namespace tench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every worker owes the protocol, whatever framework it wraps. A worker is found by its name in the build folder;
-// one that says it lacks an op must refuse the networks that need it, and is held to everything else.
+// What every worker owes the protocol, whatever framework it wraps. A worker is found by its name
+// in the build folder; one that says it lacks an op must refuse the networks that need it, and is
+// held to everything else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +28,8 @@ class WorkerContractTest : public testing::TestWithParam<std::string> {
  protected:
   const std::string& worker() const { return GetParam(); }
 
-  // A worker that drives a program of the user's can be built without it, but not be held to anything.
+  // A worker that drives a program of the user's can be built without it, but not be held to
+  // anything.
   void SetUp() override {
     const Description description = Describe();
     const auto missing = description.facts.find(kMissingFact);
@@ -46,12 +48,16 @@ class WorkerContractTest : public testing::TestWithParam<std::string> {
     return description.ok() ? *description : Description();
   }
 
-  // Whether this worker knows every op of the network; if not, checks that it refuses it and names a layer.
+  // Whether this worker knows every op of the network; if not, checks that it refuses it and names
+  // a layer.
   bool Supports(const Graph& network) const {
     const Description description = Describe();
     for (const Layer& layer : network.layers) {
       const std::vector<std::string> needs = OpNeeds(layer.op);
-      if (std::ranges::all_of(needs, [&](const std::string& word) { return std::ranges::count(description.ops, word) > 0; })) continue;
+      if (std::ranges::all_of(needs, [&](const std::string& word) {
+            return std::ranges::count(description.ops, word) > 0;
+          }))
+        continue;
       const Failure failure = Do(worker(), MakeJob(network, Phase::kTrain)).Last<Failure>();
       EXPECT_EQ(failure.kind, ErrorKind::kUnsupported);
       EXPECT_THAT(failure.message, HasSubstr("layer '"));
@@ -73,7 +79,8 @@ class WorkerContractTest : public testing::TestWithParam<std::string> {
 
 TEST(WorkersFoundTest, AtLeastTheReferenceWorkerIsThere) {
   const std::vector<std::string> workers = BuiltWorkers();
-  EXPECT_TRUE(std::ranges::any_of(workers, [](const std::string& path) { return WorkerName(path) == "reference"; }));
+  EXPECT_TRUE(std::ranges::any_of(
+      workers, [](const std::string& path) { return WorkerName(path) == "reference"; }));
 }
 
 TEST_P(WorkerContractTest, DescribesItselfUnderItsOwnName) {
@@ -82,9 +89,11 @@ TEST_P(WorkerContractTest, DescribesItselfUnderItsOwnName) {
   EXPECT_FALSE(description.version.empty());
   EXPECT_THAT(description.devices, testing::Contains("cpu"));
   EXPECT_THAT(description.precisions, testing::Contains("f32"));
-  for (const std::string& op : description.ops) EXPECT_EQ(std::ranges::count(OpAbilities(), op), 1) << op;
+  for (const std::string& op : description.ops)
+    EXPECT_EQ(std::ranges::count(OpAbilities(), op), 1) << op;
   const std::vector<std::string> updates = SolverAbilities();
-  for (const std::string& update : description.updates) EXPECT_EQ(std::ranges::count(updates, update), 1) << update;
+  for (const std::string& update : description.updates)
+    EXPECT_EQ(std::ranges::count(updates, update), 1) << update;
   EXPECT_THAT(description.updates, testing::Contains("sgd"));
   for (const WorkerOption& option : description.options) {
     const bool known = std::ranges::count(option.choices, option.fallback) > 0;
@@ -99,7 +108,8 @@ TEST_P(WorkerContractTest, AnswersEveryPhaseOfEverySmallNetworkInOrder) {
       SCOPED_TRACE(network.name + " " + Name(phase));
       const Dialogue dialogue = Do(worker(), MakeJob(network, phase));
       EXPECT_EQ(dialogue.code, 0);
-      ASSERT_THAT(dialogue.types(), ElementsAre("hello", "build", "steps", "result")) << dialogue.lines.back();
+      ASSERT_THAT(dialogue.types(), ElementsAre("hello", "build", "steps", "result"))
+          << dialogue.lines.back();
       EXPECT_EQ(dialogue.losses().size(), 4u);
       for (const double loss : dialogue.losses()) EXPECT_TRUE(std::isfinite(loss));
       EXPECT_EQ(dialogue.Last<Hello>().worker.name, WorkerName(worker()));
@@ -183,15 +193,18 @@ TEST_P(WorkerContractTest, LeavesParametersAloneAtALearningRateOfZero) {
   const TypedGraph graph = *Infer(network, job.batch);
   for (const Parameter& parameter : graph.parameters) {
     if (parameter.trained)
-      again.tensors.load[parameter.name] = (folder.path() / "parameters" / EncodedName(parameter.name)).string();
+      again.tensors.load[parameter.name] =
+          (folder.path() / "parameters" / EncodedName(parameter.name)).string();
   }
   ASSERT_EQ(Do(worker(), again).types().back(), "result");
   for (const Parameter& parameter : graph.parameters) {
     if (!parameter.trained) continue;
     const auto first = ReadFile(folder.path() / "parameters" / EncodedName(parameter.name));
-    const auto second = ReadFile(folder.path() / "again" / "parameters" / EncodedName(parameter.name));
+    const auto second =
+        ReadFile(folder.path() / "again" / "parameters" / EncodedName(parameter.name));
     ASSERT_TRUE(first.ok() && second.ok()) << parameter.name;
-    EXPECT_EQ(first->size(), static_cast<size_t>(ElementCount(parameter.shape)) * sizeof(float)) << parameter.name;
+    EXPECT_EQ(first->size(), static_cast<size_t>(ElementCount(parameter.shape)) * sizeof(float))
+        << parameter.name;
     EXPECT_EQ(*first, *second) << parameter.name;
   }
 }
@@ -210,15 +223,16 @@ TEST_P(WorkerContractTest, WritesEveryGradientAndEveryOutput) {
     for (const Parameter& parameter : graph.parameters) {
       if (!parameter.trained) continue;
       std::vector<float> gradient(static_cast<size_t>(ElementCount(parameter.shape)));
-      const Status read =
-          ReadRaw(folder.path() / "gradients" / EncodedName(parameter.name), std::span<float>(gradient));
+      const Status read = ReadRaw(folder.path() / "gradients" / EncodedName(parameter.name),
+                                  std::span<float>(gradient));
       ASSERT_TRUE(read.ok()) << read.error().message;
       EXPECT_TRUE(std::ranges::any_of(gradient, [](float g) { return g != 0; })) << parameter.name;
     }
     for (const TypedLayer& layer : graph.layers) {
       if (std::holds_alternative<Input>(layer.layer.op)) continue;
       std::vector<float> output(static_cast<size_t>(ElementCount(layer.output.shape)));
-      const Status read = ReadRaw(folder.path() / "outputs" / EncodedName(layer.layer.name), std::span<float>(output));
+      const Status read = ReadRaw(folder.path() / "outputs" / EncodedName(layer.layer.name),
+                                  std::span<float>(output));
       EXPECT_TRUE(read.ok()) << read.error().message;
     }
   }
@@ -272,8 +286,8 @@ TEST_P(WorkerContractTest, AnswersANonsenseJobWithAnErrorLine) {
   newer["protocol"] = kProtocolVersion + 1;
   Json headless = ToJson(MakeJob(SmallLenet(), Phase::kTrain));
   headless.erase("network");
-  for (const std::string& text : {std::string("garbage"), std::string("{\"protocol\": 1"), std::string(),
-                                  PrintJson(newer), PrintJson(headless)}) {
+  for (const std::string& text : {std::string("garbage"), std::string("{\"protocol\": 1"),
+                                  std::string(), PrintJson(newer), PrintJson(headless)}) {
     const Dialogue dialogue = DoText(worker(), text);
     EXPECT_EQ(dialogue.code, 0) << text.substr(0, 60);
     EXPECT_EQ(dialogue.types().back(), "error") << text.substr(0, 60);

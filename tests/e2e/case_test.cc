@@ -4,11 +4,11 @@
 //   $ tench show lennet
 //   tench: there is no network 'lennet'; did you mean 'lenet'?
 //   [exit 2]
-// A command goes to the shell in a fresh folder (shared by the commands of one case), with the built binaries first on
-// PATH, TENCH_CASES set to the folder of the cases, TENCH_SOURCE to the project and TENCH_TEST_WORKERS to the folder of
-// the workers that only tests use. "> " lines continue a command.
-// stdout and stderr are expected as they come, and "[exit N]" follows if N is not 0. Holes and rewriting are
-// golden.h's.
+// A command goes to the shell in a fresh folder (shared by the commands of one case), with the
+// built binaries first on PATH, TENCH_CASES set to the folder of the cases, TENCH_SOURCE to the
+// project and TENCH_TEST_WORKERS to the folder of the workers that only tests use. "> " lines
+// continue a command. stdout and stderr are expected as they come, and "[exit N]" follows if N is
+// not 0. Holes and rewriting are golden.h's.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -93,7 +93,8 @@ TEST_P(CaseTest, BehavesAsWritten) {
   EXPECT_TRUE(MatchesGoldenFile(path, Replay(transcript, folder.path())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, CaseTest, testing::ValuesIn(CaseNames()), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Cases, CaseTest, testing::ValuesIn(CaseNames()),
+                         [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace tench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep that is killed at random moments and started again: in the end every (cell, round) is stored exactly once,
-// and no worker is left.
+// A sweep that is killed at random moments and started again: in the end every (cell, round) is
+// stored exactly once, and no worker is left.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -82,10 +82,12 @@ TEST_F(SweepTest, ResumesAfterKillWithoutLosingOrRepeatingFinishedRuns) {
     seen = stored;
   }
   const int status = Wait(Start());
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << *ReadFile(folder_.path() / "log.txt");
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      << *ReadFile(folder_.path() / "log.txt");
   const auto stored = Stored();
   EXPECT_EQ(stored.size(), 20u);
-  for (const auto& [key, count] : stored) EXPECT_EQ(count, 1) << "round " << key.first << " cell " << key.second;
+  for (const auto& [key, count] : stored)
+    EXPECT_EQ(count, 1) << "round " << key.first << " cell " << key.second;
 }
 
 TEST_F(SweepTest, AnInterruptedSweepSaysSoAndGoesOn) {
@@ -104,8 +106,8 @@ TEST_F(SweepTest, TwoSweepsOfOneStudyDoNotWorkAgainstEachOther) {
   const pid_t first = Start();
   const pid_t second = Start();
   const int a = Wait(first), b = Wait(second);
-  // One of them may be refused (exit code 2, naming the other), or find everything done; together they store each run
-  // once.
+  // One of them may be refused (exit code 2, naming the other), or find everything done; together
+  // they store each run once.
   EXPECT_TRUE(WIFEXITED(a) && WIFEXITED(b));
   EXPECT_TRUE(WEXITSTATUS(a) == 0 || WEXITSTATUS(b) == 0);
   for (const auto& [key, count] : Stored()) EXPECT_EQ(count, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/examples/tench-worker-plain was written from the documents alone: that it computes what `reference` computes
-// shows that they say enough.
+// docs/examples/tench-worker-plain was written from the documents alone: that it computes what
+// `reference` computes shows that they say enough.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -24,12 +24,15 @@ constexpr const char* kNetwork = R"({"name": "two_layers", "layers": [
 
 class PlainWorkerTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(WriteFileAtomically(folder_.path() / "net.json", kNetwork).ok()); }
+  void SetUp() override {
+    ASSERT_TRUE(WriteFileAtomically(folder_.path() / "net.json", kNetwork).ok());
+  }
 
   Json Run(const std::string& worker, const std::string& flags) {
     setenv("TENCH_WORKER_PATH", (std::string(TENCH_SOURCE_DIR) + "/docs/examples").c_str(), 1);
-    const std::string command = std::string(TENCH_BIN_DIR) + "/tench run --json --threads 1 --network " +
-                                (folder_.path() / "net.json").string() + " --worker " + worker + " " + flags;
+    const std::string command =
+        std::string(TENCH_BIN_DIR) + "/tench run --json --threads 1 --network " +
+        (folder_.path() / "net.json").string() + " --worker " + worker + " " + flags;
     FILE* pipe = popen(command.c_str(), "r");
     std::string output;
     char buffer[4096];
@@ -44,7 +47,8 @@ class PlainWorkerTest : public testing::Test {
     const auto expected = reference["series"]["loss"].get<std::vector<double>>();
     const auto actual = plain["series"]["loss"].get<std::vector<double>>();
     ASSERT_EQ(actual.size(), expected.size());
-    for (size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-5 * expected[i]) << "step " << i;
+    for (size_t i = 0; i < actual.size(); ++i)
+      EXPECT_NEAR(actual[i], expected[i], 1e-5 * expected[i]) << "step " << i;
   }
 
   const TemporaryFolder folder_ = *TemporaryFolder::Make("tench-plain");
@@ -57,7 +61,8 @@ TEST_F(PlainWorkerTest, CyclesThroughTheSameSamples) {
 }
 
 TEST_F(PlainWorkerTest, ObeysTheStopRule) {
-  const Json record = Run("plain", "--batch 2 --phase forward --min-time 20ms --interval 20% --time-limit 2s");
+  const Json record =
+      Run("plain", "--batch 2 --phase forward --min-time 20ms --interval 20% --time-limit 2s");
   EXPECT_EQ(record["outcome"], "ok") << record["reason"];
   EXPECT_GE(record["summary"]["steps"], 10);
 }

@@ -30,9 +30,12 @@ bool IsFloat(std::string_view text) {
 
 bool Fits(Hole hole, std::string_view text) {
   switch (hole) {
-    case Hole::kInt: return IsInt(text);
-    case Hole::kFloat: return IsFloat(text);
-    case Hole::kAny: return true;
+    case Hole::kInt:
+      return IsInt(text);
+    case Hole::kFloat:
+      return IsFloat(text);
+    case Hole::kAny:
+      return true;
   }
   return false;
 }
@@ -54,7 +57,8 @@ bool MatchesPattern(std::string_view pattern, std::string_view line) {
       if (!pattern.starts_with(word)) continue;
       const std::string_view rest = pattern.substr(word.size());
       for (size_t length = 0; length <= line.size(); ++length) {
-        if (Fits(hole, line.substr(0, length)) && MatchesPattern(rest, line.substr(length))) return true;
+        if (Fits(hole, line.substr(0, length)) && MatchesPattern(rest, line.substr(length)))
+          return true;
       }
       return false;
     }
@@ -66,7 +70,8 @@ bool MatchesPattern(std::string_view pattern, std::string_view line) {
 }
 
 std::optional<GoldenMismatch> CompareGolden(std::string_view expected, std::string_view actual) {
-  // A text that ends in a newline has an empty last line here, so that a missing newline is a difference too.
+  // A text that ends in a newline has an empty last line here, so that a missing newline is a
+  // difference too.
   const std::vector<std::string> patterns = Split(expected, '\n');
   const std::vector<std::string> lines = Split(actual, '\n');
   for (size_t i = 0; i < std::max(patterns.size(), lines.size()); ++i) {
@@ -83,11 +88,13 @@ std::string UpdateGolden(std::string_view expected, std::string_view actual) {
   const std::vector<std::string> patterns = Split(expected, '\n');
   std::vector<std::string> lines = Split(actual, '\n');
   // common[i][j]: how many lines of the texts from pattern i and line j on can be paired in order.
-  std::vector<std::vector<size_t>> common(patterns.size() + 1, std::vector<size_t>(lines.size() + 1, 0));
+  std::vector<std::vector<size_t>> common(patterns.size() + 1,
+                                          std::vector<size_t>(lines.size() + 1, 0));
   for (size_t i = patterns.size(); i-- > 0;) {
     for (size_t j = lines.size(); j-- > 0;) {
-      common[i][j] = MatchesPattern(patterns[i], lines[j]) ? common[i + 1][j + 1] + 1
-                                                           : std::max(common[i + 1][j], common[i][j + 1]);
+      common[i][j] = MatchesPattern(patterns[i], lines[j])
+                         ? common[i + 1][j + 1] + 1
+                         : std::max(common[i + 1][j], common[i][j + 1]);
     }
   }
   for (size_t i = 0, j = 0; i < patterns.size() && j < lines.size();) {
@@ -108,7 +115,8 @@ testing::AssertionResult MatchesGolden(std::string_view name, std::string_view a
   return MatchesGoldenFile(GoldenPath(name), actual);
 }
 
-testing::AssertionResult MatchesGoldenFile(const std::filesystem::path& path, std::string_view actual) {
+testing::AssertionResult MatchesGoldenFile(const std::filesystem::path& path,
+                                           std::string_view actual) {
   if (UpdateAsked()) {
     const std::string expected = std::filesystem::exists(path) ? *ReadFile(path) : std::string();
     std::filesystem::create_directories(path.parent_path());
@@ -118,7 +126,8 @@ testing::AssertionResult MatchesGoldenFile(const std::filesystem::path& path, st
   }
   const Result<std::string> expected = ReadFile(path);
   if (!expected.ok()) {
-    return testing::AssertionFailure() << expected.error().message << " (TENCH_UPDATE_GOLDEN=1 writes it)";
+    return testing::AssertionFailure()
+           << expected.error().message << " (TENCH_UPDATE_GOLDEN=1 writes it)";
   }
   const std::optional<GoldenMismatch> mismatch = CompareGolden(*expected, actual);
   if (!mismatch) return testing::AssertionSuccess();

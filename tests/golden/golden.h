@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Golden files: text that a test pins, kept under tests/golden. Expected text may have holes where a value is free:
-// %int% (a signed integer), %float% (a number, also nan and inf) and %any% (any run of characters within the line,
-// also none). Everything else must be equal byte by byte, line ends included.
-// With TENCH_UPDATE_GOLDEN=1 in the environment a check rewrites its file instead; lines that still match keep their
-// holes.
+// Golden files: text that a test pins, kept under tests/golden. Expected text may have holes where
+// a value is free: %int% (a signed integer), %float% (a number, also nan and inf) and %any% (any
+// run of characters within the line, also none). Everything else must be equal byte by byte, line
+// ends included. With TENCH_UPDATE_GOLDEN=1 in the environment a check rewrites its file instead;
+// lines that still match keep their holes.
 
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ namespace tench {
 
 // The first line at which two texts differ.
 struct GoldenMismatch {
-  size_t line = 0;   // from 1
-  std::optional<std::string> expected, actual;   // absent: that text has ended
+  size_t line = 0;                              // from 1
+  std::optional<std::string> expected, actual;  // absent: that text has ended
 };
 
 // The whole of one line against its pattern.
@@ -27,15 +27,17 @@ bool MatchesPattern(std::string_view pattern, std::string_view line);
 
 std::optional<GoldenMismatch> CompareGolden(std::string_view expected, std::string_view actual);
 
-// `actual` as the new expected text: a line that an old one with holes still describes is taken from there.
+// `actual` as the new expected text: a line that an old one with holes still describes is taken
+// from there.
 std::string UpdateGolden(std::string_view expected, std::string_view actual);
 
 // tests/golden/NAME.
 std::filesystem::path GoldenPath(std::string_view name);
 
-// EXPECT_TRUE(MatchesGolden("networks/lenet-mnist.txt", text)): a failure names the file and shows the first
-// differing line of both.
+// EXPECT_TRUE(MatchesGolden("networks/lenet-mnist.txt", text)): a failure names the file and shows
+// the first differing line of both.
 testing::AssertionResult MatchesGolden(std::string_view name, std::string_view actual);
-testing::AssertionResult MatchesGoldenFile(const std::filesystem::path& path, std::string_view actual);
+testing::AssertionResult MatchesGoldenFile(const std::filesystem::path& path,
+                                           std::string_view actual);
 
 }  // namespace tench

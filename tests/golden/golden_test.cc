@@ -50,7 +50,8 @@ TEST(GoldenTest, FloatHoleTakesEveryNumber) {
   for (const char* good : {"1", "-1.5", "1e-9", "2.5E+10", "nan", "inf", "-inf"}) {
     EXPECT_TRUE(MatchesPattern("%float%", good)) << good;
   }
-  for (const char* bad : {"", "1.5 ", "one", "1e", "--1", "1.2.3"}) EXPECT_FALSE(MatchesPattern("%float%", bad)) << bad;
+  for (const char* bad : {"", "1.5 ", "one", "1e", "--1", "1.2.3"})
+    EXPECT_FALSE(MatchesPattern("%float%", bad)) << bad;
 }
 
 TEST(GoldenTest, AnyHoleTakesWhatTheRestLeaves) {
@@ -81,8 +82,9 @@ TEST(GoldenTest, MissingLinesNewlinesAndCarriageReturnsAreDifferences) {
 }
 
 TEST(GoldenTest, UpdateKeepsTheHolesOfLinesThatStillMatch) {
-  EXPECT_EQ(UpdateGolden("head\ntook %float% s\ntail\n", "head\nnew line\ntook 3.5 s\ntail, longer\n"),
-            "head\nnew line\ntook %float% s\ntail, longer\n");
+  EXPECT_EQ(
+      UpdateGolden("head\ntook %float% s\ntail\n", "head\nnew line\ntook 3.5 s\ntail, longer\n"),
+      "head\nnew line\ntook %float% s\ntail, longer\n");
   EXPECT_EQ(UpdateGolden("", "a\n"), "a\n");
   EXPECT_EQ(UpdateGolden("a\nb\n", "b\n"), "b\n");
 }

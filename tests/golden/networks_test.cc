@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pins every network on every data set, layer by layer: a change of shapes, parameters, FLOPs or fingerprint is never
-// an accident. networks/NETWORK-DATA.txt holds the listings; docs/networks.md quotes the totals.
+// Pins every network on every data set, layer by layer: a change of shapes, parameters, FLOPs or
+// fingerprint is never an accident. networks/NETWORK-DATA.txt holds the listings; docs/networks.md
+// quotes the totals.
 
 #include <gtest/gtest.h>
 
@@ -36,31 +37,35 @@ std::vector<Case> Cases() {
 
 Graph Build(const Case& c) { return *LoadNetwork(c.network, c.data, 0); }
 
-int64_t InferenceFlops(const Graph& graph) { return TotalCost(*Infer(InferenceGraph(graph), 1)).forward_flops; }
+int64_t InferenceFlops(const Graph& graph) {
+  return TotalCost(*Infer(InferenceGraph(graph), 1)).forward_flops;
+}
 
 std::string Listing(const Case& c) {
   const Graph graph = Build(c);
   const TypedGraph typed = *Infer(graph, 1);
   std::string text = fmt::format("network {}\ndata {}\nbatch 1\n\n", c.network, c.data);
-  text += fmt::format("{:<32} {:<22} {:<16} {:>12} {:>14}\n", "layer", "op", "output", "parameters", "forward_flops");
+  text += fmt::format("{:<32} {:<22} {:<16} {:>12} {:>14}\n", "layer", "op", "output", "parameters",
+                      "forward_flops");
   for (size_t i = 0; i < typed.layers.size(); ++i) {
     const TypedLayer& layer = typed.layers[i];
     const Cost cost = LayerCost(typed, i);
     const std::string shape = layer.output.shape.empty() ? "scalar" : ToString(layer.output.shape);
-    text += fmt::format("{:<32} {:<22} {:<16} {:>12} {:>14}\n", layer.layer.name, OpName(layer.layer.op), shape,
-                        cost.parameters, cost.forward_flops);
+    text += fmt::format("{:<32} {:<22} {:<16} {:>12} {:>14}\n", layer.layer.name,
+                        OpName(layer.layer.op), shape, cost.parameters, cost.forward_flops);
   }
   const Cost total = TotalCost(typed);
-  text += fmt::format("\nparameters {}\nparameter_bytes {}\nactivation_bytes {}\n", total.parameters,
-                      total.parameter_bytes, total.activation_bytes);
-  text += fmt::format("forward_flops {}\nbackward_flops {}\ninference_flops {}\n", total.forward_flops,
-                      total.backward_flops, InferenceFlops(graph));
+  text += fmt::format("\nparameters {}\nparameter_bytes {}\nactivation_bytes {}\n",
+                      total.parameters, total.parameter_bytes, total.activation_bytes);
+  text += fmt::format("forward_flops {}\nbackward_flops {}\ninference_flops {}\n",
+                      total.forward_flops, total.backward_flops, InferenceFlops(graph));
   return text + fmt::format("fingerprint {}\n", Fingerprint(graph));
 }
 
 std::string WithThousands(int64_t count) {
   std::string digits = std::to_string(count);
-  for (int64_t i = static_cast<int64_t>(digits.size()) - 3; i > 0; i -= 3) digits.insert(static_cast<size_t>(i), ",");
+  for (int64_t i = static_cast<int64_t>(digits.size()) - 3; i > 0; i -= 3)
+    digits.insert(static_cast<size_t>(i), ",");
   return digits;
 }
 
@@ -71,13 +76,14 @@ TEST_P(NetworkGoldenTest, KeepsItsLayersCostsAndFingerprint) {
 }
 
 TEST_P(NetworkGoldenTest, HasItsNumbersInTheDocumentation) {
-  const Result<std::string> text = ReadFile(std::filesystem::path(TENCH_SOURCE_DIR) / "docs" / "networks.md");
+  const Result<std::string> text =
+      ReadFile(std::filesystem::path(TENCH_SOURCE_DIR) / "docs" / "networks.md");
   ASSERT_TRUE(text.ok()) << text.error().message;
   const Graph graph = Build(GetParam());
   const double gflops = static_cast<double>(InferenceFlops(graph)) / 1e9;
-  const std::string row = fmt::format("| {} | {} | {} | {:.{}f} |", GetParam().network, GetParam().data,
-                                      WithThousands(TotalCost(*Infer(graph, 1)).parameters), gflops,
-                                      gflops < 0.1 ? 5 : 3);
+  const std::string row = fmt::format(
+      "| {} | {} | {} | {:.{}f} |", GetParam().network, GetParam().data,
+      WithThousands(TotalCost(*Infer(graph, 1)).parameters), gflops, gflops < 0.1 ? 5 : 3);
   EXPECT_NE(text->find(row), std::string::npos) << "docs/networks.md lacks the row\n" << row;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The zoo as prototxts. Some are pinned (prototxts/NETWORK-DATA.prototxt): real Caffe has accepted this form, and a change of it is never an
-// accident. All that Caffe can express come back as they were.
+// The zoo as prototxts. Some are pinned (prototxts/NETWORK-DATA.prototxt): real Caffe has accepted
+// this form, and a change of it is never an accident. All that Caffe can express come back as they
+// were.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,11 +19,15 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string ErrorOf(const auto& result) { return result.ok() ? "no error" : result.error().message; }
+std::string ErrorOf(const auto& result) {
+  return result.ok() ? "no error" : result.error().message;
+}
 
 TEST(PrototxtGoldenTest, TheWrittenFormIsPinned) {
-  for (const auto& [network, data] : {std::pair("lenet", "mnist"), std::pair("resnet18", "cifar10"), std::pair("autoencoder", "mnist")}) {
-    const Result<std::string> text = WriteTrainPrototxt(*LoadNetwork(network, data, 0), {CaffeData::Kind::kDummy, "", 64});
+  for (const auto& [network, data] : {std::pair("lenet", "mnist"), std::pair("resnet18", "cifar10"),
+                                      std::pair("autoencoder", "mnist")}) {
+    const Result<std::string> text =
+        WriteTrainPrototxt(*LoadNetwork(network, data, 0), {CaffeData::Kind::kDummy, "", 64});
     ASSERT_TRUE(text.ok()) << text.error().message;
     EXPECT_TRUE(MatchesGolden(fmt::format("prototxts/{}-{}.prototxt", network, data), *text));
   }
@@ -33,7 +38,8 @@ TEST(PrototxtGoldenTest, EveryNetworkOfTheZooThatCaffeCanExpressComesBackTheSame
   for (const ZooEntry& entry : Zoo()) {
     for (const std::string& data : entry.data) {
       const Graph graph = *LoadNetwork(entry.name, data, 0);
-      for (const CaffeData::Kind kind : {CaffeData::Kind::kDummy, CaffeData::Kind::kHdf5, CaffeData::Kind::kInput}) {
+      for (const CaffeData::Kind kind :
+           {CaffeData::Kind::kDummy, CaffeData::Kind::kHdf5, CaffeData::Kind::kInput}) {
         const Result<std::string> text = WriteTrainPrototxt(graph, {kind, "list.txt", 2});
         if (entry.name == "lstm") {
           EXPECT_THAT(ErrorOf(text), HasSubstr("lstm: layer 'tokens': Caffe has no layer"));
@@ -53,9 +59,11 @@ TEST(PrototxtGoldenTest, EveryNetworkOfTheZooThatCaffeCanExpressComesBackTheSame
   EXPECT_GT(written, 30u);
 }
 
-// As users have it: two phases, a database, in place, no flatten. But for the flatten's name it is the zoo's, and so are its first bits.
+// As users have it: two phases, a database, in place, no flatten. But for the flatten's name it is
+// the zoo's, and so are its first bits.
 TEST(PrototxtGoldenTest, AUsersAlexnetIsTheZoos) {
-  Result<CaffeNetwork> network = ReadPrototxtFile(TENCH_SOURCE_DIR "/src/net/caffe/testdata/alexnet_train_val.prototxt");
+  Result<CaffeNetwork> network =
+      ReadPrototxtFile(TENCH_SOURCE_DIR "/src/net/caffe/testdata/alexnet_train_val.prototxt");
   ASSERT_TRUE(network.ok()) << ErrorOf(network);
   EXPECT_EQ(network->batch, 16);
   EXPECT_THAT(network->notes, IsEmpty());

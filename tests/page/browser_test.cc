@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the report in headless Chromium, uses it as a reader would (probe_tail.js), and looks at what the page became.
+// Opens the report in headless Chromium, uses it as a reader would (probe_tail.js), and looks at
+// what the page became.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -47,16 +48,20 @@ class BrowserTest : public testing::Test {
     if (std::system("command -v chromium >/dev/null 2>&1") != 0)
       GTEST_SKIP() << "chromium is not installed: deps/fetch --tests brings it";
     auto script = ReadFile(fs::path(TENCH_BIN_DIR).parent_path() / "share/tench/vega.js");
-    if (!script.ok()) GTEST_SKIP() << "the charts' JavaScript is not there: deps/fetch and a build bring it";
+    if (!script.ok())
+      GTEST_SKIP() << "the charts' JavaScript is not there: deps/fetch and a build bring it";
     script_ = *std::move(script);
     folder_.emplace(*TemporaryFolder::Make("tench-browser"));
   }
 
   // With the probes in it, if asked.
   fs::path Write(const ReportData& data, bool probed) {
-    std::string page = RenderPage(data, MakeCharts(data), {.title = "Pond", .made_utc = "", .charts_script = script_});
+    std::string page = RenderPage(data, MakeCharts(data),
+                                  {.title = "Pond", .made_utc = "", .charts_script = script_});
     if (probed) {
-      const auto script = [](const char* name) { return "<script>" + *ReadFile(kProbes / name) + "</script>"; };
+      const auto script = [](const char* name) {
+        return "<script>" + *ReadFile(kProbes / name) + "</script>";
+      };
       page.insert(page.find("<head>") + 6, script("probe_head.js"));
       page.insert(page.rfind("</body>"), script("probe_tail.js"));
     }
@@ -66,21 +71,24 @@ class BrowserTest : public testing::Test {
   }
 
   std::string Chromium(const std::string& flags, const fs::path& page) {
-    return Output(fmt::format(
-        "timeout 240 chromium --headless=new --no-sandbox --disable-gpu --no-first-run "
-        "--user-data-dir={} --virtual-time-budget=20000 {} file://{} 2>{}",
-        (folder_->path() / "profile").string(), flags, page.string(), (folder_->path() / "stderr").string()));
+    return Output(
+        fmt::format("timeout 240 chromium --headless=new --no-sandbox --disable-gpu --no-first-run "
+                    "--user-data-dir={} --virtual-time-budget=20000 {} file://{} 2>{}",
+                    (folder_->path() / "profile").string(), flags, page.string(),
+                    (folder_->path() / "stderr").string()));
   }
 
   Json See(const ReportData& data, const std::string& flags = "--window-size=1280,900") {
     const std::string dom = Chromium(flags + " --dump-dom", Write(data, true));
     const size_t begin = dom.rfind("<pre id=\"seen\">"), end = dom.find("</pre>", begin);
     if (begin == std::string::npos) {
-      ADD_FAILURE() << "the page did not finish: " << ReadFile(folder_->path() / "stderr")->substr(0, 2000);
+      ADD_FAILURE() << "the page did not finish: "
+                    << ReadFile(folder_->path() / "stderr")->substr(0, 2000);
       return Json::object();
     }
     std::string text = dom.substr(begin + 15, end - begin - 15);
-    for (const auto& [from, to] : {std::pair("&lt;", "<"), {"&gt;", ">"}, {"&nbsp;", " "}, {"&amp;", "&"}})
+    for (const auto& [from, to] :
+         {std::pair("&lt;", "<"), {"&gt;", ">"}, {"&nbsp;", " "}, {"&amp;", "&"}})
       text = Replace(text, from, to);
     return Json::parse(text);
   }
@@ -123,10 +131,13 @@ TEST_F(BrowserTest, DrawsEveryChartAndItsTableSortsAndFilters) {
   EXPECT_TRUE(slowest.back().is_null());
   slowest.pop_back();
   EXPECT_TRUE(std::is_sorted(slowest.rbegin(), slowest.rend()));
-  EXPECT_EQ(seen["searched"], Json::array({Json::array({"torch", "forward"}), Json::array({"torch", "forward"})}));
-  EXPECT_THAT(seen["filtered"].get<std::vector<std::string>>(), testing::AllOf(SizeIs(6), Each("16")));
+  EXPECT_EQ(seen["searched"],
+            Json::array({Json::array({"torch", "forward"}), Json::array({"torch", "forward"})}));
+  EXPECT_THAT(seen["filtered"].get<std::vector<std::string>>(),
+              testing::AllOf(SizeIs(6), Each("16")));
   EXPECT_THAT(seen["command"].get<std::string>(), HasSubstr("tench run --worker"));
-  EXPECT_EQ(seen["csv"].size(), data.cells.size() + 2) << "a header, the cells, and the end of the last line";
+  EXPECT_EQ(seen["csv"].size(), data.cells.size() + 2)
+      << "a header, the cells, and the end of the last line";
 }
 
 TEST_F(BrowserTest, SavesFiguresAndChangesItsTheme) {
@@ -144,7 +155,8 @@ TEST_F(BrowserTest, FitsAPhone) {
 }
 
 TEST_F(BrowserTest, ShowsHostileNamesAndRunsNoneOfThem) {
-  const std::string evil = "</script><img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</script>";
+  const std::string evil =
+      "</script><img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</script>";
   ReportBuilder builder;
   for (const char* worker : {"native", "torch"}) {
     for (const int64_t batch : {16, 64}) {
@@ -160,7 +172,8 @@ TEST_F(BrowserTest, ShowsHostileNamesAndRunsNoneOfThem) {
   failed.outcome = Outcome::kCrashed;
   failed.reason = failed.reproducer = evil;
   builder.Add(failed);
-  const auto data = std::move(builder).Finish([](int64_t) { return Result<RunSeries>(ReportSeries()); });
+  const auto data =
+      std::move(builder).Finish([](int64_t) { return Result<RunSeries>(ReportSeries()); });
   const Json seen = See(*data);
   EXPECT_EQ(seen["ran"], "undefined");
   EXPECT_EQ(seen["charts"]["time-by-batch"]["line"], 2);
@@ -168,7 +181,8 @@ TEST_F(BrowserTest, ShowsHostileNamesAndRunsNoneOfThem) {
 
 TEST_F(BrowserTest, IsPicturedByAScreenshot) {
   const fs::path picture = folder_->path() / "page.png";
-  Chromium(fmt::format("--window-size=1280,1600 --screenshot={}", picture.string()), Write(SmallReport(), false));
+  Chromium(fmt::format("--window-size=1280,1600 --screenshot={}", picture.string()),
+           Write(SmallReport(), false));
   const auto png = ReadFile(picture);
   ASSERT_TRUE(png.ok());
   EXPECT_TRUE(png->starts_with("\x89PNG"));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real worker, for trying how well verdicts work: the reference with two options. `label` changes nothing, so that
-// cells that differ in it are the same thing under two names; `wait` makes every step longer by that share of it, by
-// waiting after the work. Only for tests and bench/aa; nobody else can find it.
+// A real worker, for trying how well verdicts work: the reference with two options. `label` changes
+// nothing, so that cells that differ in it are the same thing under two names; `wait` makes every
+// step longer by that share of it, by waiting after the work. Only for tests and bench/aa; nobody
+// else can find it.
 #include "base/clock.h"
 #include "base/text.h"
 #include "worker/serve.h"
@@ -15,9 +16,11 @@ class PacedAdapter final : public Adapter {
   Description Describe() override {
     Description description = inner_->Describe();
     description.name = "paced";
-    description.options = {
-        {"label", "a name that changes nothing", "a", {"a", "b"}},
-        {"wait", "per cent of each step to wait after it", "0", {"0", "1", "2", "3", "5", "10", "100", "1000"}}};
+    description.options = {{"label", "a name that changes nothing", "a", {"a", "b"}},
+                           {"wait",
+                            "per cent of each step to wait after it",
+                            "0",
+                            {"0", "1", "2", "3", "5", "10", "100", "1000"}}};
     return description;
   }
 
@@ -33,14 +36,17 @@ class PacedAdapter final : public Adapter {
     const int64_t begin_ns = NowNs();
     Result<double> loss = inner_->Step(phase);
     const int64_t now_ns = NowNs();
-    const int64_t until_ns = now_ns + static_cast<int64_t>(wait_ * static_cast<double>(now_ns - begin_ns));
+    const int64_t until_ns =
+        now_ns + static_cast<int64_t>(wait_ * static_cast<double>(now_ns - begin_ns));
     // A sleep would last as long as the kernel's timer likes.
     while (NowNs() < until_ns) {
     }
     return loss;
   }
 
-  Status SetParameters(const TensorSource& source) override { return inner_->SetParameters(source); }
+  Status SetParameters(const TensorSource& source) override {
+    return inner_->SetParameters(source);
+  }
   Status Parameters(const TensorSink& sink) override { return inner_->Parameters(sink); }
   Status SetState(const TensorSource& source) override { return inner_->SetState(source); }
   Status State(const TensorSink& sink) override { return inner_->State(sink); }
@@ -60,6 +66,7 @@ class PacedAdapter final : public Adapter {
 }  // namespace tench
 
 int main(int argc, char** argv) {
-  return tench::Serve(argc, argv,
-                      [] { return std::unique_ptr<tench::Adapter>(std::make_unique<tench::PacedAdapter>()); });
+  return tench::Serve(argc, argv, [] {
+    return std::unique_ptr<tench::Adapter>(std::make_unique<tench::PacedAdapter>());
+  });
 }

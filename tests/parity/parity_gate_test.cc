@@ -13,14 +13,17 @@ class ParityGateTest : public testing::Test {
  protected:
   static PlannedCell CellOf(const std::string& worker, const std::string& fault) {
     PlannedCell planned;
-    EXPECT_TRUE(planned.cell.Set("worker", worker).ok() && planned.cell.Set("network", "lenet").ok());
+    EXPECT_TRUE(planned.cell.Set("worker", worker).ok() &&
+                planned.cell.Set("network", "lenet").ok());
     if (!fault.empty()) planned.cell.options["fault"] = fault;
     planned.id = planned.cell.Id();
     return planned;
   }
   ParityGate::Finding Check(const PlannedCell& cell) {
     trials_ = 0;
-    return ParityGate(store_, catalog_, {}, stop_).Check(cell, [this](const std::string&) { ++trials_; });
+    return ParityGate(store_, catalog_, {}, stop_).Check(cell, [this](const std::string&) {
+      ++trials_;
+    });
   }
 
   const volatile int stop_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parity of every worker that was built, on networks that hold every op between them: a new worker is tested by existing.
+// Parity of every worker that was built, on networks that hold every op between them: a new worker
+// is tested by existing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +51,9 @@ class WorkerParityTest : public testing::TestWithParam<std::string> {
     Subject subject;
     subject.network = network;
     subject.batch = batch;
-    const auto seen = Verifier(Catalog(), answers, stop).Verify(GetParam(), {network.name, ""}, subject, [](const std::string&) {});
+    const auto seen =
+        Verifier(Catalog(), answers, stop)
+            .Verify(GetParam(), {network.name, ""}, subject, [](const std::string&) {});
     ASSERT_TRUE(seen.ok()) << seen.error().message;
     if (const std::string layer = Lacking(network); !layer.empty()) {
       EXPECT_EQ(Name(seen->outcome), "unsupported") << network.name;
@@ -70,10 +73,13 @@ TEST_P(WorkerParityTest, HoldsOnBranchesNormsAndPools) { ExpectVerified(SmallBra
 TEST_P(WorkerParityTest, HoldsOnSequences) { ExpectVerified(SmallLstm(), 4); }
 TEST_P(WorkerParityTest, HoldsOnAnAutoencoder) { ExpectVerified(SmallAutoencoder(), 4); }
 TEST_P(WorkerParityTest, HoldsOnTheOpsOfCaffesNetworks) { ExpectVerified(SmallCaffe(), 4); }
-TEST_P(WorkerParityTest, HoldsOnTheOpsOfCaffesNetworksAtAnOddBatch) { ExpectVerified(SmallCaffe(), 7); }
+TEST_P(WorkerParityTest, HoldsOnTheOpsOfCaffesNetworksAtAnOddBatch) {
+  ExpectVerified(SmallCaffe(), 7);
+}
 TEST_P(WorkerParityTest, HoldsAtAnOddBatch) { ExpectVerified(SmallBranches(), 5); }
 
-INSTANTIATE_TEST_SUITE_P(Every, WorkerParityTest, testing::ValuesIn(Workers()), [](const auto& worker) { return worker.param; });
+INSTANTIATE_TEST_SUITE_P(Every, WorkerParityTest, testing::ValuesIn(Workers()),
+                         [](const auto& worker) { return worker.param; });
 
 }  // namespace
 }  // namespace tench

@@ -6,11 +6,15 @@
 namespace tench {
 namespace {
 
-// The output is right, since it is made from the batch's own statistics; what is kept for inference is not.
+// The output is right, since it is made from the batch's own statistics; what is kept for inference
+// is not.
 class BiasedBatchNorm final : public Kernel {
  public:
   BiasedBatchNorm(const BatchNorm& op, const KernelSite& site)
-      : right_(MakeBatchNorm(op, site)), momentum_(op.momentum), batch_(site.input(0)[0]), channels_(site.input(0)[1]),
+      : right_(MakeBatchNorm(op, site)),
+        momentum_(op.momentum),
+        batch_(site.input(0)[0]),
+        channels_(site.input(0)[1]),
         plane_(ElementCount(site.input(0)) / (batch_ * channels_)) {}
 
   void Forward(const KernelTensors& tensors, const StepContext& step, ThreadPool& pool) override {
@@ -19,12 +23,15 @@ class BiasedBatchNorm final : public Kernel {
     right_->Forward(tensors, step, pool);
     if (!step.training) return;
     for (int64_t channel = 0; channel < channels_; ++channel) {
-      running[static_cast<size_t>(channel)] = static_cast<float>((1 - momentum_) * before[static_cast<size_t>(channel)] +
-                                                                 momentum_ * BiasedVariance(channel, tensors.inputs[0]));
+      running[static_cast<size_t>(channel)] =
+          static_cast<float>((1 - momentum_) * before[static_cast<size_t>(channel)] +
+                             momentum_ * BiasedVariance(channel, tensors.inputs[0]));
     }
   }
 
-  void Backward(const KernelTensors& tensors, ThreadPool& pool) override { right_->Backward(tensors, pool); }
+  void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
+    right_->Backward(tensors, pool);
+  }
 
  private:
   static constexpr size_t kRunningVar = 3;
@@ -32,7 +39,8 @@ class BiasedBatchNorm final : public Kernel {
   double BiasedVariance(int64_t channel, std::span<const float> input) const {
     double sum = 0, squares = 0;
     for (int64_t image = 0; image < batch_; ++image) {
-      const auto plane = input.subspan(static_cast<size_t>((image * channels_ + channel) * plane_), static_cast<size_t>(plane_));
+      const auto plane = input.subspan(static_cast<size_t>((image * channels_ + channel) * plane_),
+                                       static_cast<size_t>(plane_));
       for (const float value : plane) {
         sum += value;
         squares += double{value} * value;
@@ -49,7 +57,8 @@ class BiasedBatchNorm final : public Kernel {
 
 class UnscaledDropout final : public Kernel {
  public:
-  UnscaledDropout(const Dropout& op, const KernelSite& site) : ratio_(op.ratio), name_(site.name()) {
+  UnscaledDropout(const Dropout& op, const KernelSite& site)
+      : ratio_(op.ratio), name_(site.name()) {
     mask_.resize(static_cast<size_t>(ElementCount(site.output())));
   }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference worker with one mistake, chosen by the option `fault`: each is one that real ports of networks between frameworks have
-// made, and each is computed: in a kernel, in the update, in the graph that is built, or in how weights are laid out. Only for tests.
-// It serves two versions, as a worker that opens its framework at run time does: the newer one, wrong@9, flips filters by itself.
+// The reference worker with one mistake, chosen by the option `fault`: each is one that real ports
+// of networks between frameworks have made, and each is computed: in a kernel, in the update, in
+// the graph that is built, or in how weights are laid out. Only for tests. It serves two versions,
+// as a worker that opens its framework at run time does: the newer one, wrong@9, flips filters by
+// itself.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -14,9 +16,10 @@
 namespace tench {
 namespace {
 
-const std::vector<std::string> kFaults = {"none",          "flipped_filter", "no_auxiliary_loss", "pool_rounding",
-                                          "biased_variance", "two_biases",     "outer_rate",        "no_dropout",
-                                          "unscaled_dropout", "no_dilation",    "dead_gradient"};
+const std::vector<std::string> kFaults = {"none",          "flipped_filter",  "no_auxiliary_loss",
+                                          "pool_rounding", "biased_variance", "two_biases",
+                                          "outer_rate",    "no_dropout",      "unscaled_dropout",
+                                          "no_dilation",   "dead_gradient"};
 constexpr const char* kNewVersion = "9.0";
 
 bool IsNewVersion() {
@@ -37,11 +40,14 @@ class WrongAdapter final : public Adapter {
   Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
     BuildOptions changed = options;
     changed.options.clear();
-    if (const auto found = options.options.find("fault"); found != options.options.end()) fault_ = found->second;
+    if (const auto found = options.options.find("fault"); found != options.options.end())
+      fault_ = found->second;
     if (fault_ == "no_dropout") changed.dropout = false;
     graph_ = TENCH_TRY(Spoil(graph));
     if (options.phase == Phase::kTrain && (fault_ == "outer_rate" || fault_ == "two_biases")) {
-      update_.emplace(fault_ == "outer_rate" ? WrongUpdate::Mistake::kOuterRate : WrongUpdate::Mistake::kTwoBiases, graph_, options.solver);
+      update_.emplace(fault_ == "outer_rate" ? WrongUpdate::Mistake::kOuterRate
+                                             : WrongUpdate::Mistake::kTwoBiases,
+                      graph_, options.solver);
       changed.phase = Phase::kGradient;
     }
     inner_ = MakeReferenceAdapter([this](const KernelSite& site) { return MakeWrongKernel(site); });
@@ -59,7 +65,8 @@ class WrongAdapter final : public Adapter {
   Status Gradients(const TensorSink& sink) override {
     return inner_->Gradients([&](const std::string& name, std::span<const float> values) {
       std::vector<float> copy(values.begin(), values.end());
-      if (fault_ == "dead_gradient" && name.ends_with(".bias")) std::fill(copy.begin(), copy.end(), 0.0f);
+      if (fault_ == "dead_gradient" && name.ends_with(".bias"))
+        std::fill(copy.begin(), copy.end(), 0.0f);
       Flip(name, copy);
       return sink(name, copy);
     });
@@ -85,13 +92,18 @@ class WrongAdapter final : public Adapter {
     return loss;
   }
 
-  Status Outputs(std::span<const std::string> layers, const TensorSink& sink) override { return inner_->Outputs(layers, sink); }
+  Status Outputs(std::span<const std::string> layers, const TensorSink& sink) override {
+    return inner_->Outputs(layers, sink);
+  }
 
  private:
   std::unique_ptr<Kernel> MakeWrongKernel(const KernelSite& site) const {
     const Op& op = site.graph.layers[site.layer].layer.op;
-    if (const auto* norm = std::get_if<BatchNorm>(&op); norm != nullptr && fault_ == "biased_variance") return MakeBiasedBatchNorm(*norm, site);
-    if (const auto* dropout = std::get_if<Dropout>(&op); dropout != nullptr && fault_ == "unscaled_dropout")
+    if (const auto* norm = std::get_if<BatchNorm>(&op);
+        norm != nullptr && fault_ == "biased_variance")
+      return MakeBiasedBatchNorm(*norm, site);
+    if (const auto* dropout = std::get_if<Dropout>(&op);
+        dropout != nullptr && fault_ == "unscaled_dropout")
       return MakeUnscaledDropout(*dropout, site);
     return MakeKernel(site);
   }
@@ -102,16 +114,19 @@ class WrongAdapter final : public Adapter {
     for (const TypedLayer& layer : graph.layers) {
       spoilt.layers.push_back(layer.layer);
       Op& op = spoilt.layers.back().op;
-      if (auto* pool = std::get_if<Pooling>(&op); fault_ == "pool_rounding" && pool != nullptr) pool->ceil_mode = false;
+      if (auto* pool = std::get_if<Pooling>(&op); fault_ == "pool_rounding" && pool != nullptr)
+        pool->ceil_mode = false;
       if (auto* conv = std::get_if<Convolution>(&op); fault_ == "no_dilation" && conv != nullptr) {
-        conv->pad = {conv->pad.h - (conv->dilation.h - 1) * (conv->kernel.h - 1) / 2, conv->pad.w - (conv->dilation.w - 1) * (conv->kernel.w - 1) / 2};
+        conv->pad = {conv->pad.h - (conv->dilation.h - 1) * (conv->kernel.h - 1) / 2,
+                     conv->pad.w - (conv->dilation.w - 1) * (conv->kernel.w - 1) / 2};
         conv->dilation = {1, 1};
       }
     }
     TypedGraph typed = TENCH_TRY(Infer(spoilt, graph.layers.front().output.shape[0]));
     for (TypedLayer& layer : typed.layers) {
       auto* softmax = std::get_if<SoftmaxCrossEntropy>(&layer.layer.op);
-      if (fault_ == "no_auxiliary_loss" && softmax != nullptr && softmax->auxiliary) softmax->loss_weight = 0;
+      if (fault_ == "no_auxiliary_loss" && softmax != nullptr && softmax->auxiliary)
+        softmax->loss_weight = 0;
     }
     return typed;
   }
@@ -122,7 +137,8 @@ class WrongAdapter final : public Adapter {
       if (parameter.name != name || parameter.shape.size() != 4) continue;
       const size_t plane = static_cast<size_t>(parameter.shape[2] * parameter.shape[3]);
       for (size_t at = 0; at < values.size(); at += plane)
-        std::reverse(values.begin() + static_cast<int64_t>(at), values.begin() + static_cast<int64_t>(at + plane));
+        std::reverse(values.begin() + static_cast<int64_t>(at),
+                     values.begin() + static_cast<int64_t>(at + plane));
     }
   }
 
@@ -144,5 +160,7 @@ class WrongAdapter final : public Adapter {
 }  // namespace tench
 
 int main(int argc, char** argv) {
-  return tench::Serve(argc, argv, [] { return std::unique_ptr<tench::Adapter>(std::make_unique<tench::WrongAdapter>()); });
+  return tench::Serve(argc, argv, [] {
+    return std::unique_ptr<tench::Adapter>(std::make_unique<tench::WrongAdapter>());
+  });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parity that never fails proves nothing: here a worker is wrong in one known way at a time, and has to be caught and named.
+// A parity that never fails proves nothing: here a worker is wrong in one known way at a time, and
+// has to be caught and named.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +15,8 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Whatever size the pool leaves, the layers behind it go on: a mistake in its rounding breaks no shape, and so is not refused by anyone.
+// Whatever size the pool leaves, the layers behind it go on: a mistake in its rounding breaks no
+// shape, and so is not refused by anyone.
 Graph SizeTolerant() {
   const ParameterRule xavier{{FillKind::kXavier, 0, 0}};
   GraphBuilder b("size_tolerant");
@@ -40,12 +42,16 @@ class WrongWorkerTest : public testing::Test {
     subject.network = network;
     subject.batch = 6;
     subject.options = {{"fault", fault}};
-    auto verification = Verifier(catalog, answers, stop).Verify("wrong", {network.name, ""}, subject, [](const std::string&) {});
+    auto verification =
+        Verifier(catalog, answers, stop)
+            .Verify("wrong", {network.name, ""}, subject, [](const std::string&) {});
     EXPECT_TRUE(verification.ok()) << verification.error().message;
     return verification.ok() ? *std::move(verification) : Verification{};
   }
 
-  static void ExpectWrong(const Verification& seen) { EXPECT_EQ(Name(seen.outcome), "wrong") << seen.reason; }
+  static void ExpectWrong(const Verification& seen) {
+    EXPECT_EQ(Name(seen.outcome), "wrong") << seen.reason;
+  }
 };
 
 TEST_F(WrongWorkerTest, IsVerifiedWithoutAFault) {
@@ -123,7 +129,8 @@ TEST_F(WrongWorkerTest, DropoutLeftOutIsCaught) {
 TEST_F(WrongWorkerTest, UnscaledDropoutIsCaught) {
   const Verification seen = Verify(SmallBranches(), "unscaled_dropout");
   ExpectWrong(seen);
-  EXPECT_THAT(seen.reason, StartsWith("dropout: dropout-0.4: a survivor is scaled by 1 instead of"));
+  EXPECT_THAT(seen.reason,
+              StartsWith("dropout: dropout-0.4: a survivor is scaled by 1 instead of"));
 }
 
 }  // namespace

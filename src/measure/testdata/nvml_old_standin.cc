@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays an old driver's library for nvml_test: names without a version, the short form of the list of processes, and no
-// power reading.
+// Plays an old driver's library for nvml_test: names without a version, the short form of the list
+// of processes, and no power reading.
 #include <unistd.h>
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays NVIDIA's library for nvml_test: three devices, of which the second is lost. Readings follow a script that
-// begins anew with each initialisation; TENCH_NVML_STANDIN=no-driver makes that fail as it does where the library is
-// installed without a driver.
+// Plays NVIDIA's library for nvml_test: three devices, of which the second is lost. Readings follow
+// a script that begins anew with each initialisation; TENCH_NVML_STANDIN=no-driver makes that fail
+// as it does where the library is installed without a driver.
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,13 +10,14 @@
 
 namespace {
 
-constexpr int kSuccess = 0, kInvalidArgument = 2, kNotSupported = 3, kInsufficientSize = 7, kNoDriver = 9, kLost = 15;
+constexpr int kSuccess = 0, kInvalidArgument = 2, kNotSupported = 3, kInsufficientSize = 7,
+              kNoDriver = 9, kLost = 15;
 
 struct Device {
   int number;
 };
 Device devices[3] = {{0}, {1}, {2}};
-unsigned looks = 0;   // at the first device's utilisation: the step of the script
+unsigned looks = 0;  // at the first device's utilisation: the step of the script
 
 int Copy(const char* text, char* out, unsigned size) {
   if (std::strlen(text) >= size) return kInsufficientSize;

@@ -9,14 +9,18 @@ namespace {
 
 // Of an op with weights; "" where Caffe has none that tench could fill.
 std::string TypeName(const Op& op) {
-  return std::visit(Overload{[](const Convolution&) { return "Convolution"; }, [](const FullyConnected&) { return "InnerProduct"; },
-                             [](const BatchNorm&) { return "BatchNorm"; }, [](const Scale&) { return "Scale"; }, [](const auto&) { return ""; }},
+  return std::visit(Overload{[](const Convolution&) { return "Convolution"; },
+                             [](const FullyConnected&) { return "InnerProduct"; },
+                             [](const BatchNorm&) { return "BatchNorm"; },
+                             [](const Scale&) { return "Scale"; }, [](const auto&) { return ""; }},
                     op);
 }
 
-std::optional<BlobPlace> BatchNormPlace(const TypedLayer& layer, int position, const CaffeNames& names) {
+std::optional<BlobPlace> BatchNormPlace(const TypedLayer& layer, int position,
+                                        const CaffeNames& names) {
   const int trained = std::get<BatchNorm>(layer.layer.op).affine ? 2 : 0;
-  if (position >= trained) return BlobPlace{names.Of(layer.layer.name), "BatchNorm", position - trained, true};
+  if (position >= trained)
+    return BlobPlace{names.Of(layer.layer.name), "BatchNorm", position - trained, true};
   const auto scale = names.scales.find(layer.layer.name);
   if (scale == names.scales.end() || scale->second.name.empty()) return std::nullopt;
   if (position == 1 && !scale->second.bias) return std::nullopt;
@@ -44,7 +48,8 @@ CaffeNames DefaultCaffeNames(const Graph& graph) {
   return names;
 }
 
-Result<std::vector<std::optional<BlobPlace>>> BlobPlaces(const TypedGraph& graph, const CaffeNames& names) {
+Result<std::vector<std::optional<BlobPlace>>> BlobPlaces(const TypedGraph& graph,
+                                                         const CaffeNames& names) {
   std::vector<std::optional<BlobPlace>> places;
   for (size_t i = 0; i < graph.parameters.size(); ++i) {
     const TypedLayer& layer = graph.layers[graph.parameters[i].layer];
@@ -52,9 +57,11 @@ Result<std::vector<std::optional<BlobPlace>>> BlobPlaces(const TypedGraph& graph
     const int position = static_cast<int>(at - layer.parameters.begin());
     const std::string type = TypeName(layer.layer.op);
     if (type.empty())
-      return Unsupported("layer '{}': Caffe has no weights for the op '{}'", layer.layer.name, OpName(layer.layer.op));
-    places.push_back(type == "BatchNorm" ? BatchNormPlace(layer, position, names)
-                                         : BlobPlace{names.Of(layer.layer.name), type, position, false});
+      return Unsupported("layer '{}': Caffe has no weights for the op '{}'", layer.layer.name,
+                         OpName(layer.layer.op));
+    places.push_back(type == "BatchNorm"
+                         ? BatchNormPlace(layer, position, names)
+                         : BlobPlace{names.Of(layer.layer.name), type, position, false});
   }
   return places;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk knows three messages (the network, a layer, a blob) and four fields of interest in each; all others are skipped by their wire
-// type. protobuf's own parser would build the whole message: a second copy of every number.
+// The walk knows three messages (the network, a layer, a blob) and four fields of interest in each;
+// all others are skipped by their wire type. protobuf's own parser would build the whole message: a
+// second copy of every number.
 #include "net/caffe/caffemodel.h"
 
 #include <fcntl.h>
@@ -24,18 +25,22 @@ namespace {
 using google::protobuf::io::CodedInputStream;
 using WireFormat = google::protobuf::internal::WireFormatLite;
 
-constexpr size_t kMostModelBytes = std::numeric_limits<int>::max();   // protobuf's own limit, and so Caffe's
-constexpr size_t kMaxDimensions = 32;                           // Caffe's own limit
+constexpr size_t kMostModelBytes =
+    std::numeric_limits<int>::max();   // protobuf's own limit, and so Caffe's
+constexpr size_t kMaxDimensions = 32;  // Caffe's own limit
 constexpr size_t kMaxLayersInFile = 100'000;
 
 Error Broken(std::string_view where) { return Failed("{} is broken or cut off", where); }
 
-// Calls `field(number, wire type, stream)` for every field of a message; it returns true when it has taken the value. An error of its own comes first.
+// Calls `field(number, wire type, stream)` for every field of a message; it returns true when it
+// has taken the value. An error of its own comes first.
 template <class OnField>
 Status WalkMessage(std::string_view bytes, std::string_view where, OnField& field) {
-  CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
+  CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
+                          static_cast<int>(bytes.size()));
   while (const uint32_t tag = stream.ReadTag()) {
-    const bool taken = TENCH_TRY(field(WireFormat::GetTagFieldNumber(tag), WireFormat::GetTagWireType(tag), stream));
+    const bool taken = TENCH_TRY(
+        field(WireFormat::GetTagFieldNumber(tag), WireFormat::GetTagWireType(tag), stream));
     if (!taken && !WireFormat::SkipField(&stream, tag)) return Broken(where);
   }
   if (!stream.ConsumedEntireMessage()) return Broken(where);
@@ -50,13 +55,16 @@ Result<std::string_view> ReadBytes(CodedInputStream& stream, std::string_view wh
   if (!stream.ReadVarint32(&length)) return Broken(where);
   // An empty value at the very end has no bytes to point at.
   if (length == 0) return std::string_view();
-  if (!stream.GetDirectBufferPointer(&data, &available) || length > static_cast<uint32_t>(available)) return Broken(where);
+  if (!stream.GetDirectBufferPointer(&data, &available) ||
+      length > static_cast<uint32_t>(available))
+    return Broken(where);
   if (!stream.Skip(static_cast<int>(length))) return Broken(where);
   return std::string_view(static_cast<const char*>(data), length);
 }
 
 Status ReadDimensions(std::string_view bytes, std::string_view where, Shape& shape) {
-  auto on_field = [&](int number, WireFormat::WireType type, CodedInputStream& stream) -> Result<bool> {
+  auto on_field = [&](int number, WireFormat::WireType type,
+                      CodedInputStream& stream) -> Result<bool> {
     if (number != 1) return false;
     std::string_view packed;
     uint64_t value = 0;
@@ -65,7 +73,8 @@ Status ReadDimensions(std::string_view bytes, std::string_view where, Shape& sha
       shape.push_back(static_cast<int64_t>(value));
     } else if (type == WireFormat::WIRETYPE_LENGTH_DELIMITED) {
       packed = TENCH_TRY(ReadBytes(stream, where));
-      CodedInputStream dims(reinterpret_cast<const uint8_t*>(packed.data()), static_cast<int>(packed.size()));
+      CodedInputStream dims(reinterpret_cast<const uint8_t*>(packed.data()),
+                            static_cast<int>(packed.size()));
       while (dims.CurrentPosition() < static_cast<int>(packed.size())) {
         if (!dims.ReadVarint64(&value)) return Broken(where);
         if (shape.size() > kMaxDimensions) break;
@@ -74,7 +83,8 @@ Status ReadDimensions(std::string_view bytes, std::string_view where, Shape& sha
     } else {
       return Broken(where);
     }
-    if (shape.size() > kMaxDimensions) return Failed("{} has more than {} sizes", where, kMaxDimensions);
+    if (shape.size() > kMaxDimensions)
+      return Failed("{} has more than {} sizes", where, kMaxDimensions);
     return true;
   };
   return WalkMessage(bytes, where, on_field);
@@ -87,7 +97,8 @@ Status CheckBlob(const CaffeBlob& blob, std::string_view where) {
       return Failed("{} has the shape {}", where, ToString(blob.shape));
   }
   if (expected != blob.count())
-    return Failed("{} has the shape {} but holds {} numbers", where, ToString(blob.shape), blob.count());
+    return Failed("{} has the shape {} but holds {} numbers", where, ToString(blob.shape),
+                  blob.count());
   return Ok();
 }
 
@@ -130,8 +141,8 @@ struct BlobFields {
     const void* data = nullptr;
     int available = 0;
     if (type != (blob.doubles ? WireFormat::WIRETYPE_FIXED64 : WireFormat::WIRETYPE_FIXED32) ||
-        !stream.GetDirectBufferPointer(&data, &available) || static_cast<size_t>(available) < width ||
-        !stream.Skip(static_cast<int>(width))) {
+        !stream.GetDirectBufferPointer(&data, &available) ||
+        static_cast<size_t>(available) < width || !stream.Skip(static_cast<int>(width))) {
       return Broken(where);
     }
     return std::string_view(static_cast<const char*>(data), width);
@@ -150,8 +161,10 @@ Result<CaffeLayer> ReadWeightsLayer(std::string_view bytes, size_t number) {
   CaffeLayer layer;
   std::vector<std::string_view> blobs;
   const std::string unnamed = fmt::format("layer {}", number + 1);
-  auto on_field = [&](int field, WireFormat::WireType type, CodedInputStream& stream) -> Result<bool> {
-    if (type != WireFormat::WIRETYPE_LENGTH_DELIMITED || (field != 1 && field != 2 && field != 7)) return false;
+  auto on_field = [&](int field, WireFormat::WireType type,
+                      CodedInputStream& stream) -> Result<bool> {
+    if (type != WireFormat::WIRETYPE_LENGTH_DELIMITED || (field != 1 && field != 2 && field != 7))
+      return false;
     const std::string_view value = TENCH_TRY(ReadBytes(stream, unnamed));
     if (field == 1) layer.name = value;
     if (field == 2) layer.type = value;
@@ -185,7 +198,7 @@ void CaffeBlob::CopyTo(std::span<float> out) const {
       continue;
     }
     for (size_t at = 0; at < run.size(); at += sizeof(double)) {
-      double value;   // nothing in the file is aligned
+      double value;  // nothing in the file is aligned
       std::memcpy(&value, run.data() + at, sizeof value);
       *to++ = static_cast<float>(value);
     }
@@ -193,12 +206,17 @@ void CaffeBlob::CopyTo(std::span<float> out) const {
 }
 
 Result<std::vector<CaffeLayer>> ParseCaffemodel(std::string_view bytes) {
-  if (bytes.size() > kMostModelBytes) return Failed("{} are more than the 2 GiB that a file of this format can have", HumanBytes(static_cast<int64_t>(bytes.size())));
+  if (bytes.size() > kMostModelBytes)
+    return Failed("{} are more than the 2 GiB that a file of this format can have",
+                  HumanBytes(static_cast<int64_t>(bytes.size())));
   std::vector<CaffeLayer> layers;
   size_t seen = 0;
-  auto on_field = [&](int number, WireFormat::WireType type, CodedInputStream& stream) -> Result<bool> {
+  auto on_field = [&](int number, WireFormat::WireType type,
+                      CodedInputStream& stream) -> Result<bool> {
     if (number == 2) {
-      return Failed("it has layers of Caffe's old form (`layers`); convert it with Caffe's own tool: upgrade_net_proto_binary OLD NEW");
+      return Failed(
+          "it has layers of Caffe's old form (`layers`); convert it with Caffe's own tool: "
+          "upgrade_net_proto_binary OLD NEW");
     }
     if (number != 100 || type != WireFormat::WIRETYPE_LENGTH_DELIMITED) return false;
     if (seen == kMaxLayersInFile) return Failed("it has more than {} layers", kMaxLayersInFile);
@@ -215,7 +233,8 @@ Result<std::vector<CaffeLayer>> ParseCaffemodel(std::string_view bytes) {
 Result<Caffemodel> Caffemodel::Open(const std::filesystem::path& path) {
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat facts;
-  if (!file.valid() || fstat(file.get(), &facts) != 0) return Failed("{}: {}", path.string(), std::strerror(errno));
+  if (!file.valid() || fstat(file.get(), &facts) != 0)
+    return Failed("{}: {}", path.string(), std::strerror(errno));
   if (!S_ISREG(facts.st_mode)) return Failed("{}: not a file", path.string());
   if (facts.st_size == 0) return Failed("{}: the file is empty", path.string());
   Caffemodel model;
@@ -224,12 +243,15 @@ Result<Caffemodel> Caffemodel::Open(const std::filesystem::path& path) {
   if (mapping == MAP_FAILED) return Failed("{}: {}", path.string(), std::strerror(errno));
   model.mapping_ = mapping;
   madvise(mapping, model.size_, MADV_WILLNEED);
-  model.layers_ = TENCH_TRY(ParseCaffemodel({static_cast<const char*>(mapping), model.size_}).In(path.string()));
+  model.layers_ = TENCH_TRY(
+      ParseCaffemodel({static_cast<const char*>(mapping), model.size_}).In(path.string()));
   return model;
 }
 
 Caffemodel::Caffemodel(Caffemodel&& other) noexcept
-    : mapping_(std::exchange(other.mapping_, nullptr)), size_(other.size_), layers_(std::move(other.layers_)) {}
+    : mapping_(std::exchange(other.mapping_, nullptr)),
+      size_(other.size_),
+      layers_(std::move(other.layers_)) {}
 
 Caffemodel::~Caffemodel() {
   if (mapping_ != nullptr) munmap(mapping_, size_);

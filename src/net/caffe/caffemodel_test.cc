@@ -18,9 +18,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string ErrorOf(const auto& result) { return result.ok() ? "no error" : result.error().message; }
+std::string ErrorOf(const auto& result) {
+  return result.ok() ? "no error" : result.error().message;
+}
 
-// A convolution, a batch norm and a fully connected layer: every way in which a parameter lies in Caffe.
+// A convolution, a batch norm and a fully connected layer: every way in which a parameter lies in
+// Caffe.
 Graph SmallNetwork() {
   GraphBuilder b("small");
   b.Append("data", Input{InputRole::kData, {2, 3, 3}, {FillKind::kGaussian, 0, 1}}, {});
@@ -51,13 +54,16 @@ Status Count(const Parameter& parameter, std::span<float> out) {
 class CaffemodelTest : public testing::Test {
  protected:
   std::filesystem::path Path() const { return folder_.path() / "x.caffemodel"; }
-  void Write(const caffe::NetParameter& net) { ASSERT_TRUE(WriteFileAtomically(Path(), net.SerializeAsString()).ok()); }
+  void Write(const caffe::NetParameter& net) {
+    ASSERT_TRUE(WriteFileAtomically(Path(), net.SerializeAsString()).ok());
+  }
   Result<LoadedWeights> Load(const CaffeNames& names = Names()) {
     const Caffemodel model = TENCH_TRY(Caffemodel::Open(Path()));
-    return LoadWeights(model, Typed(), names, [&](const Parameter& parameter, std::span<const float> values) {
-      values_[parameter.name] = {values.begin(), values.end()};
-      return Ok();
-    });
+    return LoadWeights(model, Typed(), names,
+                       [&](const Parameter& parameter, std::span<const float> values) {
+                         values_[parameter.name] = {values.begin(), values.end()};
+                         return Ok();
+                       });
   }
 
   TemporaryFolder folder_ = *TemporaryFolder::Make("tench-caffemodel-");
@@ -84,8 +90,10 @@ TEST_F(CaffemodelTest, LayersAndBlobsAreWhereCaffeLooksForThem) {
   EXPECT_EQ(net.name(), "small");
   ASSERT_EQ(net.layer_size(), 4);
   std::vector<std::string> layers;
-  for (const caffe::LayerParameter& layer : net.layer()) layers.push_back(layer.type() + " " + layer.name());
-  EXPECT_THAT(layers, ElementsAre("Convolution conv", "Scale bn_scale", "BatchNorm bn", "InnerProduct fc"));
+  for (const caffe::LayerParameter& layer : net.layer())
+    layers.push_back(layer.type() + " " + layer.name());
+  EXPECT_THAT(layers,
+              ElementsAre("Convolution conv", "Scale bn_scale", "BatchNorm bn", "InnerProduct fc"));
   EXPECT_THAT(net.layer(0).blobs(0).shape().dim(), ElementsAre(4, 2, 3, 3));
   EXPECT_THAT(net.layer(0).blobs(1).shape().dim(), ElementsAre(4));
   EXPECT_EQ(net.layer(1).blobs_size(), 2);
@@ -99,7 +107,7 @@ TEST_F(CaffemodelTest, RunningStatisticsAreSumsWhoseFactorKeepsTheMomentum) {
   const caffe::LayerParameter& norm = net.layer(2);
   ASSERT_EQ(norm.blobs_size(), 3);
   EXPECT_THAT(norm.blobs(2).shape().dim(), ElementsAre(1));
-  EXPECT_EQ(norm.blobs(2).data(0), 4);   // 1 / momentum
+  EXPECT_EQ(norm.blobs(2).data(0), 4);  // 1 / momentum
   const float first = static_cast<float>(std::string("bn.running_mean").size());
   EXPECT_EQ(norm.blobs(0).data(0), 4 * first);
 }
@@ -139,10 +147,12 @@ TEST_F(CaffemodelTest, DoublesAreTaken) {
 
 // Layer "fc" with a 2x4 blob whose numbers have a tag each: files of Caffe's first year.
 TEST_F(CaffemodelTest, NumbersThatAreNotPackedAreTaken) {
-  std::string blob = {0x3a, 0x04, 0x0a, 0x02, 0x02, 0x04};   // shape { dim: 2 dim: 4 }
-  for (int i = 0; i < 8; ++i) blob += std::string({0x2d, 0x00, 0x00, 0x00, 0x40});   // data: 2
-  const std::string layer = std::string({0x0a, 0x02}) + "fc" + std::string({0x3a, static_cast<char>(blob.size())}) + blob;
-  const std::string net = std::string({static_cast<char>(0xa2), 0x06, static_cast<char>(layer.size())}) + layer;
+  std::string blob = {0x3a, 0x04, 0x0a, 0x02, 0x02, 0x04};  // shape { dim: 2 dim: 4 }
+  for (int i = 0; i < 8; ++i) blob += std::string({0x2d, 0x00, 0x00, 0x00, 0x40});  // data: 2
+  const std::string layer =
+      std::string({0x0a, 0x02}) + "fc" + std::string({0x3a, static_cast<char>(blob.size())}) + blob;
+  const std::string net =
+      std::string({static_cast<char>(0xa2), 0x06, static_cast<char>(layer.size())}) + layer;
   ASSERT_TRUE(WriteFileAtomically(Path(), net).ok());
   const Result<LoadedWeights> loaded = Load();
   ASSERT_TRUE(loaded.ok()) << ErrorOf(loaded);
@@ -167,7 +177,8 @@ TEST_F(CaffemodelTest, AnotherShapeIsAnErrorThatNamesBoth) {
   layer->set_name("fc");
   AddBlob(layer, {4, 2}, 1);
   Write(net);
-  EXPECT_THAT(ErrorOf(Load()), HasSubstr("layer 'fc': blob 0 is 4x2 there, but fc.weight is 2x4 in 'small'"));
+  EXPECT_THAT(ErrorOf(Load()),
+              HasSubstr("layer 'fc': blob 0 is 4x2 there, but fc.weight is 2x4 in 'small'"));
 }
 
 TEST_F(CaffemodelTest, AFactorOfZeroIsAnUntrainedNetworks) {
@@ -188,7 +199,8 @@ TEST_F(CaffemodelTest, TheOldFormOfLayersIsRefusedWithTheToolThatConvertsIt) {
 }
 
 TEST_F(CaffemodelTest, ShapesThatTheNumbersDoNotFillAreRefused) {
-  for (const Shape& shape : {Shape{2, 5}, Shape{-2, -4}, Shape{1'000'000'000'000'000'000, 8}, Shape{int64_t{1} << 62, 8}}) {
+  for (const Shape& shape : {Shape{2, 5}, Shape{-2, -4}, Shape{1'000'000'000'000'000'000, 8},
+                             Shape{int64_t{1} << 62, 8}}) {
     caffe::NetParameter net;
     caffe::LayerParameter* layer = net.add_layer();
     layer->set_name("fc");
@@ -205,7 +217,8 @@ TEST_F(CaffemodelTest, EveryTruncationIsAnErrorOrHasFewerLayers) {
   const std::string whole = *ReadFile(Path());
   size_t refused = 0;
   for (size_t size = 0; size < whole.size(); ++size) {
-    const Result<std::vector<CaffeLayer>> layers = ParseCaffemodel(std::string_view(whole).substr(0, size));
+    const Result<std::vector<CaffeLayer>> layers =
+        ParseCaffemodel(std::string_view(whole).substr(0, size));
     if (layers.ok()) {
       EXPECT_LT(layers->size(), 4u) << size;
     } else {
@@ -225,8 +238,11 @@ TEST_F(CaffemodelTest, WhatIsNoFileOfWeightsIsRefused) {
 }
 
 TEST_F(CaffemodelTest, AWriteThatFailsLeavesNothingBehind) {
-  const auto fail = [](const Parameter& parameter, std::span<float>) -> Status { return Failed("no {}", parameter.name); };
-  EXPECT_THAT(ErrorOf(WriteCaffemodel(Path(), Typed(), Names(), fail)), HasSubstr("no conv.weight"));
+  const auto fail = [](const Parameter& parameter, std::span<float>) -> Status {
+    return Failed("no {}", parameter.name);
+  };
+  EXPECT_THAT(ErrorOf(WriteCaffemodel(Path(), Typed(), Names(), fail)),
+              HasSubstr("no conv.weight"));
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 

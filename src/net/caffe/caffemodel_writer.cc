@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network message is its fields one after another, and a layer's length follows from its shapes: so blobs can be streamed, and only one
-// of them is ever in memory.
+// A network message is its fields one after another, and a layer's length follows from its shapes:
+// so blobs can be streamed, and only one of them is ever in memory.
 #include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
@@ -24,20 +24,25 @@ constexpr uint32_t kLengthDelimited = 2;
 constexpr uint32_t Tag(int field) { return static_cast<uint32_t>(field) << 3 | kLengthDelimited; }
 constexpr int kNetName = 1, kNetLayer = 100, kLayerBlobs = 7, kBlobData = 5;
 
-// A layer that is to be written: which parameters are its blobs. An extra blob (the factor) is a plain number.
+// A layer that is to be written: which parameters are its blobs. An extra blob (the factor) is a
+// plain number.
 struct LayerPlan {
   std::string name, type;
   std::vector<const Parameter*> blobs;
-  double factor = 0;   // above 0: the blobs are statistics, times this, and one more blob holds it
+  double factor = 0;  // above 0: the blobs are statistics, times this, and one more blob holds it
 };
 
-std::vector<LayerPlan> PlanLayers(const TypedGraph& graph, const std::vector<std::optional<BlobPlace>>& places) {
+std::vector<LayerPlan> PlanLayers(const TypedGraph& graph,
+                                  const std::vector<std::optional<BlobPlace>>& places) {
   std::vector<LayerPlan> plans;
   for (size_t i = 0; i < places.size(); ++i) {
     if (!places[i]) continue;
-    const auto same = [&](const LayerPlan& plan) { return plan.name == places[i]->layer && plan.type == places[i]->type; };
+    const auto same = [&](const LayerPlan& plan) {
+      return plan.name == places[i]->layer && plan.type == places[i]->type;
+    };
     auto plan = std::find_if(plans.begin(), plans.end(), same);
-    if (plan == plans.end()) plan = plans.insert(plans.end(), {places[i]->layer, places[i]->type, {}, 0});
+    if (plan == plans.end())
+      plan = plans.insert(plans.end(), {places[i]->layer, places[i]->type, {}, 0});
     plan->blobs.push_back(&graph.parameters[i]);
     const Op& op = graph.layers[graph.parameters[i].layer].layer.op;
     if (places[i]->summed) plan->factor = StatisticsFactor(std::get<BatchNorm>(op));
@@ -53,18 +58,22 @@ std::string BlobHead(const Shape& shape) {
 }
 
 uint64_t FieldSize(int field, uint64_t length) {
-  return CodedOutputStream::VarintSize32(Tag(field)) + CodedOutputStream::VarintSize64(length) + length;
+  return CodedOutputStream::VarintSize32(Tag(field)) + CodedOutputStream::VarintSize64(length) +
+         length;
 }
 
 uint64_t BlobSize(const Shape& shape) {
-  return BlobHead(shape).size() + FieldSize(kBlobData, sizeof(float) * static_cast<uint64_t>(ElementCount(shape)));
+  return BlobHead(shape).size() +
+         FieldSize(kBlobData, sizeof(float) * static_cast<uint64_t>(ElementCount(shape)));
 }
 
 class Stream {
  public:
   Stream(int fd, const ParameterSource& source) : file_(fd), source_(source) {}
 
-  void String(int field, const std::string& text) { Field(field, text.size()), Raw(text.data(), text.size()); }
+  void String(int field, const std::string& text) {
+    Field(field, text.size()), Raw(text.data(), text.size());
+  }
 
   Status Layer(const LayerPlan& plan) {
     caffe::LayerParameter head;
@@ -94,7 +103,8 @@ class Stream {
   }
   void Raw(const void* data, size_t size) {
     const char* from = static_cast<const char*>(data);
-    for (size_t at = 0; at < size; at += kChunk) coded_.WriteRaw(from + at, static_cast<int>(std::min(kChunk, size - at)));
+    for (size_t at = 0; at < size; at += kChunk)
+      coded_.WriteRaw(from + at, static_cast<int>(std::min(kChunk, size - at)));
   }
   void Blob(const Shape& shape, std::span<const float> values) {
     const std::string head = BlobHead(shape);
@@ -129,7 +139,8 @@ Status CheckSize(const std::vector<LayerPlan>& plans) {
   return Failed("the weights do not fit the 2 GiB that a .caffemodel can have");
 }
 
-Status WriteTo(int fd, const TypedGraph& graph, const std::vector<LayerPlan>& plans, const ParameterSource& source) {
+Status WriteTo(int fd, const TypedGraph& graph, const std::vector<LayerPlan>& plans,
+               const ParameterSource& source) {
   Stream stream(fd, source);
   stream.String(kNetName, graph.name);
   for (const LayerPlan& plan : plans) TENCH_TRY(stream.Layer(plan));
@@ -139,16 +150,19 @@ Status WriteTo(int fd, const TypedGraph& graph, const std::vector<LayerPlan>& pl
 
 }  // namespace
 
-Status WriteCaffemodel(const std::filesystem::path& path, const TypedGraph& graph, const CaffeNames& names, const ParameterSource& source) {
+Status WriteCaffemodel(const std::filesystem::path& path, const TypedGraph& graph,
+                       const CaffeNames& names, const ParameterSource& source) {
   const auto places = TENCH_TRY(BlobPlaces(graph, names));
   const std::vector<LayerPlan> plans = PlanLayers(graph, places);
   TENCH_TRY(CheckSize(plans).In(path.string()));
-  const std::filesystem::path temporary = path.parent_path() / fmt::format(".{}.{}.tmp", path.filename().string(), getpid());
+  const std::filesystem::path temporary =
+      path.parent_path() / fmt::format(".{}.{}.tmp", path.filename().string(), getpid());
   Fd file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file.valid()) return Failed("{}: cannot write: {}", path.string(), std::strerror(errno));
   Status written = WriteTo(file.get(), graph, plans, source);
   if (written.ok() && fsync(file.get()) != 0) written = Failed("{}", std::strerror(errno));
-  if (written.ok() && rename(temporary.c_str(), path.c_str()) != 0) written = Failed("{}", std::strerror(errno));
+  if (written.ok() && rename(temporary.c_str(), path.c_str()) != 0)
+    written = Failed("{}", std::strerror(errno));
   if (!written.ok()) unlink(temporary.c_str());
   return std::move(written).In(path.string());
 }

@@ -12,7 +12,8 @@ namespace {
 // Caffe's n of xavier and msra.
 double Fan(const caffe::FillerParameter& filler, const Shape& shape) {
   const double count = static_cast<double>(ElementCount(shape));
-  const double fan_in = count / static_cast<double>(shape[0]), fan_out = count / static_cast<double>(shape[1]);
+  const double fan_in = count / static_cast<double>(shape[0]),
+               fan_out = count / static_cast<double>(shape[1]);
   if (filler.variance_norm() == caffe::FillerParameter::FAN_OUT) return fan_out;
   if (filler.variance_norm() == caffe::FillerParameter::AVERAGE) return (fan_in + fan_out) / 2;
   return fan_in;
@@ -20,9 +21,12 @@ double Fan(const caffe::FillerParameter& filler, const Shape& shape) {
 
 Result<Fill> ReadFanFiller(const caffe::FillerParameter& filler, const Shape& shape) {
   const bool xavier = filler.type() == "xavier";
-  if (filler.variance_norm() == caffe::FillerParameter::FAN_IN) return Fill{xavier ? FillKind::kXavier : FillKind::kMsra, 0, 0};
-  if (!xavier && filler.variance_norm() == caffe::FillerParameter::FAN_OUT) return Fill{FillKind::kMsraFanOut, 0, 0};
-  if (shape.size() < 2 || shape[0] <= 0 || shape[1] <= 0) return Failed("a filler '{}' needs weights of two or more sizes", filler.type());
+  if (filler.variance_norm() == caffe::FillerParameter::FAN_IN)
+    return Fill{xavier ? FillKind::kXavier : FillKind::kMsra, 0, 0};
+  if (!xavier && filler.variance_norm() == caffe::FillerParameter::FAN_OUT)
+    return Fill{FillKind::kMsraFanOut, 0, 0};
+  if (shape.size() < 2 || shape[0] <= 0 || shape[1] <= 0)
+    return Failed("a filler '{}' needs weights of two or more sizes", filler.type());
   const double fan = Fan(filler, shape);
   if (!xavier) return Fill{FillKind::kGaussian, 0, std::sqrt(2 / fan)};
   const double bound = std::sqrt(3 / fan);
@@ -35,11 +39,15 @@ Result<Fill> ReadFiller(const caffe::FillerParameter& filler, const Shape& shape
   const std::string& type = filler.type();
   if (filler.sparse() >= 0) return Unsupported("a filler with `sparse` is not known here");
   if (type == "constant") return Fill{FillKind::kConstant, DecimalOf(filler.value()), 0};
-  if (type == "uniform") return Fill{FillKind::kUniform, DecimalOf(filler.min()), DecimalOf(filler.max())};
-  if (type == "gaussian") return Fill{FillKind::kGaussian, DecimalOf(filler.mean()), DecimalOf(filler.std())};
+  if (type == "uniform")
+    return Fill{FillKind::kUniform, DecimalOf(filler.min()), DecimalOf(filler.max())};
+  if (type == "gaussian")
+    return Fill{FillKind::kGaussian, DecimalOf(filler.mean()), DecimalOf(filler.std())};
   if (type == "xavier" || type == "msra") return ReadFanFiller(filler, shape);
   if (type == "positive_unitball" || type == "bilinear")
-    return Unsupported("the filler '{}' is not known here; constant, uniform, gaussian, xavier and msra are", type);
+    return Unsupported(
+        "the filler '{}' is not known here; constant, uniform, gaussian, xavier and msra are",
+        type);
   return Failed("Caffe has no filler '{}'", Printable(type));
 }
 

@@ -21,13 +21,16 @@ Result<Shape> ParseShape(std::string_view text) {
 
 class DataReader {
  public:
-  DataReader(const PrototxtRemarks& remarks, const std::set<std::string>& labels, bool unit) : remarks_(remarks), labels_(labels), unit_(unit) {}
+  DataReader(const PrototxtRemarks& remarks, const std::set<std::string>& labels, bool unit)
+      : remarks_(remarks), labels_(labels), unit_(unit) {}
 
   // A top whose whole shape, batch first, the file gives.
-  Status AddWhole(const std::string& top, const Shape& shape, const caffe::FillerParameter* filler) {
+  Status AddWhole(const std::string& top, const Shape& shape,
+                  const caffe::FillerParameter* filler) {
     if (shape.empty()) return Failed("the shape of '{}' has no batch size", top);
     CaffeInput input{top, {}, shape[0], false, ""};
-    if (shape[0] < 1 || shape[0] > kMaxSize) return Failed("the batch size is {}; it must be from 1 to {}", shape[0], kMaxSize);
+    if (shape[0] < 1 || shape[0] > kMaxSize)
+      return Failed("the batch size is {}; it must be from 1 to {}", shape[0], kMaxSize);
     TENCH_TRY(SetFill(input, {shape.begin() + 1, shape.end()}, filler));
     inputs_.push_back(std::move(input));
     return Ok();
@@ -38,7 +41,10 @@ class DataReader {
     const auto remark = remarks_.shapes.find(top);
     if (remark != remarks_.shapes.end()) sample = remark->second, note.clear();
     if (sample.empty() && !labels_.contains(top)) {
-      return Failed("the shape of '{0}' is known to its data only, which tench does not read; say it in a comment of the file: # tench: {0} is 3x227x227", top);
+      return Failed(
+          "the shape of '{0}' is known to its data only, which tench does not read; say it in a "
+          "comment of the file: # tench: {0} is 3x227x227",
+          top);
     }
     CaffeInput input{top, {}, batch, false, labels_.contains(top) ? "" : std::move(note)};
     TENCH_TRY(SetFill(input, sample, nullptr));
@@ -59,14 +65,17 @@ class DataReader {
   }
 
   Status SetLabel(CaffeInput& input, const Shape& sample, const caffe::FillerParameter* filler) {
-    if (ElementCount(sample) != 1) return Unsupported("'{}' has {} labels per sample; only one is supported", input.top, ElementCount(sample));
+    if (ElementCount(sample) != 1)
+      return Unsupported("'{}' has {} labels per sample; only one is supported", input.top,
+                         ElementCount(sample));
     input.input.role = InputRole::kLabel;
     input.classes_open = filler == nullptr;
     if (filler == nullptr) return Ok();
     input.input.fill = TENCH_TRY(ReadFiller(*filler, {}));
     // Caffe cuts the fraction of a label off.
     if (input.input.fill.kind == FillKind::kUniform)
-      input.input.fill = {FillKind::kInteger, std::floor(input.input.fill.a), std::ceil(input.input.fill.b)};
+      input.input.fill = {FillKind::kInteger, std::floor(input.input.fill.a),
+                          std::ceil(input.input.fill.b)};
     return Ok();
   }
 
@@ -80,13 +89,16 @@ Shape ShapeOf(const caffe::BlobShape& shape) { return {shape.dim().begin(), shap
 
 // The one for top `index`: a list has one for all tops, or one each.
 template <class List>
-Result<const typename List::value_type*> Each(const List& list, int index, int tops, const char* what) {
-  if (list.size() != 1 && list.size() != tops) return Failed("{} {} for {} tops; there must be one, or one each", list.size(), what, tops);
+Result<const typename List::value_type*> Each(const List& list, int index, int tops,
+                                              const char* what) {
+  if (list.size() != 1 && list.size() != tops)
+    return Failed("{} {} for {} tops; there must be one, or one each", list.size(), what, tops);
   return &list[list.size() == 1 ? 0 : index];
 }
 
 Result<Shape> DummyShape(const caffe::DummyDataParameter& dummy, int index, int tops) {
-  if (dummy.shape_size() > 0) return ShapeOf(*TENCH_TRY(Each(dummy.shape(), index, tops, "shapes")));
+  if (dummy.shape_size() > 0)
+    return ShapeOf(*TENCH_TRY(Each(dummy.shape(), index, tops, "shapes")));
   Shape shape;
   for (const auto* sizes : {&dummy.num(), &dummy.channels(), &dummy.height(), &dummy.width()})
     shape.push_back(*TENCH_TRY(Each(*sizes, index, tops, "sizes")));
@@ -94,18 +106,20 @@ Result<Shape> DummyShape(const caffe::DummyDataParameter& dummy, int index, int 
 }
 
 Status ReadDummy(const caffe::LayerParameter& layer, DataReader& reader) {
-  static const caffe::FillerParameter kZero;   // what Caffe takes where nothing is said
+  static const caffe::FillerParameter kZero;  // what Caffe takes where nothing is said
   const caffe::DummyDataParameter& dummy = layer.dummy_data_param();
   for (int i = 0; i < layer.top_size(); ++i) {
     const Shape shape = TENCH_TRY(DummyShape(dummy, i, layer.top_size()));
     const caffe::FillerParameter* filler = &kZero;
-    if (dummy.data_filler_size() > 0) filler = TENCH_TRY(Each(dummy.data_filler(), i, layer.top_size(), "fillers"));
+    if (dummy.data_filler_size() > 0)
+      filler = TENCH_TRY(Each(dummy.data_filler(), i, layer.top_size(), "fillers"));
     TENCH_TRY(reader.AddWhole(layer.top(i), shape, filler));
   }
   return Ok();
 }
 
-// A picture of a database: its channels are known to the database, but nearly always told by the mean, and otherwise three.
+// A picture of a database: its channels are known to the database, but nearly always told by the
+// mean, and otherwise three.
 struct Sample {
   Shape shape;
   std::string note;
@@ -116,21 +130,26 @@ Sample CroppedSample(const caffe::LayerParameter& layer, int64_t old_crop) {
   if (crop == 0) return {};
   if (transform.force_gray()) return {{1, crop, crop}, ""};
   if (transform.force_color() || transform.mean_value_size() == 3) return {{3, crop, crop}, ""};
-  return {{3, crop, crop}, fmt::format("'{}' is taken to have three channels; if it has not: # tench: {} is 1x{}x{}", layer.top(0), layer.top(0), crop, crop)};
+  return {{3, crop, crop},
+          fmt::format("'{}' is taken to have three channels; if it has not: # tench: {} is 1x{}x{}",
+                      layer.top(0), layer.top(0), crop, crop)};
 }
 
 Sample ImageSample(const caffe::LayerParameter& layer) {
   const caffe::ImageDataParameter& image = layer.image_data_param();
   Sample sample = CroppedSample(layer, image.crop_size());
   sample.note.clear();
-  if (sample.shape.empty() && image.new_height() > 0 && image.new_width() > 0) sample.shape = {3, image.new_height(), image.new_width()};
+  if (sample.shape.empty() && image.new_height() > 0 && image.new_width() > 0)
+    sample.shape = {3, image.new_height(), image.new_width()};
   if (!sample.shape.empty() && !image.is_color()) sample.shape[0] = 1;
   return sample;
 }
 
 // The first top is the picture, the second its label.
-Status ReadPictures(const caffe::LayerParameter& layer, const Sample& sample, int64_t batch, DataReader& reader) {
-  if (layer.top_size() < 1 || layer.top_size() > 2) return Failed("a layer {} has one or two tops, not {}", layer.type(), layer.top_size());
+Status ReadPictures(const caffe::LayerParameter& layer, const Sample& sample, int64_t batch,
+                    DataReader& reader) {
+  if (layer.top_size() < 1 || layer.top_size() > 2)
+    return Failed("a layer {} has one or two tops, not {}", layer.type(), layer.top_size());
   if (batch < 1) return Failed("its batch_size is missing");
   TENCH_TRY(reader.AddSample(layer.top(0), sample.shape, batch, sample.note));
   return layer.top_size() < 2 ? Ok() : reader.AddSample(layer.top(1), {1}, batch, "");
@@ -139,11 +158,15 @@ Status ReadPictures(const caffe::LayerParameter& layer, const Sample& sample, in
 Status ReadKnown(const caffe::LayerParameter& layer, DataReader& reader) {
   const std::string& type = layer.type();
   if (type == "DummyData") return ReadDummy(layer, reader);
-  if (type == "Data") return ReadPictures(layer, CroppedSample(layer, layer.data_param().crop_size()), layer.data_param().batch_size(), reader);
-  if (type == "ImageData") return ReadPictures(layer, ImageSample(layer), layer.image_data_param().batch_size(), reader);
+  if (type == "Data")
+    return ReadPictures(layer, CroppedSample(layer, layer.data_param().crop_size()),
+                        layer.data_param().batch_size(), reader);
+  if (type == "ImageData")
+    return ReadPictures(layer, ImageSample(layer), layer.image_data_param().batch_size(), reader);
   if (type == "MemoryData") {
     const caffe::MemoryDataParameter& memory = layer.memory_data_param();
-    return ReadPictures(layer, {{memory.channels(), memory.height(), memory.width()}, ""}, memory.batch_size(), reader);
+    return ReadPictures(layer, {{memory.channels(), memory.height(), memory.width()}, ""},
+                        memory.batch_size(), reader);
   }
   if (type == "HDF5Data") {
     const int64_t batch = layer.hdf5_data_param().batch_size();
@@ -151,8 +174,9 @@ Status ReadKnown(const caffe::LayerParameter& layer, DataReader& reader) {
     for (const std::string& top : layer.top()) TENCH_TRY(reader.AddSample(top, {}, batch, ""));
     return Ok();
   }
-  for (int i = 0; i < layer.top_size(); ++i) {   // Input
-    const caffe::BlobShape* shape = TENCH_TRY(Each(layer.input_param().shape(), i, layer.top_size(), "shapes"));
+  for (int i = 0; i < layer.top_size(); ++i) {  // Input
+    const caffe::BlobShape* shape =
+        TENCH_TRY(Each(layer.input_param().shape(), i, layer.top_size(), "shapes"));
     TENCH_TRY(reader.AddWhole(layer.top(i), ShapeOf(*shape), nullptr));
   }
   return Ok();
@@ -173,20 +197,25 @@ Result<PrototxtRemarks> ReadRemarks(std::string_view text, std::string_view orig
     if (words.size() >= 3 && words[1] == "rounds" && words[2].starts_with("down")) {
       remarks.rounded_down.insert(words[0]);
     } else if (words.size() == 3 && words[1] == "is") {
-      remarks.shapes[words[0]] = TENCH_TRY(ParseShape(words[2]).In(fmt::format("{}:{}: a shape is written 3x227x227", origin, line)));
+      remarks.shapes[words[0]] = TENCH_TRY(ParseShape(words[2]).In(
+          fmt::format("{}:{}: a shape is written 3x227x227", origin, line)));
     } else {
-      return Failed("{}:{}: a remark to tench is '# tench: NAME is 3x227x227' or '# tench: NAME rounds down'", origin, line);
+      return Failed(
+          "{}:{}: a remark to tench is '# tench: NAME is 3x227x227' or '# tench: NAME rounds down'",
+          origin, line);
     }
   }
   return remarks;
 }
 
 bool IsDataLayer(const std::string& type) {
-  static const std::set<std::string> kTypes = {"Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData"};
+  static const std::set<std::string> kTypes = {"Data",      "DummyData", "HDF5Data",
+                                               "ImageData", "Input",     "MemoryData"};
   return kTypes.contains(type);
 }
 
-Result<std::vector<CaffeInput>> ReadDataLayer(const caffe::LayerParameter& layer, const PrototxtRemarks& remarks,
+Result<std::vector<CaffeInput>> ReadDataLayer(const caffe::LayerParameter& layer,
+                                              const PrototxtRemarks& remarks,
                                               const std::set<std::string>& labels, bool unit) {
   DataReader reader(remarks, labels, unit);
   if (layer.top_size() == 0) return Failed("it has no top");
@@ -194,12 +223,14 @@ Result<std::vector<CaffeInput>> ReadDataLayer(const caffe::LayerParameter& layer
   return reader.Take();
 }
 
-Result<std::vector<CaffeInput>> ReadNetInputs(const caffe::NetParameter& net, const PrototxtRemarks& remarks, const std::set<std::string>& labels,
-                                              bool unit) {
+Result<std::vector<CaffeInput>> ReadNetInputs(const caffe::NetParameter& net,
+                                              const PrototxtRemarks& remarks,
+                                              const std::set<std::string>& labels, bool unit) {
   DataReader reader(remarks, labels, unit);
   const int inputs = net.input_size();
   if (net.input_shape_size() == 0 && net.input_dim_size() != 4 * inputs)
-    return Failed("{} inputs have {} input_dim; there must be four each", inputs, net.input_dim_size());
+    return Failed("{} inputs have {} input_dim; there must be four each", inputs,
+                  net.input_dim_size());
   for (int i = 0; i < inputs; ++i) {
     Shape shape;
     if (net.input_shape_size() > 0) {

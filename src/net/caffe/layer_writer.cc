@@ -18,14 +18,17 @@ void WriteRule(const ParameterRule& rule, caffe::LayerParameter& to) {
 
 // Nothing is said where both rates are the usual ones.
 void WriteRules(const Layer& layer, caffe::LayerParameter& to) {
-  const auto usual = [](const ParameterRule& rule) { return rule.lr_mult == 1 && rule.decay_mult == 1; };
+  const auto usual = [](const ParameterRule& rule) {
+    return rule.lr_mult == 1 && rule.decay_mult == 1;
+  };
   const bool bias = HasBias(layer.op);
   if (usual(layer.weight) && (!bias || usual(layer.bias))) return;
   WriteRule(layer.weight, to);
   if (bias) WriteRule(layer.bias, to);
 }
 
-Status WriteFillers(const Layer& layer, caffe::FillerParameter& weight, caffe::FillerParameter* bias) {
+Status WriteFillers(const Layer& layer, caffe::FillerParameter& weight,
+                    caffe::FillerParameter* bias) {
   TENCH_TRY(WriteFiller(layer.weight.fill, weight).In("weight"));
   if (bias != nullptr) TENCH_TRY(WriteFiller(layer.bias.fill, *bias).In("bias"));
   return Ok();
@@ -59,7 +62,8 @@ Status Write(const Convolution& op, const Layer& layer, caffe::LayerParameter& t
   if (op.groups != 1) conv.set_group(size(op.groups));
   if (!op.bias) conv.set_bias_term(false);
   WriteRules(layer, to);
-  return WriteFillers(layer, *conv.mutable_weight_filler(), op.bias ? conv.mutable_bias_filler() : nullptr);
+  return WriteFillers(layer, *conv.mutable_weight_filler(),
+                      op.bias ? conv.mutable_bias_filler() : nullptr);
 }
 
 Status Write(const FullyConnected& op, const Layer& layer, caffe::LayerParameter& to) {
@@ -68,13 +72,15 @@ Status Write(const FullyConnected& op, const Layer& layer, caffe::LayerParameter
   fc.set_num_output(static_cast<uint32_t>(op.out_features));
   if (!op.bias) fc.set_bias_term(false);
   WriteRules(layer, to);
-  return WriteFillers(layer, *fc.mutable_weight_filler(), op.bias ? fc.mutable_bias_filler() : nullptr);
+  return WriteFillers(layer, *fc.mutable_weight_filler(),
+                      op.bias ? fc.mutable_bias_filler() : nullptr);
 }
 
 void Write(const Pooling& op, const Shape& input, caffe::LayerParameter& to) {
   to.set_type("Pooling");
   caffe::PoolingParameter& pool = *to.mutable_pooling_param();
-  pool.set_pool(op.mode == PoolMode::kMax ? caffe::PoolingParameter::MAX : caffe::PoolingParameter::AVE);
+  pool.set_pool(op.mode == PoolMode::kMax ? caffe::PoolingParameter::MAX
+                                          : caffe::PoolingParameter::AVE);
   if (op.global) {
     pool.set_global_pooling(true);
     return;
@@ -96,7 +102,8 @@ void Write(const Pooling& op, const Shape& input, caffe::LayerParameter& to) {
     pool.set_pad(size(op.pad.h));
   }
   // Caffe before 2018 does not know the word, so it is written only where it changes something.
-  if (!op.ceil_mode && !RoundingIsIdle(op, input)) pool.set_round_mode(caffe::PoolingParameter::FLOOR);
+  if (!op.ceil_mode && !RoundingIsIdle(op, input))
+    pool.set_round_mode(caffe::PoolingParameter::FLOOR);
 }
 
 Status Write(const Lrn& op, caffe::LayerParameter& to) {
@@ -117,7 +124,8 @@ Status Write(const Scale& op, const Layer& layer, caffe::LayerParameter& to) {
   caffe::ScaleParameter& scale = *to.mutable_scale_param();
   if (op.bias) scale.set_bias_term(true);
   WriteRules(layer, to);
-  return WriteFillers(layer, *scale.mutable_filler(), op.bias ? scale.mutable_bias_filler() : nullptr);
+  return WriteFillers(layer, *scale.mutable_filler(),
+                      op.bias ? scale.mutable_bias_filler() : nullptr);
 }
 
 void Write(const Power& op, caffe::LayerParameter& to) {
@@ -130,7 +138,7 @@ void Write(const Power& op, caffe::LayerParameter& to) {
 void Write(const Reshape& op, caffe::LayerParameter& to) {
   to.set_type("Reshape");
   caffe::BlobShape& shape = *to.mutable_reshape_param()->mutable_shape();
-  shape.add_dim(0);   // the batch, as it is
+  shape.add_dim(0);  // the batch, as it is
   for (const int64_t size : op.shape) shape.add_dim(size);
 }
 
@@ -184,8 +192,11 @@ Status WriteFiller(const Fill& fill, caffe::FillerParameter& to) {
 }
 
 bool RoundingIsIdle(const Pooling& op, const Shape& input) {
-  const auto idle = [](int64_t size, int64_t kernel, int64_t stride, int64_t pad) { return (size + 2 * pad - kernel) % stride == 0; };
-  return idle(input[2], op.kernel.h, op.stride.h, op.pad.h) && idle(input[3], op.kernel.w, op.stride.w, op.pad.w);
+  const auto idle = [](int64_t size, int64_t kernel, int64_t stride, int64_t pad) {
+    return (size + 2 * pad - kernel) % stride == 0;
+  };
+  return idle(input[2], op.kernel.h, op.stride.h, op.pad.h) &&
+         idle(input[3], op.kernel.w, op.stride.w, op.pad.w);
 }
 
 Status WriteOp(const TypedGraph& graph, size_t index, caffe::LayerParameter& to) {
@@ -194,13 +205,16 @@ Status WriteOp(const TypedGraph& graph, size_t index, caffe::LayerParameter& to)
   return std::visit(
       Overload{[&](const Convolution& op) -> Status { return Write(op, layer, to); },
                [&](const FullyConnected& op) -> Status { return Write(op, layer, to); },
-               [&](const Pooling& op) -> Status { return Write(op, graph.InputType(index, 0).shape, to), done(); },
+               [&](const Pooling& op) -> Status {
+                 return Write(op, graph.InputType(index, 0).shape, to), done();
+               },
                [&](const Lrn& op) -> Status { return Write(op, to); },
                [&](const Scale& op) -> Status { return Write(op, layer, to); },
                [&](const Power& op) -> Status { return Write(op, to), done(); },
                [&](const Reshape& op) -> Status { return Write(op, to), done(); },
                [&](const Relu& op) -> Status {
-                 if (op.negative_slope != 0) to.mutable_relu_param()->set_negative_slope(Narrow(op.negative_slope));
+                 if (op.negative_slope != 0)
+                   to.mutable_relu_param()->set_negative_slope(Narrow(op.negative_slope));
                  return Plain("ReLU", to);
                },
                [&](const Softmax&) -> Status { return Plain("Softmax", to); },
@@ -214,23 +228,35 @@ Status WriteOp(const TypedGraph& graph, size_t index, caffe::LayerParameter& to)
                },
                [&](const Add& op) -> Status {
                  WriteEltwise(caffe::EltwiseParameter::SUM, to);
-                 for (const double each : op.coefficients) to.mutable_eltwise_param()->add_coeff(Narrow(each));
+                 for (const double each : op.coefficients)
+                   to.mutable_eltwise_param()->add_coeff(Narrow(each));
                  return Ok();
                },
-               [&](const Multiply&) -> Status { return WriteEltwise(caffe::EltwiseParameter::PROD, to), done(); },
-               [&](const Maximum&) -> Status { return WriteEltwise(caffe::EltwiseParameter::MAX, to), done(); },
+               [&](const Multiply&) -> Status {
+                 return WriteEltwise(caffe::EltwiseParameter::PROD, to), done();
+               },
+               [&](const Maximum&) -> Status {
+                 return WriteEltwise(caffe::EltwiseParameter::MAX, to), done();
+               },
                [&](const SoftmaxCrossEntropy& op) -> Status {
-                 if (op.ignore_label) to.mutable_loss_param()->set_ignore_label(static_cast<int32_t>(*op.ignore_label));
+                 if (op.ignore_label)
+                   to.mutable_loss_param()->set_ignore_label(
+                       static_cast<int32_t>(*op.ignore_label));
                  return WriteLoss("SoftmaxWithLoss", op.loss_weight, to), done();
                },
-               [&](const SigmoidCrossEntropy& op) -> Status { return WriteLoss("SigmoidCrossEntropyLoss", op.loss_weight, to), done(); },
+               [&](const SigmoidCrossEntropy& op) -> Status {
+                 return WriteLoss("SigmoidCrossEntropyLoss", op.loss_weight, to), done();
+               },
                [&](const MeanSquaredError& op) -> Status {
                  // Caffe sums over a sample and halves.
                  const Shape& shape = graph.InputType(index, 0).shape;
-                 const double elements = static_cast<double>(ElementCount(shape)) / static_cast<double>(shape[0]);
+                 const double elements =
+                     static_cast<double>(ElementCount(shape)) / static_cast<double>(shape[0]);
                  return WriteLoss("EuclideanLoss", op.loss_weight * 2 / elements, to), done();
                },
-               [&](const auto& op) -> Status { return Unsupported("Caffe has no layer for the op '{}'", OpName(Op(op))); }},
+               [&](const auto& op) -> Status {
+                 return Unsupported("Caffe has no layer for the op '{}'", OpName(Op(op)));
+               }},
       layer.op);
 }
 

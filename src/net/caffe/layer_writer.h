@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One op as Caffe's layer: type, parameters, fillers. Names, bottoms and tops are prototxt_writer's matter.
+// One op as Caffe's layer: type, parameters, fillers. Names, bottoms and tops are prototxt_writer's
+// matter.
 
 #include "base/error.h"
 #include "net/caffe/schema.pb.h"
@@ -8,8 +9,9 @@
 
 namespace tench {
 
-// Fills `to` for layer `index`, which is no input, no batch norm (that is two layers) and no slice (one layer for several). An error of kind
-// kUnsupported, without the layer's name, if Caffe has no such layer.
+// Fills `to` for layer `index`, which is no input, no batch norm (that is two layers) and no slice
+// (one layer for several). An error of kind kUnsupported, without the layer's name, if Caffe has no
+// such layer.
 Status WriteOp(const TypedGraph& graph, size_t index, caffe::LayerParameter& to);
 
 // The two layers of a batch norm; `scale` is left alone where the norm only normalises.

@@ -7,7 +7,8 @@
 namespace tench {
 
 const std::vector<std::string>& RatePolicyNames() {
-  static const std::vector<std::string> names = {"fixed", "step", "exp", "inv", "multistep", "poly", "sigmoid"};
+  static const std::vector<std::string> names = {"fixed",     "step", "exp",    "inv",
+                                                 "multistep", "poly", "sigmoid"};
   return names;
 }
 
@@ -23,7 +24,8 @@ double LearningRate::At(int64_t iteration) const {
     case RatePolicy::kInv:
       return base * std::pow(1 + gamma * at, -power);
     case RatePolicy::kMultistep: {
-      const auto passed = std::upper_bound(step_values.begin(), step_values.end(), iteration) - step_values.begin();
+      const auto passed =
+          std::upper_bound(step_values.begin(), step_values.end(), iteration) - step_values.begin();
       return base * std::pow(gamma, static_cast<double>(passed));
     }
     case RatePolicy::kPoly:

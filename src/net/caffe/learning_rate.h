@@ -18,9 +18,9 @@ struct LearningRate {
   RatePolicy policy = RatePolicy::kFixed;
   double base = 0.01;
   double gamma = 0, power = 0;
-  int64_t step_size = 0;                // step, sigmoid
-  std::vector<int64_t> step_values;     // multistep, ascending
-  int64_t max_iterations = 0;           // poly
+  int64_t step_size = 0;             // step, sigmoid
+  std::vector<int64_t> step_values;  // multistep, ascending
+  int64_t max_iterations = 0;        // poly
 
   double At(int64_t iteration) const;
   // The rates of the first `count` iterations, for a job; empty where the rate never changes.

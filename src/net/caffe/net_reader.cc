@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers are taken in the file's order, and each is typed at once, so that a fault is told with the line of the layer that has it. A map holds
-// which layer's output every blob is at this point of the file: a layer that works in place simply becomes its blob's new owner.
+// Layers are taken in the file's order, and each is typed at once, so that a fault is told with the
+// line of the layer that has it. A map holds which layer's output every blob is at this point of
+// the file: a layer that works in place simply becomes its blob's new owner.
 #include "net/caffe/net_reader.h"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ bool IsIdle(const std::string& type) {
 
 // tench's names have no spaces and only printable characters.
 std::string PlainName(std::string name) {
-  std::replace_if(name.begin(), name.end(), [](char c) { return c <= ' ' || c > '~'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c <= ' ' || c > '~'; }, '_');
   return name;
 }
 
@@ -54,7 +56,9 @@ class NetReader {
   };
 
   std::string Where(const caffe::LayerParameter& layer, int line) const {
-    return fmt::format("{}:{}: layer '{}'", source_.origin, line, Printable(layer.name().empty() && layer.top_size() > 0 ? layer.top(0) : layer.name()));
+    return fmt::format(
+        "{}:{}: layer '{}'", source_.origin, line,
+        Printable(layer.name().empty() && layer.top_size() > 0 ? layer.top(0) : layer.name()));
   }
   Status SelectLayers();
   Status CheckUnknown() const;
@@ -67,7 +71,8 @@ class NetReader {
   Status CheckParams(const caffe::LayerParameter& layer);
   Result<std::vector<size_t>> Bottoms(const caffe::LayerParameter& layer) const;
   std::vector<Shape> ShapesOf(const std::vector<size_t>& layers) const;
-  Result<size_t> Append(const std::string& name, Op op, const std::vector<size_t>& inputs, const ParameterRule& weight = {}, const ParameterRule& bias = {});
+  Result<size_t> Append(const std::string& name, Op op, const std::vector<size_t>& inputs,
+                        const ParameterRule& weight = {}, const ParameterRule& bias = {});
   Result<size_t> Flattened(size_t input, const std::string& name);
   void OpenClasses(size_t label, int64_t classes);
 
@@ -75,14 +80,15 @@ class NetReader {
   const caffe::NetParameter& net_;
   caffe::NetState state_;
   std::vector<Active> active_;
-  std::vector<Place> places_;                          // of every layer of the file, in its order
-  bool main_loss_ = false;                             // a loss that the phase TEST has, too
-  std::set<std::string> labels_;                       // blobs that are class numbers
+  std::vector<Place> places_;     // of every layer of the file, in its order
+  bool main_loss_ = false;        // a loss that the phase TEST has, too
+  std::set<std::string> labels_;  // blobs that are class numbers
   bool unit_ = false;
-  std::unordered_map<std::string, size_t> owners_;     // blob -> the layer whose output it is
-  std::unordered_map<std::string, std::string> shared_;   // a parameter's name -> the layer that has it
+  std::unordered_map<std::string, size_t> owners_;  // blob -> the layer whose output it is
+  std::unordered_map<std::string, std::string>
+      shared_;  // a parameter's name -> the layer that has it
   std::set<std::string> names_taken_;
-  std::map<size_t, size_t> flattened_;                 // layer -> the flatten behind it
+  std::map<size_t, size_t> flattened_;  // layer -> the flatten behind it
   std::set<size_t> classes_open_;
   std::vector<TypedLayer> typed_;
   CaffeNetwork result_;
@@ -101,14 +107,18 @@ Status NetReader::SelectLayers() {
     active_.push_back({&layer, line, in_test});
     main_loss_ = main_loss_ || (in_test && IsLossType(layer.type()));
   }
-  if (active_.size() > kMaxLayers) return Failed("{}: the network has more than {} layers", source_.origin, kMaxLayers);
+  if (active_.size() > kMaxLayers)
+    return Failed("{}: the network has more than {} layers", source_.origin, kMaxLayers);
   return Ok();
 }
 
-// A field that the schema lacks is somebody's extension, or belongs to a layer that tench lacks: its type is then the better message.
+// A field that the schema lacks is somebody's extension, or belongs to a layer that tench lacks:
+// its type is then the better message.
 Status NetReader::CheckUnknown() const {
   for (const UnknownField& field : source_.unknown) {
-    const auto after = std::upper_bound(places_.begin(), places_.end(), field.line, [](int line, const Place& place) { return line < place.line; });
+    const auto after =
+        std::upper_bound(places_.begin(), places_.end(), field.line,
+                         [](int line, const Place& place) { return line < place.line; });
     const std::string where = fmt::format("{}:{}:{}", source_.origin, field.line, field.column);
     if (after == places_.begin()) return Failed("{}: {}", where, Printable(field.message));
     const caffe::LayerParameter& layer = net_.layer(static_cast<int>(after - places_.begin()) - 1);
@@ -123,7 +133,8 @@ void NetReader::FindLabels() {
   for (auto active = active_.rbegin(); active != active_.rend(); ++active) {
     const caffe::LayerParameter& layer = *active->layer;
     unit_ = unit_ || layer.type() == "SigmoidCrossEntropyLoss";
-    if (layer.type() == "SoftmaxWithLoss" && layer.bottom_size() == 2) labels_.insert(layer.bottom(1));
+    if (layer.type() == "SoftmaxWithLoss" && layer.bottom_size() == 2)
+      labels_.insert(layer.bottom(1));
     if (layer.type() != "Split" || layer.bottom_size() != 1) continue;
     for (const std::string& top : layer.top()) {
       if (labels_.contains(top)) labels_.insert(layer.bottom(0));
@@ -131,9 +142,11 @@ void NetReader::FindLabels() {
   }
 }
 
-Result<size_t> NetReader::Append(const std::string& name, Op op, const std::vector<size_t>& inputs, const ParameterRule& weight, const ParameterRule& bias) {
+Result<size_t> NetReader::Append(const std::string& name, Op op, const std::vector<size_t>& inputs,
+                                 const ParameterRule& weight, const ParameterRule& bias) {
   std::string unique = PlainName(name);
-  for (int i = 2; !names_taken_.insert(unique).second; ++i) unique = fmt::format("{}_{}", PlainName(name), i);
+  for (int i = 2; !names_taken_.insert(unique).second; ++i)
+    unique = fmt::format("{}_{}", PlainName(name), i);
   if (unique != name) result_.names.layers[unique] = name;
   Layer layer{unique, std::move(op), {}, weight, bias};
   std::vector<const TypedLayer*> typed_inputs;
@@ -143,7 +156,7 @@ Result<size_t> NetReader::Append(const std::string& name, Op op, const std::vect
   }
   TypedLayer typed{layer, inputs, {}, {}};
   typed.output = TENCH_TRY(OutputType(layer.op, typed_inputs, std::max<int64_t>(result_.batch, 1)));
-  TENCH_TRY(LayerParameters(layer, typed_inputs));   // for what it refuses
+  TENCH_TRY(LayerParameters(layer, typed_inputs));  // for what it refuses
   typed_.push_back(std::move(typed));
   return typed_.size() - 1;
 }
@@ -151,7 +164,8 @@ Result<size_t> NetReader::Append(const std::string& name, Op op, const std::vect
 Status NetReader::AddInputs(std::vector<CaffeInput> inputs) {
   for (CaffeInput& input : inputs) {
     if (input.batch > 0 && result_.batch > 0 && input.batch != result_.batch)
-      return Failed("'{}' has a batch of {}, but another input has {}", input.top, input.batch, result_.batch);
+      return Failed("'{}' has a batch of {}, but another input has {}", input.top, input.batch,
+                    result_.batch);
     if (input.batch > 0) result_.batch = input.batch;
     if (!input.note.empty()) result_.notes.push_back(std::move(input.note));
     if (input.classes_open) input.input.fill = {FillKind::kInteger, 0, 1};
@@ -169,7 +183,8 @@ Result<std::vector<size_t>> NetReader::Bottoms(const caffe::LayerParameter& laye
     if (owner == owners_.end()) {
       std::vector<std::string> names;
       for (const auto& [name, index] : owners_) names.push_back(name);
-      return Failed("nothing before it makes the bottom '{}'{}", Printable(bottom), Hint(bottom, names));
+      return Failed("nothing before it makes the bottom '{}'{}", Printable(bottom),
+                    Hint(bottom, names));
     }
     bottoms.push_back(owner->second);
   }
@@ -194,7 +209,8 @@ void NetReader::OpenClasses(size_t label, int64_t classes) {
   if (!classes_open_.contains(label)) return;
   Input& input = std::get<Input>(typed_[label].layer.op);
   const double known = input.fill.b;
-  input.fill.b = known == 1 ? static_cast<double>(classes) : std::min(known, static_cast<double>(classes));
+  input.fill.b =
+      known == 1 ? static_cast<double>(classes) : std::min(known, static_cast<double>(classes));
 }
 
 Status NetReader::CheckParams(const caffe::LayerParameter& layer) {
@@ -204,7 +220,9 @@ Status NetReader::CheckParams(const caffe::LayerParameter& layer) {
   for (const caffe::ParamSpec& param : layer.param()) {
     if (param.name().empty()) continue;
     const auto [other, is_new] = shared_.emplace(param.name(), layer.name());
-    if (!is_new) return Unsupported("it shares the weights '{}' with layer '{}', which is not supported", Printable(param.name()), Printable(other->second));
+    if (!is_new)
+      return Unsupported("it shares the weights '{}' with layer '{}', which is not supported",
+                         Printable(param.name()), Printable(other->second));
   }
   return Ok();
 }
@@ -214,7 +232,8 @@ Status NetReader::AddSlices(const caffe::LayerParameter& layer) {
   if (bottoms.size() != 1) return Failed("it has {} bottoms; it must have one", bottoms.size());
   const std::vector<Slice> pieces = TENCH_TRY(ReadSlices(layer, typed_[bottoms[0]].output.shape));
   std::vector<size_t> made;
-  for (size_t i = 0; i < pieces.size(); ++i) made.push_back(TENCH_TRY(Append(layer.top(static_cast<int>(i)), pieces[i], bottoms)));
+  for (size_t i = 0; i < pieces.size(); ++i)
+    made.push_back(TENCH_TRY(Append(layer.top(static_cast<int>(i)), pieces[i], bottoms)));
   for (size_t i = 0; i < made.size(); ++i) owners_[layer.top(static_cast<int>(i))] = made[i];
   return Ok();
 }
@@ -224,7 +243,8 @@ Status NetReader::AddLoss(const Active& active) {
   std::vector<size_t> bottoms = TENCH_TRY(Bottoms(layer));
   std::optional<Op> op = TENCH_TRY(ReadLoss(layer, ShapesOf(bottoms)));
   if (!op) {
-    result_.notes.push_back(fmt::format("the loss '{}' has the weight 0 and is left out", layer.name()));
+    result_.notes.push_back(
+        fmt::format("the loss '{}' has the weight 0 and is left out", layer.name()));
     return Ok();
   }
   if (auto* softmax = std::get_if<SoftmaxCrossEntropy>(&*op)) {
@@ -235,7 +255,8 @@ Status NetReader::AddLoss(const Active& active) {
     if (scores.size() >= 2) OpenClasses(bottoms[1], scores[1]);
   } else if (ShapesOf(bottoms)[0].size() != ShapesOf(bottoms)[1].size()) {
     for (size_t& bottom : bottoms) {
-      if (typed_[bottom].output.shape.size() > 2) bottom = TENCH_TRY(Flattened(bottom, layer.name()));
+      if (typed_[bottom].output.shape.size() > 2)
+        bottom = TENCH_TRY(Flattened(bottom, layer.name()));
     }
   }
   TENCH_TRY(Append(layer.name(), *op, bottoms));
@@ -245,7 +266,10 @@ Status NetReader::AddLoss(const Active& active) {
 Status NetReader::AddOp(const caffe::LayerParameter& layer) {
   std::vector<size_t> bottoms = TENCH_TRY(Bottoms(layer));
   std::optional<ReadOp> read = TENCH_TRY(ReadLayer(layer, ShapesOf(bottoms)));
-  if (!read) return Unsupported("no worker has layers of the type '{}'; known besides data and losses are {}", Printable(layer.type()), KnownTypes());
+  if (!read)
+    return Unsupported(
+        "no worker has layers of the type '{}'; known besides data and losses are {}",
+        Printable(layer.type()), KnownTypes());
   if (layer.top_size() != 1) return Failed("it has {} tops; it must have one", layer.top_size());
   for (const float weight : layer.loss_weight()) {
     if (weight != 0) return Unsupported("a loss_weight is supported on losses only");
@@ -256,18 +280,22 @@ Status NetReader::AddOp(const caffe::LayerParameter& layer) {
   }
   if (read->flatten) bottoms[0] = TENCH_TRY(Flattened(bottoms[0], layer.name()));
   if (auto* pool = std::get_if<Pooling>(&read->op);
-      pool != nullptr && source_.remarks.rounded_down.contains(layer.name()) && !pool->global && RoundingIsIdle(*pool, typed_[bottoms[0]].output.shape)) {
+      pool != nullptr && source_.remarks.rounded_down.contains(layer.name()) && !pool->global &&
+      RoundingIsIdle(*pool, typed_[bottoms[0]].output.shape)) {
     pool->ceil_mode = false;
   }
-  owners_[layer.top(0)] = TENCH_TRY(Append(layer.name().empty() ? layer.top(0) : layer.name(), read->op, bottoms, read->weight, read->bias));
+  owners_[layer.top(0)] = TENCH_TRY(Append(layer.name().empty() ? layer.top(0) : layer.name(),
+                                           read->op, bottoms, read->weight, read->bias));
   return Ok();
 }
 
 Status NetReader::AddLayer(const Active& active) {
   const caffe::LayerParameter& layer = *active.layer;
   TENCH_TRY(CheckParams(layer));
-  if (IsDataLayer(layer.type())) return AddInputs(TENCH_TRY(ReadDataLayer(layer, source_.remarks, labels_, unit_)));
-  if (layer.type() == "Accuracy") result_.notes.push_back(fmt::format("the layer '{}' (Accuracy) is left out", layer.name()));
+  if (IsDataLayer(layer.type()))
+    return AddInputs(TENCH_TRY(ReadDataLayer(layer, source_.remarks, labels_, unit_)));
+  if (layer.type() == "Accuracy")
+    result_.notes.push_back(fmt::format("the layer '{}' (Accuracy) is left out", layer.name()));
   if (IsIdle(layer.type())) return Ok();
   if (IsLossType(layer.type())) return AddLoss(active);
   if (layer.type() == "Slice") return AddSlices(layer);
@@ -280,18 +308,23 @@ Status NetReader::AddLayer(const Active& active) {
 
 Result<CaffeNetwork> NetReader::Read() {
   if (net_.layers_size() > 0) {
-    return Failed("{}:{}: layers of Caffe's old form (`layers`); convert the file with Caffe's own tool: upgrade_net_proto_text OLD NEW", source_.origin,
-                  LineOf(source_.tree, net_, "layers", 0));
+    return Failed(
+        "{}:{}: layers of Caffe's old form (`layers`); convert the file with Caffe's own tool: "
+        "upgrade_net_proto_text OLD NEW",
+        source_.origin, LineOf(source_.tree, net_, "layers", 0));
   }
   TENCH_TRY(SelectLayers());
   TENCH_TRY(CheckUnknown());
   FindLabels();
   if (net_.input_size() > 0) {
-    std::vector<CaffeInput> inputs = TENCH_TRY(ReadNetInputs(net_, source_.remarks, labels_, unit_).In(source_.origin));
+    std::vector<CaffeInput> inputs =
+        TENCH_TRY(ReadNetInputs(net_, source_.remarks, labels_, unit_).In(source_.origin));
     TENCH_TRY(AddInputs(std::move(inputs)).In(source_.origin));
   }
-  for (const Active& active : active_) TENCH_TRY(AddLayer(active).In(Where(*active.layer, active.line)));
-  result_.graph.name = PlainName(net_.name().empty() ? std::filesystem::path(source_.origin).stem().string() : net_.name());
+  for (const Active& active : active_)
+    TENCH_TRY(AddLayer(active).In(Where(*active.layer, active.line)));
+  result_.graph.name = PlainName(
+      net_.name().empty() ? std::filesystem::path(source_.origin).stem().string() : net_.name());
   if (result_.graph.name.empty()) result_.graph.name = "network";
   for (TypedLayer& typed : typed_) result_.graph.layers.push_back(std::move(typed.layer));
   FuseBatchNorms(result_);
@@ -302,6 +335,8 @@ Result<CaffeNetwork> NetReader::Read() {
 
 }  // namespace
 
-Result<CaffeNetwork> ReadNet(const NetSource& source, const CaffeState& state) { return NetReader(source, state).Read(); }
+Result<CaffeNetwork> ReadNet(const NetSource& source, const CaffeState& state) {
+  return NetReader(source, state).Read();
+}
 
 }  // namespace tench

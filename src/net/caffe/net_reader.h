@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The walk over a network's message; prototxt.h for whoever has the message already (a solver may hold its network inside).
+// The walk over a network's message; prototxt.h for whoever has the message already (a solver may
+// hold its network inside).
 
 #include <google/protobuf/text_format.h>
 
@@ -16,7 +17,7 @@ namespace tench {
 
 struct NetSource {
   const caffe::NetParameter& net;
-  const google::protobuf::TextFormat::ParseInfoTree* tree = nullptr;   // of the message's own text
+  const google::protobuf::TextFormat::ParseInfoTree* tree = nullptr;  // of the message's own text
   const std::vector<UnknownField>& unknown;
   std::string origin;
   PrototxtRemarks remarks;

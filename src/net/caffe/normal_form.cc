@@ -17,7 +17,7 @@ void FuseBatchNorms(CaffeNetwork& network) {
     index[layers[i].name] = i;
     for (const std::string& input : layers[i].inputs) ++readers[input];
   }
-  std::unordered_map<std::string, std::string> renamed;   // a Scale -> the norm that took it in
+  std::unordered_map<std::string, std::string> renamed;  // a Scale -> the norm that took it in
   for (Layer& layer : layers) {
     for (std::string& input : layer.inputs) {
       if (const auto norm = renamed.find(input); norm != renamed.end()) input = norm->second;

@@ -19,7 +19,8 @@ Error WithLayer(Error error, const caffe::NetParameter& net) {
 
 }  // namespace
 
-Result<CaffeNetwork> ReadPrototxt(std::string_view text, const std::string& origin, const CaffeState& state) {
+Result<CaffeNetwork> ReadPrototxt(std::string_view text, const std::string& origin,
+                                  const CaffeState& state) {
   caffe::NetParameter net;
   Result<MessagePlaces> places = ParseMessageText(text, origin, net);
   if (!places.ok()) return WithLayer(std::move(places).error(), net);

@@ -14,7 +14,9 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string ErrorOf(const auto& result) { return result.ok() ? "no error" : result.error().message; }
+std::string ErrorOf(const auto& result) {
+  return result.ok() ? "no error" : result.error().message;
+}
 
 constexpr const char* kData = R"(name: "net"
 layer { name: "data" type: "DummyData" top: "data" top: "label"
@@ -32,7 +34,9 @@ std::string Text(const std::string& layers, const std::string& top) {
   head.replace(head.find("TOP"), 3, top);
   return kData + layers + head;
 }
-Result<CaffeNetwork> Read(const std::string& layers, const std::string& top = "x") { return ReadPrototxt(Text(layers, top), "net.prototxt"); }
+Result<CaffeNetwork> Read(const std::string& layers, const std::string& top = "x") {
+  return ReadPrototxt(Text(layers, top), "net.prototxt");
+}
 
 const Layer* Find(const CaffeNetwork& network, const std::string& name) {
   for (const Layer& layer : network.graph.layers) {
@@ -85,30 +89,58 @@ layer { name: "x" type: "Convolution" bottom: "data" top: "x"
 }
 
 TEST(PrototxtTest, PoolingRoundsUpUnlessToldOtherwise) {
-  EXPECT_TRUE(OpOf<Pooling>(Read(R"(layer { name: "x" type: "Pooling" bottom: "data" top: "x" pooling_param { kernel_size: 3 stride: 2 } })"), "x").ceil_mode);
+  EXPECT_TRUE(
+      OpOf<Pooling>(
+          Read(
+              R"(layer { name: "x" type: "Pooling" bottom: "data" top: "x" pooling_param { kernel_size: 3 stride: 2 } })"),
+          "x")
+          .ceil_mode);
   EXPECT_FALSE(OpOf<Pooling>(Read(R"(layer { name: "x" type: "Pooling" bottom: "data" top: "x"
-    pooling_param { pool: AVE kernel_size: 3 stride: 2 round_mode: FLOOR } })"), "x").ceil_mode);
-  EXPECT_TRUE(OpOf<Pooling>(Read(R"(layer { name: "x" type: "Pooling" bottom: "data" top: "x" pooling_param { pool: AVE global_pooling: true } })"), "x").global);
-  // A remark may not change what is computed: 8 pixels cannot be halved by windows of 3 without rounding.
+    pooling_param { pool: AVE kernel_size: 3 stride: 2 round_mode: FLOOR } })"),
+                             "x")
+                   .ceil_mode);
+  EXPECT_TRUE(
+      OpOf<Pooling>(
+          Read(
+              R"(layer { name: "x" type: "Pooling" bottom: "data" top: "x" pooling_param { pool: AVE global_pooling: true } })"),
+          "x")
+          .global);
+  // A remark may not change what is computed: 8 pixels cannot be halved by windows of 3 without
+  // rounding.
   EXPECT_TRUE(OpOf<Pooling>(Read(R"(# tench: x rounds down
-layer { name: "x" type: "Pooling" bottom: "data" top: "x" pooling_param { kernel_size: 3 stride: 2 } })"), "x").ceil_mode);
+layer { name: "x" type: "Pooling" bottom: "data" top: "x" pooling_param { kernel_size: 3 stride: 2 } })"),
+                            "x")
+                  .ceil_mode);
 }
 
 TEST(PrototxtTest, TheOtherOpsHaveTheirSettings) {
   const Lrn lrn = OpOf<Lrn>(Read(R"(layer { name: "x" type: "LRN" bottom: "data" top: "x"
-    lrn_param { local_size: 3 alpha: 5e-05 beta: 0.75 norm_region: WITHIN_CHANNEL k: 7 } })"), "x");
+    lrn_param { local_size: 3 alpha: 5e-05 beta: 0.75 norm_region: WITHIN_CHANNEL k: 7 } })"),
+                            "x");
   EXPECT_EQ(lrn, (Lrn{3, 5e-5, 0.75, 1, LrnRegion::kWithinChannel}));
-  const Power power = OpOf<Power>(Read(R"(layer { name: "x" type: "Power" bottom: "data" top: "x" power_param { power: 2 scale: 0.5 shift: 1 } })"), "x");
+  const Power power = OpOf<Power>(
+      Read(
+          R"(layer { name: "x" type: "Power" bottom: "data" top: "x" power_param { power: 2 scale: 0.5 shift: 1 } })"),
+      "x");
   EXPECT_EQ(power, (Power{2, 0.5, 1}));
-  EXPECT_EQ(OpOf<Reshape>(Read(R"(layer { name: "x" type: "Reshape" bottom: "data" top: "x" reshape_param { shape { dim: 0 dim: -1 dim: 16 } } })"), "x").shape,
-            (Shape{12, 16}));
+  EXPECT_EQ(
+      OpOf<Reshape>(
+          Read(
+              R"(layer { name: "x" type: "Reshape" bottom: "data" top: "x" reshape_param { shape { dim: 0 dim: -1 dim: 16 } } })"),
+          "x")
+          .shape,
+      (Shape{12, 16}));
   EXPECT_EQ(OpOf<Add>(Read(R"(layer { name: "p" type: "Power" bottom: "data" top: "p" }
-    layer { name: "x" type: "Eltwise" bottom: "data" bottom: "p" top: "x" eltwise_param { coeff: 1 coeff: -1 } })"), "x").coefficients,
+    layer { name: "x" type: "Eltwise" bottom: "data" bottom: "p" top: "x" eltwise_param { coeff: 1 coeff: -1 } })"),
+                      "x")
+                .coefficients,
             (std::vector<double>{1, -1}));
   OpOf<Multiply>(Read(R"(layer { name: "p" type: "TanH" bottom: "data" top: "p" }
-    layer { name: "x" type: "Eltwise" bottom: "data" bottom: "p" top: "x" eltwise_param { operation: PROD } })"), "x");
+    layer { name: "x" type: "Eltwise" bottom: "data" bottom: "p" top: "x" eltwise_param { operation: PROD } })"),
+                 "x");
   OpOf<Maximum>(Read(R"(layer { name: "p" type: "Sigmoid" bottom: "data" top: "p" }
-    layer { name: "x" type: "Eltwise" bottom: "data" bottom: "p" top: "x" eltwise_param { operation: MAX } })"), "x");
+    layer { name: "x" type: "Eltwise" bottom: "data" bottom: "p" top: "x" eltwise_param { operation: MAX } })"),
+                "x");
   OpOf<Softmax>(Read(R"(layer { name: "x" type: "Softmax" bottom: "data" top: "x" })"), "x");
 }
 
@@ -123,7 +155,9 @@ TEST(PrototxtTest, PiecesThatNobodyWantsAreSilenced) {
   const Graph graph = b.Take();
   const Result<std::string> text = WriteTrainPrototxt(graph, {CaffeData::Kind::kDummy, "", 4});
   ASSERT_TRUE(text.ok()) << text.error().message;
-  EXPECT_THAT(*text, HasSubstr("type: \"Silence\"\n  bottom: \"middle_rest1\"\n  bottom: \"middle_rest2\"\n"));
+  EXPECT_THAT(
+      *text,
+      HasSubstr("type: \"Silence\"\n  bottom: \"middle_rest1\"\n  bottom: \"middle_rest2\"\n"));
   const Result<CaffeNetwork> again = ReadPrototxt(*text, "again.prototxt");
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(OpOf<Slice>(*again, "middle"), (Slice{2, 5}));
@@ -144,7 +178,8 @@ layer { name: "x" type: "Concat" bottom: "b" bottom: "a" top: "x" })");
 TEST(PrototxtTest, BatchNormAndScaleAreOne) {
   const auto network = Read(R"(
 layer { name: "bn" type: "BatchNorm" bottom: "data" top: "b" batch_norm_param { moving_average_fraction: 0.9 eps: 0.001 } param { lr_mult: 0 } }
-layer { name: "sc" type: "Scale" bottom: "b" top: "b" scale_param { bias_term: true filler { value: 0.5 } } param { lr_mult: 3 } param { decay_mult: 0 } })", "b");
+layer { name: "sc" type: "Scale" bottom: "b" top: "b" scale_param { bias_term: true filler { value: 0.5 } } param { lr_mult: 3 } param { decay_mult: 0 } })",
+                            "b");
   EXPECT_EQ(OpOf<BatchNorm>(network, "bn"), (BatchNorm{0.001, 0.1, true}));
   EXPECT_EQ(Find(*network, "sc"), nullptr);
   EXPECT_EQ(Find(*network, "bn")->weight, (ParameterRule{{FillKind::kConstant, 0.5, 0}, 3, 1}));
@@ -175,14 +210,17 @@ layer { name: "two" type: "TanH" bottom: "data" top: "x" exclude { stage: "one" 
   const auto staged = ReadPrototxt(Text(layers, "x"), "net.prototxt", {0, {"one"}});
   OpOf<Sigmoid>(staged, "one");
   EXPECT_EQ(Find(*staged, "two"), nullptr);
-  EXPECT_THAT(ErrorOf(Read(R"(layer { name: "x" type: "TanH" bottom: "data" top: "x" include { phase: TRAIN } exclude { phase: TEST } })")),
-              HasSubstr("include and of exclude"));
+  EXPECT_THAT(
+      ErrorOf(Read(
+          R"(layer { name: "x" type: "TanH" bottom: "data" top: "x" include { phase: TRAIN } exclude { phase: TEST } })")),
+      HasSubstr("include and of exclude"));
 }
 
 TEST(PrototxtTest, ALossThatTestingLeavesOutIsAuxiliary) {
   const auto network = Read(R"(
 layer { name: "aux_fc" type: "InnerProduct" bottom: "data" top: "aux_fc" inner_product_param { num_output: 10 } include { phase: TRAIN } }
-layer { name: "aux" type: "SoftmaxWithLoss" bottom: "aux_fc" bottom: "label" loss_weight: 0.3 include { phase: TRAIN } })", "data");
+layer { name: "aux" type: "SoftmaxWithLoss" bottom: "aux_fc" bottom: "label" loss_weight: 0.3 include { phase: TRAIN } })",
+                            "data");
   EXPECT_EQ(OpOf<SoftmaxCrossEntropy>(network, "aux"), (SoftmaxCrossEntropy{0.3, true, {}}));
   EXPECT_FALSE(OpOf<SoftmaxCrossEntropy>(network, "loss").auxiliary);
 }
@@ -193,7 +231,8 @@ layer { name: "spare" type: "ReLU" bottom: "data" top: "spare" }
 layer { name: "acc" type: "Accuracy" bottom: "data" bottom: "label" top: "acc" }
 layer { name: "x" type: "TanH" bottom: "data" top: "x" })");
   EXPECT_EQ(Find(*network, "spare"), nullptr);
-  EXPECT_THAT(network->notes, ElementsAre(HasSubstr("'acc' (Accuracy)"), HasSubstr("no loss needs spare")));
+  EXPECT_THAT(network->notes,
+              ElementsAre(HasSubstr("'acc' (Accuracy)"), HasSubstr("no loss needs spare")));
 }
 
 // The head alone, behind another kind of data.
@@ -204,13 +243,16 @@ Result<CaffeNetwork> ReadWithData(const std::string& data) {
 }
 
 TEST(PrototxtTest, DataLayersBecomeInputsOfTheirShape) {
-  const Input crop = OpOf<Input>(ReadWithData(R"(layer { name: "d" type: "Data" top: "data" top: "label"
-    transform_param { crop_size: 5 mean_value: 1 mean_value: 2 mean_value: 3 } data_param { source: "nowhere" batch_size: 7 backend: LMDB } })"), "data");
+  const Input crop =
+      OpOf<Input>(ReadWithData(R"(layer { name: "d" type: "Data" top: "data" top: "label"
+    transform_param { crop_size: 5 mean_value: 1 mean_value: 2 mean_value: 3 } data_param { source: "nowhere" batch_size: 7 backend: LMDB } })"),
+                  "data");
   EXPECT_EQ(crop.shape, (Shape{3, 5, 5}));
   const auto image = ReadWithData(R"(layer { name: "d" type: "ImageData" top: "data" top: "label"
     image_data_param { source: "list" batch_size: 7 new_height: 4 new_width: 6 is_color: false } })");
   EXPECT_EQ(OpOf<Input>(image, "data").shape, (Shape{1, 4, 6}));
-  EXPECT_EQ(OpOf<Input>(image, "label"), (Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 10}}));
+  EXPECT_EQ(OpOf<Input>(image, "label"),
+            (Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 10}}));
   EXPECT_EQ(image->batch, 7);
   const auto memory = ReadWithData(R"(layer { name: "d" type: "MemoryData" top: "data" top: "label"
     memory_data_param { batch_size: 2 channels: 3 height: 4 width: 5 } })");
@@ -218,30 +260,53 @@ TEST(PrototxtTest, DataLayersBecomeInputsOfTheirShape) {
   const auto remark = ReadWithData(R"(# tench: data is 2x6x6
 layer { name: "d" type: "HDF5Data" top: "data" top: "label" hdf5_data_param { source: "list" batch_size: 3 } })");
   EXPECT_EQ(OpOf<Input>(remark, "data").shape, (Shape{2, 6, 6}));
-  const auto old = ReadWithData(R"(input: "data" input_dim: 2 input_dim: 3 input_dim: 4 input_dim: 5 input: "label" input_dim: 2 input_dim: 1 input_dim: 1 input_dim: 1)");
+  const auto old = ReadWithData(
+      R"(input: "data" input_dim: 2 input_dim: 3 input_dim: 4 input_dim: 5 input: "label" input_dim: 2 input_dim: 1 input_dim: 1 input_dim: 1)");
   EXPECT_EQ(OpOf<Input>(old, "data").shape, (Shape{3, 4, 5}));
   EXPECT_EQ(old->batch, 2);
 }
 
 TEST(PrototxtTest, AShapeThatOnlyTheDataKnowsIsAskedFor) {
-  EXPECT_THAT(ErrorOf(ReadWithData(R"(layer { name: "d" type: "Data" top: "data" top: "label" data_param { source: "x" batch_size: 7 } })")),
-              AllOf(HasSubstr("net.prototxt:2: layer 'd': the shape of 'data'"), HasSubstr("# tench: data is 3x227x227")));
+  EXPECT_THAT(
+      ErrorOf(ReadWithData(
+          R"(layer { name: "d" type: "Data" top: "data" top: "label" data_param { source: "x" batch_size: 7 } })")),
+      AllOf(HasSubstr("net.prototxt:2: layer 'd': the shape of 'data'"),
+            HasSubstr("# tench: data is 3x227x227")));
 }
 
 TEST(PrototxtTest, LossesAreDividedAsCaffeDividesThem) {
   const auto loss = [](const std::string& type, const std::string& more) {
-    return ReadPrototxt(R"(name: "n" layer { name: "d" type: "Input" top: "data" top: "target" input_param { shape { dim: 2 dim: 6 } } }
+    return ReadPrototxt(
+        R"(name: "n" layer { name: "d" type: "Input" top: "data" top: "target" input_param { shape { dim: 2 dim: 6 } } }
       layer { name: "fc" type: "InnerProduct" bottom: "data" top: "fc" inner_product_param { num_output: 6 } }
-      layer { name: "loss" type: ")" + type + R"(" bottom: "fc" bottom: "target" )" + more + "}", "n");
+      layer { name: "loss" type: ")" +
+            type + R"(" bottom: "fc" bottom: "target" )" + more + "}",
+        "n");
   };
   EXPECT_EQ(OpOf<MeanSquaredError>(loss("EuclideanLoss", "loss_weight: 2"), "loss").loss_weight, 6);
   EXPECT_EQ(OpOf<SigmoidCrossEntropy>(loss("SigmoidCrossEntropyLoss", ""), "loss").loss_weight, 1);
-  EXPECT_EQ(OpOf<SigmoidCrossEntropy>(loss("SigmoidCrossEntropyLoss", "loss_weight: 3 loss_param { normalization: FULL }"), "loss").loss_weight, 0.5);
-  const std::string fc = R"(layer { name: "f" type: "InnerProduct" bottom: "data" top: "f" inner_product_param { num_output: 10 } })";
-  EXPECT_EQ(OpOf<SoftmaxCrossEntropy>(ReadPrototxt(kData + fc + R"(layer { name: "l" type: "SoftmaxWithLoss" bottom: "f" bottom: "label"
-    loss_param { ignore_label: 255 } })", "n"), "l").ignore_label, 255);
-  EXPECT_THAT(ErrorOf(ReadPrototxt(kData + fc + R"(layer { name: "l" type: "SoftmaxWithLoss" bottom: "f" bottom: "label"
-    loss_param { normalization: NONE } })", "n")), HasSubstr("layer 'l': the normalization NONE"));
+  EXPECT_EQ(OpOf<SigmoidCrossEntropy>(loss("SigmoidCrossEntropyLoss",
+                                           "loss_weight: 3 loss_param { normalization: FULL }"),
+                                      "loss")
+                .loss_weight,
+            0.5);
+  const std::string fc =
+      R"(layer { name: "f" type: "InnerProduct" bottom: "data" top: "f" inner_product_param { num_output: 10 } })";
+  EXPECT_EQ(
+      OpOf<SoftmaxCrossEntropy>(
+          ReadPrototxt(
+              kData + fc + R"(layer { name: "l" type: "SoftmaxWithLoss" bottom: "f" bottom: "label"
+    loss_param { ignore_label: 255 } })",
+              "n"),
+          "l")
+          .ignore_label,
+      255);
+  EXPECT_THAT(
+      ErrorOf(ReadPrototxt(
+          kData + fc + R"(layer { name: "l" type: "SoftmaxWithLoss" bottom: "f" bottom: "label"
+    loss_param { normalization: NONE } })",
+          "n")),
+      HasSubstr("layer 'l': the normalization NONE"));
 }
 
 struct Refusal {
@@ -261,36 +326,76 @@ TEST_P(PrototxtRefusalTest, IsOneLineWithTheLineAndTheLayer) {
 INSTANTIATE_TEST_SUITE_P(
     All, PrototxtRefusalTest,
     testing::Values(
-        Refusal{R"(layer { name: "p" type: "Python" bottom: "data" top: "x" python_param { module: "m" } })", "net.prototxt:5: layer 'p': no worker has layers of the type 'Python'"},
-        Refusal{R"(layer { name: "x" type: "Deconvolution" bottom: "data" top: "x" convolution_param { num_output: 3 } })", "'Deconvolution'"},
-        Refusal{R"(layer { name: "x" type: "ReLU" bottom: "dat" top: "x" })", "layer 'x': nothing before it makes the bottom 'dat'; did you mean 'data'?"},
-        Refusal{R"(layer { name: "x" type: "ReLU" bottom: "data" top: "x" relu_param { slope: 1 } })", "layer 'x': Message type"},
-        Refusal{"layer { name: \"x\" type: \"Pooling\"\n pooling_param { pool: STOCHASTIC kernel_size: 2 } bottom: \"data\" top: \"x\" }", "layer 'x': stochastic pooling"},
-        Refusal{R"(layer { name: "x" type: "Pooling" bottom: "data" top: "x" pooling_param { pool: MEDIAN } })", "Unknown enumeration value of \"MEDIAN\""},
-        Refusal{R"(layer { name: "x" type: "Convolution" bottom: "data" top: "x" convolution_param { num_output: 3 kernel_size: 9 } })", "layer 'x': a kernel of extent 9"},
-        Refusal{R"(layer { name: "x" type: "Convolution" bottom: "data" top: "x" convolution_param { num_output: 3 } })", "layer 'x': kernel is missing"},
-        Refusal{R"(layer { name: "x" type: "Convolution" bottom: "data" top: "x" convolution_param { num_output: 3 kernel_size: 1 kernel_size: 1 kernel_size: 1 } })", "3 sizes"},
-        Refusal{R"(layer { name: "x" type: "Convolution" bottom: "data" top: "x" convolution_param { num_output: 1000000000000000000 kernel_size: 1 } })", "Integer out of range"},
-        Refusal{R"(layer { name: "x" type: "Convolution" bottom: "data" top: "x" convolution_param { num_output: -3 kernel_size: 1 } })", "net.prototxt:5:"},
-        Refusal{R"(layer { name: "x" type: "InnerProduct" bottom: "data" top: "x" inner_product_param { num_output: 3 weight_filler { type: "gaussian" std: nan } } })", "layer 'x': weight: its fill has the number nan"},
-        Refusal{R"(layer { name: "x" type: "InnerProduct" bottom: "data" top: "x" inner_product_param { num_output: 3 weight_filler { type: "bilinear" } } })", "the filler 'bilinear'"},
-        Refusal{R"(layer { name: "x" type: "InnerProduct" bottom: "data" top: "x" inner_product_param { num_output: 3 weight_filler { type: "xavir" } } })", "Caffe has no filler 'xavir'"},
-        Refusal{R"(layer { name: "x" type: "Reshape" bottom: "data" top: "x" reshape_param { shape { dim: 0 dim: 1000000000000000000 } } })", "layer 'x': a size of its shape"},
-        Refusal{R"(layer { name: "x" type: "Concat" bottom: "data" bottom: "data" top: "x" concat_param { axis: 2 } })", "only axis 1"},
-        Refusal{R"(layer { name: "x" type: "BatchNorm" bottom: "data" top: "x" batch_norm_param { use_global_stats: true } })", "use_global_stats"},
-        Refusal{R"(layer { name: "a" type: "InnerProduct" bottom: "data" top: "a" inner_product_param { num_output: 3 } param { name: "w" } }
-                   layer { name: "x" type: "InnerProduct" bottom: "a" top: "x" inner_product_param { num_output: 3 } param { name: "w" } })", "shares the weights 'w' with layer 'a'"},
-        Refusal{R"(layers { name: "x" type: RELU bottom: "data" top: "x" })", "upgrade_net_proto_text"},
+        Refusal{
+            R"(layer { name: "p" type: "Python" bottom: "data" top: "x" python_param { module: "m" } })",
+            "net.prototxt:5: layer 'p': no worker has layers of the type 'Python'"},
+        Refusal{
+            R"(layer { name: "x" type: "Deconvolution" bottom: "data" top: "x" convolution_param { num_output: 3 } })",
+            "'Deconvolution'"},
+        Refusal{R"(layer { name: "x" type: "ReLU" bottom: "dat" top: "x" })",
+                "layer 'x': nothing before it makes the bottom 'dat'; did you mean 'data'?"},
+        Refusal{
+            R"(layer { name: "x" type: "ReLU" bottom: "data" top: "x" relu_param { slope: 1 } })",
+            "layer 'x': Message type"},
+        Refusal{"layer { name: \"x\" type: \"Pooling\"\n pooling_param { pool: STOCHASTIC "
+                "kernel_size: 2 } bottom: \"data\" top: \"x\" }",
+                "layer 'x': stochastic pooling"},
+        Refusal{
+            R"(layer { name: "x" type: "Pooling" bottom: "data" top: "x" pooling_param { pool: MEDIAN } })",
+            "Unknown enumeration value of \"MEDIAN\""},
+        Refusal{
+            R"(layer { name: "x" type: "Convolution" bottom: "data" top: "x" convolution_param { num_output: 3 kernel_size: 9 } })",
+            "layer 'x': a kernel of extent 9"},
+        Refusal{
+            R"(layer { name: "x" type: "Convolution" bottom: "data" top: "x" convolution_param { num_output: 3 } })",
+            "layer 'x': kernel is missing"},
+        Refusal{
+            R"(layer { name: "x" type: "Convolution" bottom: "data" top: "x" convolution_param { num_output: 3 kernel_size: 1 kernel_size: 1 kernel_size: 1 } })",
+            "3 sizes"},
+        Refusal{
+            R"(layer { name: "x" type: "Convolution" bottom: "data" top: "x" convolution_param { num_output: 1000000000000000000 kernel_size: 1 } })",
+            "Integer out of range"},
+        Refusal{
+            R"(layer { name: "x" type: "Convolution" bottom: "data" top: "x" convolution_param { num_output: -3 kernel_size: 1 } })",
+            "net.prototxt:5:"},
+        Refusal{
+            R"(layer { name: "x" type: "InnerProduct" bottom: "data" top: "x" inner_product_param { num_output: 3 weight_filler { type: "gaussian" std: nan } } })",
+            "layer 'x': weight: its fill has the number nan"},
+        Refusal{
+            R"(layer { name: "x" type: "InnerProduct" bottom: "data" top: "x" inner_product_param { num_output: 3 weight_filler { type: "bilinear" } } })",
+            "the filler 'bilinear'"},
+        Refusal{
+            R"(layer { name: "x" type: "InnerProduct" bottom: "data" top: "x" inner_product_param { num_output: 3 weight_filler { type: "xavir" } } })",
+            "Caffe has no filler 'xavir'"},
+        Refusal{
+            R"(layer { name: "x" type: "Reshape" bottom: "data" top: "x" reshape_param { shape { dim: 0 dim: 1000000000000000000 } } })",
+            "layer 'x': a size of its shape"},
+        Refusal{
+            R"(layer { name: "x" type: "Concat" bottom: "data" bottom: "data" top: "x" concat_param { axis: 2 } })",
+            "only axis 1"},
+        Refusal{
+            R"(layer { name: "x" type: "BatchNorm" bottom: "data" top: "x" batch_norm_param { use_global_stats: true } })",
+            "use_global_stats"},
+        Refusal{
+            R"(layer { name: "a" type: "InnerProduct" bottom: "data" top: "a" inner_product_param { num_output: 3 } param { name: "w" } }
+                   layer { name: "x" type: "InnerProduct" bottom: "a" top: "x" inner_product_param { num_output: 3 } param { name: "w" } })",
+            "shares the weights 'w' with layer 'a'"},
+        Refusal{R"(layers { name: "x" type: RELU bottom: "data" top: "x" })",
+                "upgrade_net_proto_text"},
         Refusal{R"(layer { name: "x" type: "ReLU" bottom: "data" top: "x")", "net.prototxt:8:"},
         Refusal{"# tench: data are big\n", "net.prototxt:5: a remark to tench"}));
 
 TEST(PrototxtTest, NestingWithoutEndIsRefused) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += "layer { ";
-  EXPECT_THAT(ErrorOf(ReadPrototxt(text, "deep")), HasSubstr("deep:1: more than 32 levels of nesting"));
+  EXPECT_THAT(ErrorOf(ReadPrototxt(text, "deep")),
+              HasSubstr("deep:1: more than 32 levels of nesting"));
 }
 
-TEST(PrototxtTest, AnEmptyFileHasNoNetwork) { EXPECT_THAT(ErrorOf(ReadPrototxt("", "e.prototxt")), HasSubstr("e.prototxt: e: the network has no layers")); }
+TEST(PrototxtTest, AnEmptyFileHasNoNetwork) {
+  EXPECT_THAT(ErrorOf(ReadPrototxt("", "e.prototxt")),
+              HasSubstr("e.prototxt: e: the network has no layers"));
+}
 
 }  // namespace
 }  // namespace tench

@@ -12,26 +12,35 @@
 namespace tench {
 namespace {
 
-// Whether Caffe's backward pass of the op looks at its own output, which must then not be overwritten.
+// Whether Caffe's backward pass of the op looks at its own output, which must then not be
+// overwritten.
 bool KeepsOutput(const Op& op) {
-  return std::visit(Overload{[](const Convolution&) { return false; }, [](const FullyConnected&) { return false; },
-                             [](const Pooling&) { return false; }, [](const BatchNorm&) { return false; },
-                             [](const Concat&) { return false; }, [](const Add&) { return false; }, [](const auto&) { return true; }},
-                    op);
+  return std::visit(
+      Overload{[](const Convolution&) { return false; },
+               [](const FullyConnected&) { return false; }, [](const Pooling&) { return false; },
+               [](const BatchNorm&) { return false; }, [](const Concat&) { return false; },
+               [](const Add&) { return false; }, [](const auto&) { return true; }},
+      op);
 }
 
-// The input may be the output of another in-place layer: what that one's backward pass sees is what matters, too. ReLU looks at the sign
-// only, which dropout leaves or multiplies by zero together with the gradient.
+// The input may be the output of another in-place layer: what that one's backward pass sees is what
+// matters, too. ReLU looks at the sign only, which dropout leaves or multiplies by zero together
+// with the gradient.
 bool MayOverwrite(const Op& op, const Op& producer) {
-  if (const Relu* relu = std::get_if<Relu>(&op)) return relu->negative_slope >= 0 && !KeepsOutput(producer);
-  if (std::holds_alternative<Dropout>(op)) return !KeepsOutput(producer) || std::holds_alternative<Relu>(producer);
-  if (std::holds_alternative<BatchNorm>(op)) return std::holds_alternative<Convolution>(producer) || std::holds_alternative<FullyConnected>(producer);
+  if (const Relu* relu = std::get_if<Relu>(&op))
+    return relu->negative_slope >= 0 && !KeepsOutput(producer);
+  if (std::holds_alternative<Dropout>(op))
+    return !KeepsOutput(producer) || std::holds_alternative<Relu>(producer);
+  if (std::holds_alternative<BatchNorm>(op))
+    return std::holds_alternative<Convolution>(producer) ||
+           std::holds_alternative<FullyConnected>(producer);
   return false;
 }
 
 class Writer {
  public:
-  Writer(const TypedGraph& graph, const Graph& plain, const CaffeData& data) : graph_(graph), data_(data), names_(DefaultCaffeNames(plain)) {
+  Writer(const TypedGraph& graph, const Graph& plain, const CaffeData& data)
+      : graph_(graph), data_(data), names_(DefaultCaffeNames(plain)) {
     for (const Layer& layer : InferenceGraph(plain).layers) inference_.insert(layer.name);
     uses_.resize(graph.layers.size());
     for (const TypedLayer& layer : graph.layers) {
@@ -41,7 +50,8 @@ class Writer {
   }
 
   Result<std::string> Write(const std::string& fingerprint) {
-    text_ = fmt::format("# {} at batch {}, fingerprint {}; written by tench\n", graph_.name, data_.batch, fingerprint);
+    text_ = fmt::format("# {} at batch {}, fingerprint {}; written by tench\n", graph_.name,
+                        data_.batch, fingerprint);
     caffe::NetParameter head;
     head.set_name(graph_.name);
     text_ += head.DebugString();
@@ -73,9 +83,9 @@ class Writer {
   const TypedGraph& graph_;
   const CaffeData& data_;
   const CaffeNames names_;
-  std::unordered_set<std::string> inference_;   // names of the layers that the forward phase keeps
-  std::vector<int> uses_;                       // by layer: how many read it
-  std::vector<std::string> tops_;               // by layer: the blob that holds its output
+  std::unordered_set<std::string> inference_;  // names of the layers that the forward phase keeps
+  std::vector<int> uses_;                      // by layer: how many read it
+  std::vector<std::string> tops_;              // by layer: the blob that holds its output
   std::string text_;
 };
 
@@ -88,7 +98,8 @@ Status Writer::WriteDummy(const TypedLayer& layer, caffe::DummyDataParameter& to
   WriteShape(layer.output.shape, *to.add_shape());
   caffe::FillerParameter& filler = *to.add_data_filler();
   if (input.fill.kind != FillKind::kInteger) return WriteFiller(input.fill, filler);
-  // Caffe cuts a label's fraction off. Its uniform filler may give the upper end itself, which would be a class too many.
+  // Caffe cuts a label's fraction off. Its uniform filler may give the upper end itself, which
+  // would be a class too many.
   filler.set_type("uniform");
   filler.set_min(static_cast<float>(input.fill.a));
   filler.set_max(std::nextafterf(static_cast<float>(input.fill.b), 0));
@@ -99,7 +110,8 @@ Status Writer::WriteData(const std::vector<size_t>& inputs, caffe::LayerParamete
   switch (data_.kind) {
     case CaffeData::Kind::kDummy:
       to.set_type("DummyData");
-      for (const size_t input : inputs) TENCH_TRY(WriteDummy(graph_.layers[input], *to.mutable_dummy_data_param()));
+      for (const size_t input : inputs)
+        TENCH_TRY(WriteDummy(graph_.layers[input], *to.mutable_dummy_data_param()));
       return Ok();
     case CaffeData::Kind::kHdf5:
       to.set_type("HDF5Data");
@@ -107,7 +119,10 @@ Status Writer::WriteData(const std::vector<size_t>& inputs, caffe::LayerParamete
       to.mutable_hdf5_data_param()->set_batch_size(static_cast<uint32_t>(data_.batch));
       return Ok();
     case CaffeData::Kind::kLmdb:
-      if (inputs.size() > 2) return Unsupported("Caffe's LMDB has one datum and one label per sample, but the network has {} inputs", inputs.size());
+      if (inputs.size() > 2)
+        return Unsupported(
+            "Caffe's LMDB has one datum and one label per sample, but the network has {} inputs",
+            inputs.size());
       to.set_type("Data");
       to.mutable_data_param()->set_source(data_.source);
       to.mutable_data_param()->set_batch_size(static_cast<uint32_t>(data_.batch));
@@ -115,7 +130,8 @@ Status Writer::WriteData(const std::vector<size_t>& inputs, caffe::LayerParamete
       return Ok();
     case CaffeData::Kind::kInput:
       to.set_type("Input");
-      for (const size_t input : inputs) WriteShape(graph_.layers[input].output.shape, *to.mutable_input_param()->add_shape());
+      for (const size_t input : inputs)
+        WriteShape(graph_.layers[input].output.shape, *to.mutable_input_param()->add_shape());
       return Ok();
   }
   return Ok();
@@ -129,7 +145,9 @@ Status Writer::WriteInputs() {
     const Input* input = std::get_if<Input>(&source.op);
     if (input == nullptr) continue;
     if (input->role == InputRole::kTokens || input->role == InputRole::kLengths)
-      return Unsupported("layer '{}': Caffe has no layer for sequences of words of different lengths", source.name);
+      return Unsupported(
+          "layer '{}': Caffe has no layer for sequences of words of different lengths",
+          source.name);
     inputs.push_back(i);
     tops_[i] = source.name;
     layer.add_top(source.name);
@@ -139,7 +157,9 @@ Status Writer::WriteInputs() {
   if (data_.kind == CaffeData::Kind::kHdf5 || data_.kind == CaffeData::Kind::kLmdb) {
     for (const size_t i : inputs) {
       const Input& input = std::get<Input>(graph_.layers[i].layer.op);
-      if (input.role == InputRole::kData) text_ += fmt::format("# tench: {} is {}\n", graph_.layers[i].layer.name, ToString(input.shape));
+      if (input.role == InputRole::kData)
+        text_ +=
+            fmt::format("# tench: {} is {}\n", graph_.layers[i].layer.name, ToString(input.shape));
     }
   }
   TENCH_TRY(WriteData(inputs, layer));
@@ -147,7 +167,8 @@ Status Writer::WriteInputs() {
   return Ok();
 }
 
-void Writer::WriteBatchNormLayers(const Layer& layer, const std::string& top, caffe::LayerParameter to) {
+void Writer::WriteBatchNormLayers(const Layer& layer, const std::string& top,
+                                  caffe::LayerParameter to) {
   const BatchNorm& op = std::get<BatchNorm>(layer.op);
   caffe::LayerParameter scale = to;
   scale.set_bottom(0, top);
@@ -158,8 +179,8 @@ void Writer::WriteBatchNormLayers(const Layer& layer, const std::string& top, ca
   Print(scale);
 }
 
-// Caffe cuts a blob into all of its pieces by one layer, which stands where the first of them does. Pieces that nobody wants are silenced, so
-// that their gradient is zero.
+// Caffe cuts a blob into all of its pieces by one layer, which stands where the first of them does.
+// Pieces that nobody wants are silenced, so that their gradient is zero.
 Status Writer::WriteSlices(size_t index, caffe::LayerParameter to) {
   const size_t input = graph_.layers[index].inputs.at(0);
   to.set_type("Slice");
@@ -183,7 +204,11 @@ Status Writer::WriteSlices(size_t index, caffe::LayerParameter to) {
     const TypedLayer& piece = graph_.layers[i];
     const Slice* slice = std::get_if<Slice>(&piece.layer.op);
     if (slice == nullptr || piece.inputs[0] != input) continue;
-    if (slice->begin < end) return Unsupported("Caffe cuts a blob from its start to its end, but '{}' begins at {}, within the piece before it", piece.layer.name, slice->begin);
+    if (slice->begin < end)
+      return Unsupported(
+          "Caffe cuts a blob from its start to its end, but '{}' begins at {}, within the piece "
+          "before it",
+          piece.layer.name, slice->begin);
     skip_to(slice->begin);
     tops_[i] = piece.layer.name;
     cut(slice->begin, piece.layer.name);
@@ -207,12 +232,15 @@ Status Writer::WriteLayer(size_t index) {
   tops_[index] = in_place ? tops_[first] : layer.name;
   to.add_top(tops_[index]);
   if (!inference_.contains(layer.name)) to.add_include()->set_phase(caffe::TRAIN);
-  if (std::holds_alternative<BatchNorm>(layer.op)) return WriteBatchNormLayers(layer, tops_[index], std::move(to)), Ok();
+  if (std::holds_alternative<BatchNorm>(layer.op))
+    return WriteBatchNormLayers(layer, tops_[index], std::move(to)), Ok();
   if (std::holds_alternative<Slice>(layer.op)) return WriteSlices(index, std::move(to));
   TENCH_TRY(WriteOp(graph_, index, to));
   const Pooling* pool = std::get_if<Pooling>(&layer.op);
-  if (pool != nullptr && !pool->global && !pool->ceil_mode && RoundingIsIdle(*pool, graph_.InputType(index, 0).shape))
-    text_ += fmt::format("# tench: {} rounds down; Caffe rounds up, which is the same here\n", layer.name);
+  if (pool != nullptr && !pool->global && !pool->ceil_mode &&
+      RoundingIsIdle(*pool, graph_.InputType(index, 0).shape))
+    text_ += fmt::format("# tench: {} rounds down; Caffe rounds up, which is the same here\n",
+                         layer.name);
   Print(to);
   return Ok();
 }

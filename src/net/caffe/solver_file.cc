@@ -17,14 +17,16 @@ namespace {
 constexpr double kMaxRate = 1e6;
 
 const std::vector<std::string>& Types() {
-  static const std::vector<std::string> types = {"SGD", "Nesterov", "Adam"};   // in the order of SolverType
+  static const std::vector<std::string> types = {"SGD", "Nesterov",
+                                                 "Adam"};  // in the order of SolverType
   return types;
 }
 const std::vector<std::string> kOtherTypes = {"AdaGrad", "RMSProp", "AdaDelta"};
 
 class SolverReader {
  public:
-  SolverReader(const caffe::SolverParameter& from, const MessagePlaces& places, const std::string& origin)
+  SolverReader(const caffe::SolverParameter& from, const MessagePlaces& places,
+               const std::string& origin)
       : from_(from), places_(places), origin_(origin) {}
 
   Result<CaffeSolver> Read(std::string_view text) {
@@ -37,21 +39,26 @@ class SolverReader {
     TENCH_TRY(ReadCourse());
     TENCH_TRY(ReadNetwork(text));
     if (from_.test_iter_size() > 0 || from_.test_interval() > 0 || from_.test_net_size() > 0)
-      to_.notes.push_back("testing while training (test_iter, test_interval, test_net) is left out");
+      to_.notes.push_back(
+          "testing while training (test_iter, test_interval, test_net) is left out");
     return std::move(to_);
   }
 
  private:
-  bool HoldsNetwork() const { return from_.has_net_param() || from_.has_train_net_param() || from_.test_net_param_size() > 0; }
+  bool HoldsNetwork() const {
+    return from_.has_net_param() || from_.has_train_net_param() || from_.test_net_param_size() > 0;
+  }
 
   // "solver.prototxt:3: momentum"
   std::string Where(const char* field, int index = -1) const {
     const int line = LineOf(places_.tree.get(), from_, field, index);
-    return line > 0 ? fmt::format("{}:{}: {}", origin_, line, field) : fmt::format("{}: {}", origin_, field);
+    return line > 0 ? fmt::format("{}:{}: {}", origin_, line, field)
+                    : fmt::format("{}: {}", origin_, field);
   }
   Result<double> Real(const char* field, float value, double low, double high) const {
     const double real = DecimalOf(value);
-    if (!(real >= low && real <= high)) return Failed("{} is {}; it must be from {} to {}", Where(field), real, low, high);
+    if (!(real >= low && real <= high))
+      return Failed("{} is {}; it must be from {} to {}", Where(field), real, low, high);
     return real;
   }
   Result<int64_t> Count(const char* field, int64_t value, int64_t low) const {
@@ -62,7 +69,8 @@ class SolverReader {
   Status ReadType() {
     std::string type = from_.type();
     if (from_.has_solver_type()) {
-      static const std::vector<std::string> kOld = {"SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam"};
+      static const std::vector<std::string> kOld = {"SGD",     "Nesterov", "AdaGrad",
+                                                    "RMSProp", "AdaDelta", "Adam"};
       if (from_.has_type()) return Failed("{} and type exclude each other", Where("solver_type"));
       type = kOld[static_cast<size_t>(from_.solver_type())];
     }
@@ -74,7 +82,9 @@ class SolverReader {
       }
     }
     for (const std::string& other : kOtherTypes) {
-      if (other == type) return Unsupported("{} '{}' is not supported; {} are", Where(field), type, Join(Types(), ", "));
+      if (other == type)
+        return Unsupported("{} '{}' is not supported; {} are", Where(field), type,
+                           Join(Types(), ", "));
     }
     return Failed("{} '{}' is unknown{}", Where(field), Printable(type), Hint(type, Types()));
   }
@@ -88,10 +98,13 @@ class SolverReader {
     to_.solver.momentum2 = TENCH_TRY(Real("momentum2", from_.momentum2(), 0, 1));
     to_.solver.delta = TENCH_TRY(Real("delta", from_.delta(), 0, 1));
     if (from_.clip_gradients() >= 0 || std::isnan(from_.clip_gradients()))
-      to_.solver.clip_gradients = TENCH_TRY(Real("clip_gradients", from_.clip_gradients(), 0, 1e30));
+      to_.solver.clip_gradients =
+          TENCH_TRY(Real("clip_gradients", from_.clip_gradients(), 0, 1e30));
     if (from_.regularization_type() != "L2")
-      return Unsupported("{} '{}' is not supported; L2 is", Where("regularization_type"), Printable(from_.regularization_type()));
-    if (from_.iter_size() != 1) return Unsupported("{} {} is not supported; 1 is", Where("iter_size"), from_.iter_size());
+      return Unsupported("{} '{}' is not supported; L2 is", Where("regularization_type"),
+                         Printable(from_.regularization_type()));
+    if (from_.iter_size() != 1)
+      return Unsupported("{} {} is not supported; 1 is", Where("iter_size"), from_.iter_size());
     return Ok();
   }
 
@@ -100,16 +113,19 @@ class SolverReader {
     rate.base = to_.solver.lr;
     const std::vector<std::string>& names = RatePolicyNames();
     const auto policy = std::find(names.begin(), names.end(), from_.lr_policy());
-    if (!from_.has_lr_policy()) return Failed("{} is missing; one of {}", Where("lr_policy"), Join(names, ", "));
+    if (!from_.has_lr_policy())
+      return Failed("{} is missing; one of {}", Where("lr_policy"), Join(names, ", "));
     if (policy == names.end())
-      return Failed("{} '{}' is unknown{}", Where("lr_policy"), Printable(from_.lr_policy()), Hint(from_.lr_policy(), names));
+      return Failed("{} '{}' is unknown{}", Where("lr_policy"), Printable(from_.lr_policy()),
+                    Hint(from_.lr_policy(), names));
     rate.policy = static_cast<RatePolicy>(policy - names.begin());
     rate.gamma = TENCH_TRY(Real("gamma", from_.gamma(), -kMaxRate, kMaxRate));
     rate.power = TENCH_TRY(Real("power", from_.power(), -kMaxRate, kMaxRate));
     rate.step_size = from_.stepsize();
     if (rate.policy == RatePolicy::kStep) TENCH_TRY(Count("stepsize", rate.step_size, 1));
     for (int i = 0; i < from_.stepvalue_size(); ++i) {
-      if (i > 0 && from_.stepvalue(i) < from_.stepvalue(i - 1)) return Failed("{} must grow", Where("stepvalue", i));
+      if (i > 0 && from_.stepvalue(i) < from_.stepvalue(i - 1))
+        return Failed("{} must grow", Where("stepvalue", i));
       rate.step_values.push_back(from_.stepvalue(i));
     }
     return Ok();
@@ -127,7 +143,8 @@ class SolverReader {
     for (const std::string& list : from_.weights()) {
       for (const std::string& file : Split(list, ',')) to_.weights.emplace_back(Trim(file));
     }
-    if (from_.snapshot_format() == caffe::SolverParameter::HDF5) to_.notes.push_back("snapshots are written as .caffemodel, not as HDF5");
+    if (from_.snapshot_format() == caffe::SolverParameter::HDF5)
+      to_.notes.push_back("snapshots are written as .caffemodel, not as HDF5");
     return Ok();
   }
 
@@ -135,22 +152,30 @@ class SolverReader {
     const std::filesystem::path file(origin_);
     if (!from_.has_snapshot_prefix()) return (file.parent_path() / file.stem()).string();
     std::error_code none;
-    if (std::filesystem::is_directory(from_.snapshot_prefix(), none)) return (std::filesystem::path(from_.snapshot_prefix()) / file.stem()).string();
+    if (std::filesystem::is_directory(from_.snapshot_prefix(), none))
+      return (std::filesystem::path(from_.snapshot_prefix()) / file.stem()).string();
     return from_.snapshot_prefix();
   }
 
   Status ReadNetwork(std::string_view text) {
     to_.state.level = from_.train_state().level();
     to_.state.stages.assign(from_.train_state().stage().begin(), from_.train_state().stage().end());
-    const int given = from_.has_net() + from_.has_train_net() + from_.has_net_param() + from_.has_train_net_param();
-    if (given != 1) return Failed("{}: it must name one network (net, train_net, net_param or train_net_param), not {}", origin_, given);
+    const int given = from_.has_net() + from_.has_train_net() + from_.has_net_param() +
+                      from_.has_train_net_param();
+    if (given != 1)
+      return Failed(
+          "{}: it must name one network (net, train_net, net_param or train_net_param), not {}",
+          origin_, given);
     to_.net = from_.has_net() ? from_.net() : from_.train_net();
     if (!from_.has_net_param() && !from_.has_train_net_param()) return Ok();
     const char* field = from_.has_net_param() ? "net_param" : "train_net_param";
     const auto* descriptor = from_.GetDescriptor()->FindFieldByName(field);
-    const caffe::NetParameter& net = from_.has_net_param() ? from_.net_param() : from_.train_net_param();
+    const caffe::NetParameter& net =
+        from_.has_net_param() ? from_.net_param() : from_.train_net_param();
     PrototxtRemarks remarks = TENCH_TRY(ReadRemarks(text, origin_));
-    to_.network = TENCH_TRY(ReadNet({net, places_.tree->GetTreeForNested(descriptor, -1), places_.unknown, origin_, std::move(remarks)}, to_.state));
+    to_.network = TENCH_TRY(ReadNet({net, places_.tree->GetTreeForNested(descriptor, -1),
+                                     places_.unknown, origin_, std::move(remarks)},
+                                    to_.state));
     return Ok();
   }
 
@@ -175,7 +200,8 @@ Result<CaffeSolver> ReadSolverFile(const std::string& path) {
 
 std::string NetworkPath(const CaffeSolver& solver, const std::string& solver_path) {
   if (solver.network) return "";
-  const std::filesystem::path named(solver.net), folder = std::filesystem::path(solver_path).parent_path();
+  const std::filesystem::path named(solver.net),
+      folder = std::filesystem::path(solver_path).parent_path();
   std::error_code none;
   for (const std::filesystem::path& path : {named, folder / named, folder / named.filename()}) {
     if (std::filesystem::exists(path, none)) return path.string();
@@ -201,7 +227,8 @@ std::string WriteSolver(const CaffeSolver& solver) {
   for (const int64_t value : solver.rate.step_values) to.add_stepvalue(static_cast<int32_t>(value));
   to.set_momentum(narrow(solver.solver.momentum));
   to.set_weight_decay(narrow(solver.solver.weight_decay));
-  if (solver.solver.type == SolverType::kAdam) to.set_momentum2(narrow(solver.solver.momentum2)), to.set_delta(narrow(solver.solver.delta));
+  if (solver.solver.type == SolverType::kAdam)
+    to.set_momentum2(narrow(solver.solver.momentum2)), to.set_delta(narrow(solver.solver.delta));
   if (solver.solver.clip_gradients > 0) to.set_clip_gradients(narrow(solver.solver.clip_gradients));
   to.set_max_iter(static_cast<int32_t>(solver.max_iterations));
   to.set_display(static_cast<int32_t>(solver.display));

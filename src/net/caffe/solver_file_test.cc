@@ -12,16 +12,23 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string ErrorOf(const auto& result) { return result.ok() ? "no error" : result.error().message; }
+std::string ErrorOf(const auto& result) {
+  return result.ok() ? "no error" : result.error().message;
+}
 
-constexpr const char* kPlain = "net: \"n.prototxt\"\nbase_lr: 0.01\nlr_policy: \"fixed\"\nmax_iter: 100\n";
+constexpr const char* kPlain =
+    "net: \"n.prototxt\"\nbase_lr: 0.01\nlr_policy: \"fixed\"\nmax_iter: 100\n";
 
-Result<CaffeSolver> Read(const std::string& more) { return ReadSolver(kPlain + more, "folder/solver.prototxt"); }
+Result<CaffeSolver> Read(const std::string& more) {
+  return ReadSolver(kPlain + more, "folder/solver.prototxt");
+}
 
 TEST(SolverFileTest, HasEverythingThatASolverSays) {
-  const auto solver = ReadSolver(R"(net: "n.prototxt" type: "Adam" base_lr: 0.01 lr_policy: "inv" gamma: 0.0001 power: 0.75 momentum: 0.9 momentum2: 0.99
+  const auto solver = ReadSolver(
+      R"(net: "n.prototxt" type: "Adam" base_lr: 0.01 lr_policy: "inv" gamma: 0.0001 power: 0.75 momentum: 0.9 momentum2: 0.99
     weight_decay: 0.0005 clip_gradients: 35 max_iter: 450000 display: 20 average_loss: 40 snapshot: 10000 snapshot_prefix: "models/x"
-    random_seed: 1701 solver_mode: GPU snapshot_after_train: false delta: 1e-06)", "s");
+    random_seed: 1701 solver_mode: GPU snapshot_after_train: false delta: 1e-06)",
+      "s");
   ASSERT_TRUE(solver.ok()) << ErrorOf(solver);
   EXPECT_EQ(solver->solver, (Solver{0.01, 0.9, 0.0005, SolverType::kAdam, 0.99, 1e-6, 35}));
   EXPECT_EQ(solver->rate.policy, RatePolicy::kInv);
@@ -46,27 +53,41 @@ TEST(SolverFileTest, DefaultsAreCaffes) {
 
 TEST(SolverFileTest, TheOlderWordForTheTypeIsTaken) {
   EXPECT_EQ(Read("solver_type: NESTEROV")->solver.type, SolverType::kNesterov);
-  EXPECT_THAT(ErrorOf(Read("solver_type: ADAGRAD")), HasSubstr("solver.prototxt:5: solver_type 'AdaGrad' is not supported; SGD, Nesterov, Adam are"));
+  EXPECT_THAT(
+      ErrorOf(Read("solver_type: ADAGRAD")),
+      HasSubstr(
+          "solver.prototxt:5: solver_type 'AdaGrad' is not supported; SGD, Nesterov, Adam are"));
   EXPECT_THAT(ErrorOf(Read("solver_type: SGD type: \"SGD\"")), HasSubstr("exclude each other"));
 }
 
 TEST(SolverFileTest, WhatWouldComputeSomethingElseIsRefusedByName) {
-  EXPECT_THAT(ErrorOf(Read("type: \"RMSProp\"")), HasSubstr("solver.prototxt:5: type 'RMSProp' is not supported"));
-  EXPECT_THAT(ErrorOf(Read("type: \"Adm\"")), HasSubstr("type 'Adm' is unknown; did you mean 'Adam'?"));
+  EXPECT_THAT(ErrorOf(Read("type: \"RMSProp\"")),
+              HasSubstr("solver.prototxt:5: type 'RMSProp' is not supported"));
+  EXPECT_THAT(ErrorOf(Read("type: \"Adm\"")),
+              HasSubstr("type 'Adm' is unknown; did you mean 'Adam'?"));
   EXPECT_THAT(ErrorOf(Read("regularization_type: \"L1\"")), HasSubstr("regularization_type 'L1'"));
   EXPECT_THAT(ErrorOf(Read("iter_size: 4")), HasSubstr("iter_size 4 is not supported"));
-  EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" base_lr: 1 max_iter: 1", "s")), HasSubstr("lr_policy is missing"));
-  EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" base_lr: 1 max_iter: 1 lr_policy: \"stp\"", "s")), HasSubstr("lr_policy 'stp' is unknown; did you mean 'step'?"));
-  EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" base_lr: 1 max_iter: 1 lr_policy: \"step\"", "s")), HasSubstr("stepsize is 0"));
-  EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" base_lr: nan max_iter: 1 lr_policy: \"fixed\"", "s")), HasSubstr("base_lr is nan"));
-  EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" lr_policy: \"fixed\" max_iter: 1", "s")), HasSubstr("base_lr is missing"));
-  EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" base_lr: 1 lr_policy: \"fixed\"", "s")), HasSubstr("max_iter is 0"));
-  EXPECT_THAT(ErrorOf(ReadSolver("base_lr: 1 lr_policy: \"fixed\" max_iter: 1", "s")), HasSubstr("it must name one network"));
+  EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" base_lr: 1 max_iter: 1", "s")),
+              HasSubstr("lr_policy is missing"));
+  EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" base_lr: 1 max_iter: 1 lr_policy: \"stp\"", "s")),
+              HasSubstr("lr_policy 'stp' is unknown; did you mean 'step'?"));
+  EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" base_lr: 1 max_iter: 1 lr_policy: \"step\"", "s")),
+              HasSubstr("stepsize is 0"));
+  EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" base_lr: nan max_iter: 1 lr_policy: \"fixed\"", "s")),
+              HasSubstr("base_lr is nan"));
+  EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" lr_policy: \"fixed\" max_iter: 1", "s")),
+              HasSubstr("base_lr is missing"));
+  EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" base_lr: 1 lr_policy: \"fixed\"", "s")),
+              HasSubstr("max_iter is 0"));
+  EXPECT_THAT(ErrorOf(ReadSolver("base_lr: 1 lr_policy: \"fixed\" max_iter: 1", "s")),
+              HasSubstr("it must name one network"));
   EXPECT_THAT(ErrorOf(Read("max_itr: 5")), HasSubstr("solver.prototxt:5:8: Message type"));
   EXPECT_THAT(ErrorOf(Read("stepvalue: 5 stepvalue: 3")), HasSubstr("stepvalue must grow"));
 }
 
-TEST(SolverFileTest, TestingIsLeftOutWithANote) { EXPECT_THAT(Read("test_iter: 10 test_interval: 5")->notes, ElementsAre(HasSubstr("testing"))); }
+TEST(SolverFileTest, TestingIsLeftOutWithANote) {
+  EXPECT_THAT(Read("test_iter: 10 test_interval: 5")->notes, ElementsAre(HasSubstr("testing")));
+}
 
 TEST(SolverFileTest, ANetworkInsideIsReadWithItsOwnLines) {
   const std::string good = R"(base_lr: 0.1 lr_policy: "fixed" max_iter: 3
@@ -93,7 +114,9 @@ TEST(SolverFileTest, TheNetworkIsLookedForBesideTheSolver) {
 }
 
 TEST(SolverFileTest, WhatIsWrittenReadsTheSame) {
-  const auto solver = Read("type: \"Nesterov\" momentum: 0.9 clip_gradients: 3 random_seed: 4 display: 5 snapshot: 6 average_loss: 2");
+  const auto solver = Read(
+      "type: \"Nesterov\" momentum: 0.9 clip_gradients: 3 random_seed: 4 display: 5 snapshot: 6 "
+      "average_loss: 2");
   ASSERT_TRUE(solver.ok()) << ErrorOf(solver);
   const auto again = ReadSolver(WriteSolver(*solver), "again");
   ASSERT_TRUE(again.ok()) << ErrorOf(again);
@@ -114,10 +137,12 @@ TEST(LearningRateTest, EveryPolicyIsCaffes) {
   using testing::DoubleNear;
   constexpr double kNear = 1e-12;
   EXPECT_THAT(Rates("lr_policy: \"fixed\"", {0, 99}), ElementsAre(0.5, 0.5));
-  EXPECT_THAT(Rates("lr_policy: \"step\" gamma: 0.1 stepsize: 10", {9, 10, 25}), ElementsAre(0.5, DoubleNear(0.05, kNear), DoubleNear(0.005, kNear)));
+  EXPECT_THAT(Rates("lr_policy: \"step\" gamma: 0.1 stepsize: 10", {9, 10, 25}),
+              ElementsAre(0.5, DoubleNear(0.05, kNear), DoubleNear(0.005, kNear)));
   EXPECT_THAT(Rates("lr_policy: \"exp\" gamma: 0.5", {0, 2}), ElementsAre(0.5, 0.125));
   EXPECT_THAT(Rates("lr_policy: \"inv\" gamma: 1 power: 2", {0, 1}), ElementsAre(0.5, 0.125));
-  EXPECT_THAT(Rates("lr_policy: \"multistep\" gamma: 0.5 stepvalue: 3 stepvalue: 5", {2, 3, 5}), ElementsAre(0.5, 0.25, 0.125));
+  EXPECT_THAT(Rates("lr_policy: \"multistep\" gamma: 0.5 stepvalue: 3 stepvalue: 5", {2, 3, 5}),
+              ElementsAre(0.5, 0.25, 0.125));
   EXPECT_THAT(Rates("lr_policy: \"poly\" power: 2", {0, 50, 100}), ElementsAre(0.5, 0.125, 0));
   EXPECT_THAT(Rates("lr_policy: \"sigmoid\" gamma: -1 stepsize: 10", {10}), ElementsAre(0.25));
 }

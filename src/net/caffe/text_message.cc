@@ -13,20 +13,23 @@
 namespace tench {
 namespace {
 
-constexpr int kMaxDepth = 32;   // Caffe's deepest message has five levels
+constexpr int kMaxDepth = 32;  // Caffe's deepest message has five levels
 
 class Collector : public google::protobuf::io::ErrorCollector {
  public:
-  void AddError(int line, google::protobuf::io::ColumnNumber column, const std::string& message) override {
+  void AddError(int line, google::protobuf::io::ColumnNumber column,
+                const std::string& message) override {
     if (error_.empty()) error_ = message, line_ = line + 1, column_ = column + 1;
   }
-  void AddWarning(int line, google::protobuf::io::ColumnNumber column, const std::string& message) override {
+  void AddWarning(int line, google::protobuf::io::ColumnNumber column,
+                  const std::string& message) override {
     unknown_.push_back({line + 1, column + 1, message});
   }
 
   Error ErrorIn(std::string_view origin) const {
     const std::string what = error_.empty() ? "the text is no message" : Printable(error_);
-    return line_ > 0 ? Failed("{}:{}:{}: {}", origin, line_, column_, what) : Failed("{}: {}", origin, what);
+    return line_ > 0 ? Failed("{}:{}:{}: {}", origin, line_, column_, what)
+                     : Failed("{}: {}", origin, what);
   }
   std::vector<UnknownField> TakeUnknown() { return std::move(unknown_); }
 
@@ -51,7 +54,8 @@ Status CheckDepth(std::string_view text, std::string_view origin) {
     } else if (c == '#') {
       i = std::min(text.find('\n', i), text.size()) - 1;
     } else if (c == '{' || c == '<' || c == '[') {
-      if (++depth > kMaxDepth) return Failed("{}:{}: more than {} levels of nesting", origin, line, kMaxDepth);
+      if (++depth > kMaxDepth)
+        return Failed("{}:{}: more than {} levels of nesting", origin, line, kMaxDepth);
     } else if (c == '}' || c == '>' || c == ']') {
       --depth;
     }
@@ -61,8 +65,10 @@ Status CheckDepth(std::string_view text, std::string_view origin) {
 
 }  // namespace
 
-Result<MessagePlaces> ParseMessageText(std::string_view text, std::string_view origin, google::protobuf::Message& into) {
-  if (text.size() > static_cast<size_t>(std::numeric_limits<int>::max())) return Failed("{}: the text is too long", origin);
+Result<MessagePlaces> ParseMessageText(std::string_view text, std::string_view origin,
+                                       google::protobuf::Message& into) {
+  if (text.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
+    return Failed("{}: the text is too long", origin);
   TENCH_TRY(CheckDepth(text, origin));
   MessagePlaces places{std::make_unique<google::protobuf::TextFormat::ParseInfoTree>(), {}};
   Collector collector;
@@ -77,7 +83,8 @@ Result<MessagePlaces> ParseMessageText(std::string_view text, std::string_view o
   return places;
 }
 
-int LineOf(const google::protobuf::TextFormat::ParseInfoTree* tree, const google::protobuf::Message& message, const char* name, int index) {
+int LineOf(const google::protobuf::TextFormat::ParseInfoTree* tree,
+           const google::protobuf::Message& message, const char* name, int index) {
   if (tree == nullptr) return 0;
   const auto* field = message.GetDescriptor()->FindFieldByName(name);
   Check(field != nullptr, "the schema has no such field");

@@ -11,13 +11,15 @@ namespace {
 
 // Old files say 1x1x10x20 where new ones say 10x20.
 Shape WithoutLeadingOnes(const Shape& shape) {
-  const auto first = std::find_if(shape.begin(), shape.end(), [](int64_t size) { return size != 1; });
+  const auto first =
+      std::find_if(shape.begin(), shape.end(), [](int64_t size) { return size != 1; });
   return {first, shape.end()};
 }
 
 class Loading {
  public:
-  Loading(const Caffemodel& model, const TypedGraph& graph, const ParameterSink& sink) : graph_(graph), sink_(sink) {
+  Loading(const Caffemodel& model, const TypedGraph& graph, const ParameterSink& sink)
+      : graph_(graph), sink_(sink) {
     for (const CaffeLayer& layer : model.layers()) layers_.emplace(layer.name, &layer);
   }
 
@@ -29,11 +31,12 @@ class Loading {
     }
     const auto index = static_cast<size_t>(place->index);
     if (index >= layer->blobs.size())
-      return Failed("layer '{}' has {} blobs there, but {} is its blob {}", layer->name, layer->blobs.size(), parameter.name, index);
+      return Failed("layer '{}' has {} blobs there, but {} is its blob {}", layer->name,
+                    layer->blobs.size(), parameter.name, index);
     const CaffeBlob& blob = layer->blobs[index];
     if (WithoutLeadingOnes(blob.shape) != WithoutLeadingOnes(parameter.shape)) {
-      return Failed("layer '{}': blob {} is {} there, but {} is {} in '{}'", layer->name, index, ToString(blob.shape), parameter.name,
-                    ToString(parameter.shape), graph_.name);
+      return Failed("layer '{}': blob {} is {} there, but {} is {} in '{}'", layer->name, index,
+                    ToString(blob.shape), parameter.name, ToString(parameter.shape), graph_.name);
     }
     values_.resize(static_cast<size_t>(blob.count()));
     blob.CopyTo(values_);
@@ -61,7 +64,8 @@ class Loading {
   Status DivideByFactor(const CaffeLayer& layer) {
     float factor = 0;
     if (layer.blobs.size() < 3 || layer.blobs[2].count() != 1)
-      return Failed("layer '{}': a BatchNorm has three blobs, the last of them one number", layer.name);
+      return Failed("layer '{}': a BatchNorm has three blobs, the last of them one number",
+                    layer.name);
     layer.blobs[2].CopyTo({&factor, 1});
     const float scale = factor == 0 ? 0 : 1 / factor;
     for (float& value : values_) value *= scale;
@@ -78,10 +82,12 @@ class Loading {
 
 }  // namespace
 
-Result<LoadedWeights> LoadWeights(const Caffemodel& model, const TypedGraph& graph, const CaffeNames& names, const ParameterSink& sink) {
+Result<LoadedWeights> LoadWeights(const Caffemodel& model, const TypedGraph& graph,
+                                  const CaffeNames& names, const ParameterSink& sink) {
   const auto places = TENCH_TRY(BlobPlaces(graph, names));
   Loading loading(model, graph, sink);
-  for (size_t i = 0; i < places.size(); ++i) TENCH_TRY(loading.Take(graph.parameters[i], places[i]));
+  for (size_t i = 0; i < places.size(); ++i)
+    TENCH_TRY(loading.Take(graph.parameters[i], places[i]));
   return loading.Finish();
 }
 

@@ -8,7 +8,9 @@ namespace {
 // ImageNet's pictures have no size of their own; this is the crop of Caffe's reference network.
 constexpr int64_t kCrop = 227;
 
-Rules AlexnetRules(double deviation, double bias) { return CaffeRules(Gaussian(deviation), bias, 0); }
+Rules AlexnetRules(double deviation, double bias) {
+  return CaffeRules(Gaussian(deviation), bias, 0);
+}
 
 std::string Classifier(GraphBuilder& b, std::string top, int64_t width, int64_t classes) {
   top = b.Append("flatten", Flatten{}, {top});

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::array<int64_t, 3> kCodes = {400, 200, 100};
 
-// Fully connected layers of the given widths, a sigmoid after each but the last: the loss holds that one. The target
-// is the input itself.
+// Fully connected layers of the given widths, a sigmoid after each but the last: the loss holds
+// that one. The target is the input itself.
 Graph Reconstruct(std::string name, const Shape& sample, const std::vector<int64_t>& widths) {
   const Rules rules = PlainRules(Xavier());
   GraphBuilder b(std::move(name));

@@ -14,9 +14,12 @@ Rules CaffeRules(const Fill& weight, double bias, double bias_decay) {
   return {.weight = {weight, 1, 1}, .bias = {Constant(bias), 2, bias_decay}};
 }
 
-Rules PlainRules(const Fill& weight) { return {.weight = {weight, 1, 1}, .bias = {Constant(0), 1, 1}}; }
+Rules PlainRules(const Fill& weight) {
+  return {.weight = {weight, 1, 1}, .bias = {Constant(0), 1, 1}};
+}
 
-Convolution Conv(int64_t out_channels, int64_t kernel, int64_t stride, int64_t pad, int64_t groups) {
+Convolution Conv(int64_t out_channels, int64_t kernel, int64_t stride, int64_t pad,
+                 int64_t groups) {
   Convolution conv;
   conv.out_channels = out_channels;
   conv.kernel = {kernel, kernel};
@@ -39,8 +42,12 @@ static Pooling Pool(PoolMode mode, int64_t kernel, int64_t stride, int64_t pad, 
 Pooling MaxPool(int64_t kernel, int64_t stride, int64_t pad) {
   return Pool(PoolMode::kMax, kernel, stride, pad, false);
 }
-Pooling CaffeMaxPool(int64_t kernel, int64_t stride) { return Pool(PoolMode::kMax, kernel, stride, 0, true); }
-Pooling AvgPool(int64_t kernel, int64_t stride) { return Pool(PoolMode::kAvg, kernel, stride, 0, false); }
+Pooling CaffeMaxPool(int64_t kernel, int64_t stride) {
+  return Pool(PoolMode::kMax, kernel, stride, 0, true);
+}
+Pooling AvgPool(int64_t kernel, int64_t stride) {
+  return Pool(PoolMode::kAvg, kernel, stride, 0, false);
+}
 
 Pooling GlobalAvgPool() {
   Pooling pool;
@@ -51,7 +58,9 @@ Pooling GlobalAvgPool() {
 
 void AppendImages(GraphBuilder& builder, const Shape& image, int64_t classes) {
   builder.Append("data", Input{InputRole::kData, image, Gaussian(1)}, {});
-  builder.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, static_cast<double>(classes)}}, {});
+  builder.Append(
+      "label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, static_cast<double>(classes)}},
+      {});
 }
 
 Shape ImageShape(const InputSpec& spec) { return {spec.channels, spec.height, spec.width}; }
@@ -64,13 +73,13 @@ std::string ConvRelu(GraphBuilder& builder, const std::string& name, const std::
   return builder.Append(relu_name, Relu{}, {name});
 }
 
-std::string FcRelu(GraphBuilder& builder, const std::string& name, const std::string& relu_name, int64_t features,
-                   const std::string& input, const Rules& rules) {
+std::string FcRelu(GraphBuilder& builder, const std::string& name, const std::string& relu_name,
+                   int64_t features, const std::string& input, const Rules& rules) {
   return builder.Append(relu_name, Relu{}, {Fc(builder, name, features, input, rules)});
 }
 
-std::string Fc(GraphBuilder& builder, const std::string& name, int64_t features, const std::string& input,
-               const Rules& rules) {
+std::string Fc(GraphBuilder& builder, const std::string& name, int64_t features,
+               const std::string& input, const Rules& rules) {
   FullyConnected fc;
   fc.out_features = features;
   return builder.Append(name, fc, {input}, rules.weight, rules.bias);

@@ -16,7 +16,8 @@ struct Inception {
   int64_t conv1, reduce3, conv3, reduce5, conv5, pool;
 };
 
-std::string AppendConv(GraphBuilder& b, const std::string& name, const Convolution& conv, const std::string& input) {
+std::string AppendConv(GraphBuilder& b, const std::string& name, const Convolution& conv,
+                       const std::string& input) {
   return ConvRelu(b, name, name + "_relu", conv, input, ConvRules());
 }
 
@@ -32,7 +33,8 @@ std::string AppendInception(GraphBuilder& b, const Inception& m, const std::stri
   return b.Append(prefix + "output", Concat{}, {one, three, five, pool});
 }
 
-void AppendAuxiliaryHead(GraphBuilder& b, const std::string& name, const std::string& input, int64_t classes) {
+void AppendAuxiliaryHead(GraphBuilder& b, const std::string& name, const std::string& input,
+                         int64_t classes) {
   const std::string prefix = name + "/";
   std::string top = b.Append(prefix + "pool", AvgPool(5, 3), {input});
   top = AppendConv(b, prefix + "conv", Conv(128, 1), top);
@@ -43,7 +45,8 @@ void AppendAuxiliaryHead(GraphBuilder& b, const std::string& name, const std::st
   b.Append(prefix + "loss", SoftmaxCrossEntropy{kAuxiliaryWeight, true}, {top, "label"});
 }
 
-// ImageNet: 224 pixels down to 28. Small images keep their size: the stem has stride one and no pools.
+// ImageNet: 224 pixels down to 28. Small images keep their size: the stem has stride one and no
+// pools.
 std::string AppendInceptionStem(GraphBuilder& b, bool small) {
   std::string top = small ? AppendConv(b, "conv1/3x3", Conv(64, 3, 1, 1), "data")
                           : AppendConv(b, "conv1/7x7", Conv(64, 7, 2, 3), "data");

@@ -5,7 +5,7 @@
 namespace tench {
 
 Graph BuildLstm(const InputSpec& spec) {
-  constexpr int64_t kWidth = 128;   // of a word's vector and of the LSTM's state
+  constexpr int64_t kWidth = 128;  // of a word's vector and of the LSTM's state
   auto integers = [](int64_t low, int64_t high) {
     return Fill{FillKind::kInteger, static_cast<double>(low), static_cast<double>(high)};
   };
@@ -15,7 +15,8 @@ Graph BuildLstm(const InputSpec& spec) {
   b.Append("tokens", Input{InputRole::kTokens, {spec.length}, integers(0, spec.vocabulary)}, {});
   b.Append("lengths", Input{InputRole::kLengths, {}, integers(1, spec.length + 1)}, {});
   b.Append("label", Input{InputRole::kLabel, {}, integers(0, spec.classes)}, {});
-  std::string top = b.Append("embedding", Embedding{spec.vocabulary, kWidth}, {"tokens"}, {Uniform(0, 0.01), 1, 1});
+  std::string top = b.Append("embedding", Embedding{spec.vocabulary, kWidth}, {"tokens"},
+                             {Uniform(0, 0.01), 1, 1});
   top = b.Append("lstm", Lstm{kWidth}, {top}, lstm_rules.weight, lstm_rules.bias);
   top = b.Append("mean", MeanOverTime{}, {top, "lengths"});
   top = Fc(b, "fc", spec.classes, top, PlainRules(Gaussian(0.01)));

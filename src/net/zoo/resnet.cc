@@ -19,7 +19,7 @@ constexpr std::array<Depth, 5> kDepths = {{
     {101, true, {3, 4, 23, 3}},
     {152, true, {3, 8, 36, 3}},
 }};
-constexpr int64_t kExpansion = 4;   // output channels of a bottleneck block over its inner ones
+constexpr int64_t kExpansion = 4;  // output channels of a bottleneck block over its inner ones
 
 const Depth& FindDepth(int layers) {
   for (const Depth& depth : kDepths) {
@@ -29,9 +29,9 @@ const Depth& FindDepth(int layers) {
   return kDepths[0];
 }
 
-std::string ConvBn(GraphBuilder& b, const std::string& conv_name, const std::string& bn_name, Convolution conv,
-                   const std::string& input) {
-  conv.bias = false;   // batch norm would subtract it again
+std::string ConvBn(GraphBuilder& b, const std::string& conv_name, const std::string& bn_name,
+                   Convolution conv, const std::string& input) {
+  conv.bias = false;  // batch norm would subtract it again
   b.Append(conv_name, conv, {input}, {MsraFanOut(), 1, 1});
   return b.Append(bn_name, BatchNorm{}, {conv_name}, {Constant(1), 1, 1}, {Constant(0), 1, 1});
 }
@@ -39,15 +39,16 @@ std::string ConvBn(GraphBuilder& b, const std::string& conv_name, const std::str
 struct Block {
   std::string prefix;
   bool bottleneck;
-  int64_t width;       // channels of the 3×3 convolution
+  int64_t width;  // channels of the 3×3 convolution
   int64_t stride;
-  bool projection;     // the shortcut changes shape
+  bool projection;  // the shortcut changes shape
 };
 
 std::string AppendResidual(GraphBuilder& b, const Block& block, const std::string& input) {
   const std::string& p = block.prefix;
   auto conv_bn_relu = [&](int i, const Convolution& conv, const std::string& bottom) {
-    const std::string bn = ConvBn(b, fmt::format("{}conv{}", p, i), fmt::format("{}bn{}", p, i), conv, bottom);
+    const std::string bn =
+        ConvBn(b, fmt::format("{}conv{}", p, i), fmt::format("{}bn{}", p, i), conv, bottom);
     return b.Append(fmt::format("{}relu{}", p, i), Relu{}, {bn});
   };
   if (!block.bottleneck) {
@@ -65,14 +66,16 @@ std::string AppendBlock(GraphBuilder& b, const Block& block, const std::string& 
   std::string shortcut = input;
   if (block.projection) {
     const int64_t out_channels = block.bottleneck ? block.width * kExpansion : block.width;
-    shortcut = ConvBn(b, p + "shortcut", p + "shortcut_bn", Conv(out_channels, 1, block.stride), input);
+    shortcut =
+        ConvBn(b, p + "shortcut", p + "shortcut_bn", Conv(out_channels, 1, block.stride), input);
   }
   b.Append(p + "add", Add{}, {residual, shortcut});
   return b.Append(p + "relu", Relu{}, {p + "add"});
 }
 
 std::string AppendResidualStem(GraphBuilder& b, bool small) {
-  const std::string bn = ConvBn(b, "conv1", "bn1", small ? Conv(64, 3, 1, 1) : Conv(64, 7, 2, 3), "data");
+  const std::string bn =
+      ConvBn(b, "conv1", "bn1", small ? Conv(64, 3, 1, 1) : Conv(64, 7, 2, 3), "data");
   const std::string relu = b.Append("relu1", Relu{}, {bn});
   return small ? relu : b.Append("pool1", MaxPool(3, 2, 1), {relu});
 }

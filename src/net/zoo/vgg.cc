@@ -24,7 +24,8 @@ Graph BuildVgg(const InputSpec& spec, int depth) {
   for (size_t block = 0; block < kWidths.size(); ++block) {
     for (int i = 1; i <= convs[block]; ++i) {
       const std::string suffix = fmt::format("{}_{}", block + 1, i);
-      top = ConvRelu(b, "conv" + suffix, "relu" + suffix, Conv(kWidths[block], 3, 1, 1), top, rules);
+      top =
+          ConvRelu(b, "conv" + suffix, "relu" + suffix, Conv(kWidths[block], 3, 1, 1), top, rules);
     }
     top = b.Append(fmt::format("pool{}", block + 1), MaxPool(2, 2), {top});
   }

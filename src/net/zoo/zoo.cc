@@ -36,22 +36,25 @@ std::vector<ZooEntry> MakeTable() {
     table.push_back(Row(std::move(name), std::move(help), data, std::move(family)));
   };
   add("lenet", "LeNet of Caffe's MNIST example, after LeCun et al. 1998", small_images, BuildLenet);
-  add("alexnet", "AlexNet, Krizhevsky et al. 2012, as Caffe's reference network (two groups, LRN)", photos,
-      BuildAlexnet);
-  add("googlenet", "GoogLeNet, Szegedy et al. 2015, as Caffe's reference network with both auxiliary heads", photos,
-      BuildGooglenet);
+  add("alexnet", "AlexNet, Krizhevsky et al. 2012, as Caffe's reference network (two groups, LRN)",
+      photos, BuildAlexnet);
+  add("googlenet",
+      "GoogLeNet, Szegedy et al. 2015, as Caffe's reference network with both auxiliary heads",
+      photos, BuildGooglenet);
   for (const int depth : {16, 19}) {
-    add(fmt::format("vgg{}", depth), fmt::format("VGG of {} layers, Simonyan and Zisserman 2015", depth), photos,
+    add(fmt::format("vgg{}", depth),
+        fmt::format("VGG of {} layers, Simonyan and Zisserman 2015", depth), photos,
         [depth](const InputSpec& spec) { return BuildVgg(spec, depth); });
   }
   for (const int depth : {18, 34, 50, 101, 152}) {
     add(fmt::format("resnet{}", depth),
-        fmt::format("ResNet of {} layers, He et al. 2016, stride on the 3x3 convolution", depth), photos,
-        [depth](const InputSpec& spec) { return BuildResnet(spec, depth); });
+        fmt::format("ResNet of {} layers, He et al. 2016, stride on the 3x3 convolution", depth),
+        photos, [depth](const InputSpec& spec) { return BuildResnet(spec, depth); });
   }
-  add("lstm", "Embedding, one LSTM, mean over time; the IMDB reviews of Maas et al. 2011", reviews, BuildLstm);
-  add("autoencoder", "784-400-200-100 and back, sigmoid, after Hinton and Salakhutdinov 2006", digits,
-      BuildAutoencoder);
+  add("lstm", "Embedding, one LSTM, mean over time; the IMDB reviews of Maas et al. 2011", reviews,
+      BuildLstm);
+  add("autoencoder", "784-400-200-100 and back, sigmoid, after Hinton and Salakhutdinov 2006",
+      digits, BuildAutoencoder);
   for (const int stage : {1, 2, 3}) {
     add(fmt::format("autoencoder-stage{}", stage),
         fmt::format("Layer {} of the autoencoder's layer-wise training", stage), digits,

@@ -25,7 +25,9 @@ InputSpec Spec(const std::string& data) {
   return spec;
 }
 
-Graph Network(const std::string& name, const std::string& data) { return *(*FindNetwork(name))->build(Spec(data)); }
+Graph Network(const std::string& name, const std::string& data) {
+  return *(*FindNetwork(name))->build(Spec(data));
+}
 
 TypedGraph Typed(const std::string& name, const std::string& data, int64_t batch = 1) {
   return *Infer(Network(name, data), batch);
@@ -66,21 +68,25 @@ TEST(ZooTest, HasThePublishedNumberOfParameters) {
       {{"resnet152", "cifar10"}, 58'156'618},
       {{"mlp", "mnist"}, 669'706},
       {{"lstm", "imdb"}, 20'000 * 128 + 4 * 128 * (128 + 128 + 1) + 128 * 2 + 2},
-      {{"autoencoder", "mnist"}, 2 * (784 * 400 + 400 * 200 + 200 * 100) + 400 + 200 + 100 + 200 + 400 + 784},
+      {{"autoencoder", "mnist"},
+       2 * (784 * 400 + 400 * 200 + 200 * 100) + 400 + 200 + 100 + 200 + 400 + 784},
       {{"autoencoder-stage1", "mnist"}, 2 * 784 * 400 + 400 + 784},
       {{"autoencoder-stage2", "mnist"}, 2 * 400 * 200 + 200 + 400},
       {{"autoencoder-stage3", "mnist"}, 2 * 200 * 100 + 100 + 200},
   };
   for (const auto& [key, parameters] : published) {
-    EXPECT_EQ(TotalCost(Typed(key.first, key.second)).parameters, parameters) << key.first << " " << key.second;
+    EXPECT_EQ(TotalCost(Typed(key.first, key.second)).parameters, parameters)
+        << key.first << " " << key.second;
   }
 }
 
-// Publications count multiply-adds of convolutions and fully connected layers; 3 % leaves room for the other ops.
+// Publications count multiply-adds of convolutions and fully connected layers; 3 % leaves room for
+// the other ops.
 TEST(ZooTest, ForwardFlopsAreNearThePublishedMultiplyAdds) {
   const std::map<std::string, double> giga_multiply_adds = {
-      {"alexnet", 0.724}, {"googlenet", 1.583}, {"vgg16", 15.47},  {"vgg19", 19.63},    {"resnet18", 1.814},
-      {"resnet34", 3.664}, {"resnet50", 4.089}, {"resnet101", 7.80}, {"resnet152", 11.51},
+      {"alexnet", 0.724},  {"googlenet", 1.583}, {"vgg16", 15.47},
+      {"vgg19", 19.63},    {"resnet18", 1.814},  {"resnet34", 3.664},
+      {"resnet50", 4.089}, {"resnet101", 7.80},  {"resnet152", 11.51},
   };
   for (const auto& [name, expected] : giga_multiply_adds) {
     const TypedGraph graph = *Infer(InferenceGraph(Network(name, "imagenet")), 1);
@@ -116,7 +122,8 @@ TEST(ZooTest, NamesInputsAndLossesAlike) {
     for (const Layer& layer : graph.layers) {
       const bool input = std::holds_alternative<Input>(layer.op);
       EXPECT_EQ(input, input_names.contains(layer.name)) << layer.name;
-      EXPECT_TRUE(!IsLoss(layer.op) || layer.name == "loss" || layer.name.ends_with("/loss")) << layer.name;
+      EXPECT_TRUE(!IsLoss(layer.op) || layer.name == "loss" || layer.name.ends_with("/loss"))
+          << layer.name;
     }
   }
 }
@@ -144,8 +151,10 @@ TEST(ZooTest, RefusesDataThatItHasNoFormForAndNamesThoseThatFit) {
 }
 
 TEST(ZooTest, RefusesUnknownNamesWithTheNearest) {
-  EXPECT_THAT(FindNetwork("lennet").error().message, HasSubstr("unknown network 'lennet'; did you mean 'lenet'?"));
-  EXPECT_THAT(FindNetwork("no such thing at all").error().message, HasSubstr("known are lenet, alexnet"));
+  EXPECT_THAT(FindNetwork("lennet").error().message,
+              HasSubstr("unknown network 'lennet'; did you mean 'lenet'?"));
+  EXPECT_THAT(FindNetwork("no such thing at all").error().message,
+              HasSubstr("known are lenet, alexnet"));
   EXPECT_EQ((*FindNetwork("resnet50"))->name, "resnet50");
 }
 
@@ -163,12 +172,13 @@ TEST(ZooTest, AlexnetTakesItsOwnCropAndTheSmallFormTheImagesOwnSize) {
 TEST(ZooTest, AlexnetBeginsAndLearnsAsCaffesReference) {
   const Graph graph = Network("alexnet", "imagenet");
   const std::map<std::string, std::pair<double, double>> deviation_and_bias = {
-      {"conv1", {0.01, 0}}, {"conv2", {0.01, 0.1}}, {"conv3", {0.01, 0}},  {"conv4", {0.01, 0.1}},
-      {"conv5", {0.01, 0.1}}, {"fc6", {0.005, 0.1}}, {"fc7", {0.005, 0.1}}, {"fc8", {0.01, 0}},
+      {"conv1", {0.01, 0}},   {"conv2", {0.01, 0.1}}, {"conv3", {0.01, 0}},  {"conv4", {0.01, 0.1}},
+      {"conv5", {0.01, 0.1}}, {"fc6", {0.005, 0.1}},  {"fc7", {0.005, 0.1}}, {"fc8", {0.01, 0}},
   };
   for (const auto& [name, expected] : deviation_and_bias) {
     const Layer& layer = FindLayer(graph, name);
-    EXPECT_EQ(layer.weight, (ParameterRule{{FillKind::kGaussian, 0, expected.first}, 1, 1})) << name;
+    EXPECT_EQ(layer.weight, (ParameterRule{{FillKind::kGaussian, 0, expected.first}, 1, 1}))
+        << name;
     EXPECT_EQ(layer.bias, (ParameterRule{{FillKind::kConstant, expected.second, 0}, 2, 0})) << name;
   }
 }
@@ -178,7 +188,8 @@ TEST(ZooTest, LenetBiasesLearnTwiceAsFastAndDecay) {
     const bool bias = parameter.name.ends_with(".bias");
     EXPECT_EQ(parameter.lr_mult, bias ? 2 : 1) << parameter.name;
     EXPECT_EQ(parameter.decay_mult, 1) << parameter.name;
-    EXPECT_EQ(parameter.fill.kind, bias ? FillKind::kConstant : FillKind::kUniform) << parameter.name;
+    EXPECT_EQ(parameter.fill.kind, bias ? FillKind::kConstant : FillKind::kUniform)
+        << parameter.name;
   }
 }
 
@@ -203,7 +214,8 @@ TEST(ZooTest, GooglenetHasTwoAuxiliaryHeadsWhichInferenceCuts) {
     }
     EXPECT_FALSE(std::get<SoftmaxCrossEntropy>(FindLayer(graph, "loss").op).auxiliary);
     for (const Layer& layer : InferenceGraph(graph).layers) {
-      EXPECT_FALSE(layer.name.starts_with("loss1/") || layer.name.starts_with("loss2/")) << layer.name;
+      EXPECT_FALSE(layer.name.starts_with("loss1/") || layer.name.starts_with("loss2/"))
+          << layer.name;
     }
     const TypedGraph typed = *Infer(graph, 1);
     EXPECT_EQ(OutputShape(typed, "loss1/pool"), (Shape{1, 512, 4, 4})) << data;
@@ -232,7 +244,8 @@ TEST(ZooTest, ResnetBottlenecksCarryTheirStrideOnTheThreeByThree) {
   const Graph graph = Network("resnet50", "imagenet");
   EXPECT_EQ(std::get<Convolution>(FindLayer(graph, "stage2/block1/conv1").op).stride, (Hw{1, 1}));
   EXPECT_EQ(std::get<Convolution>(FindLayer(graph, "stage2/block1/conv2").op).stride, (Hw{2, 2}));
-  EXPECT_EQ(std::get<Convolution>(FindLayer(graph, "stage2/block1/shortcut").op).stride, (Hw{2, 2}));
+  EXPECT_EQ(std::get<Convolution>(FindLayer(graph, "stage2/block1/shortcut").op).stride,
+            (Hw{2, 2}));
   EXPECT_EQ(std::get<Convolution>(FindLayer(graph, "stage2/block2/conv2").op).stride, (Hw{1, 1}));
 }
 
@@ -240,8 +253,10 @@ TEST(ZooTest, LstmFollowsTheSequenceLength) {
   InputSpec spec = Spec("imdb");
   spec.length = 37;
   const Graph graph = *(*FindNetwork("lstm"))->build(spec);
-  EXPECT_EQ(std::get<Input>(FindLayer(graph, "tokens").op).fill, (Fill{FillKind::kInteger, 0, 20000}));
-  EXPECT_EQ(std::get<Input>(FindLayer(graph, "lengths").op).fill, (Fill{FillKind::kInteger, 1, 38}));
+  EXPECT_EQ(std::get<Input>(FindLayer(graph, "tokens").op).fill,
+            (Fill{FillKind::kInteger, 0, 20000}));
+  EXPECT_EQ(std::get<Input>(FindLayer(graph, "lengths").op).fill,
+            (Fill{FillKind::kInteger, 1, 38}));
   const TypedGraph typed = *Infer(graph, 3);
   EXPECT_EQ(OutputShape(typed, "tokens"), (Shape{3, 37}));
   EXPECT_EQ(OutputShape(typed, "lstm"), (Shape{3, 37, 128}));
@@ -259,10 +274,13 @@ TEST(ZooTest, AutoencoderReconstructsItsOwnInput) {
 }
 
 TEST(ZooTest, LabelsCoverTheClassesOfTheDataSet) {
-  for (const auto& [name, data, classes] : std::vector<std::tuple<std::string, std::string, double>>{
+  for (const auto& [name, data, classes] :
+       std::vector<std::tuple<std::string, std::string, double>>{
            {"lenet", "mnist", 10}, {"alexnet", "imagenet", 1000}, {"lstm", "imdb", 2}}) {
     const Graph graph = Network(name, data);
-    EXPECT_EQ(std::get<Input>(FindLayer(graph, "label").op).fill, (Fill{FillKind::kInteger, 0, classes})) << name;
+    EXPECT_EQ(std::get<Input>(FindLayer(graph, "label").op).fill,
+              (Fill{FillKind::kInteger, 0, classes}))
+        << name;
   }
 }
 

@@ -7,10 +7,11 @@
 namespace tench {
 namespace {
 
-// Distinct for readers who do not see all colours, and legible on white as on near-black. Our engine has the first, the
-// plain loops the last.
-constexpr std::array<const char*, 9> kPalette = {"#0e9384", "#e4572e", "#3b7dd8", "#a855c7", "#d9a400",
-                                                 "#c2456f", "#5f8f1f", "#8a6d4b", "#2aa7c9"};
+// Distinct for readers who do not see all colours, and legible on white as on near-black. Our
+// engine has the first, the plain loops the last.
+constexpr std::array<const char*, 9> kPalette = {"#0e9384", "#e4572e", "#3b7dd8",
+                                                 "#a855c7", "#d9a400", "#c2456f",
+                                                 "#5f8f1f", "#8a6d4b", "#2aa7c9"};
 constexpr const char* kReferenceColour = "#8b959a";
 
 }  // namespace
@@ -19,36 +20,39 @@ Json ChartTheme(bool dark) {
   const char* ink = dark ? "#dfe6e4" : "#1d2629";
   const char* soft = dark ? "#93a29f" : "#5c6b72";
   const char* line = dark ? "#2f3a3e" : "#e3e8e6";
-  const Json axis = {{"labelColor", soft}, {"titleColor", soft},  {"gridColor", line},   {"domainColor", line},
-                     {"tickColor", line},  {"labelFontSize", 12}, {"titleFontSize", 12}, {"titleFontWeight", 500},
-                     {"labelLimit", 220},  {"titlePadding", 10}};
-  return {{"background", "transparent"},
-          {"font", "Inter, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif"},
-          {"axis", axis},
-          {"view", {{"stroke", nullptr}}},
-          {"title",
-           {{"color", ink},
-            {"subtitleColor", soft},
-            {"fontSize", 14},
-            {"fontWeight", 600},
-            {"anchor", "start"},
-            {"offset", 14},
-            {"subtitleFontSize", 12}}},
-          {"header", {{"labelColor", ink}, {"titleColor", ink}, {"labelFontSize", 13}, {"labelFontWeight", 600}}},
-          {"legend",
-           {{"labelColor", ink},
-            {"titleColor", soft},
-            {"labelFontSize", 12},
-            {"titleFontSize", 12},
-            {"orient", "bottom"},
-            {"direction", "horizontal"},
-            {"columns", 4},
-            {"symbolStrokeWidth", 2},
-            {"labelLimit", 260}}},
-          {"text", {{"color", ink}}},
-          {"rule", {{"color", soft}}},
-          {"line", {{"strokeWidth", 2}}},
-          {"point", {{"size", 50}}}};
+  const Json axis = {{"labelColor", soft},  {"titleColor", soft},     {"gridColor", line},
+                     {"domainColor", line}, {"tickColor", line},      {"labelFontSize", 12},
+                     {"titleFontSize", 12}, {"titleFontWeight", 500}, {"labelLimit", 220},
+                     {"titlePadding", 10}};
+  return {
+      {"background", "transparent"},
+      {"font", "Inter, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif"},
+      {"axis", axis},
+      {"view", {{"stroke", nullptr}}},
+      {"title",
+       {{"color", ink},
+        {"subtitleColor", soft},
+        {"fontSize", 14},
+        {"fontWeight", 600},
+        {"anchor", "start"},
+        {"offset", 14},
+        {"subtitleFontSize", 12}}},
+      {"header",
+       {{"labelColor", ink}, {"titleColor", ink}, {"labelFontSize", 13}, {"labelFontWeight", 600}}},
+      {"legend",
+       {{"labelColor", ink},
+        {"titleColor", soft},
+        {"labelFontSize", 12},
+        {"titleFontSize", 12},
+        {"orient", "bottom"},
+        {"direction", "horizontal"},
+        {"columns", 4},
+        {"symbolStrokeWidth", 2},
+        {"labelLimit", 260}}},
+      {"text", {{"color", ink}}},
+      {"rule", {{"color", soft}}},
+      {"line", {{"strokeWidth", 2}}},
+      {"point", {{"size", 50}}}};
 }
 
 Json FigureSpec(const Chart& chart, const ChartChoice& choice, bool dark) {
@@ -85,14 +89,16 @@ Json SeriesColour(const ReportData& data, bool legend) {
   for (const std::string& series : data.series) {
     if (!drawn.contains(series)) continue;
     domain.push_back(series);
-    range.push_back(series.starts_with("reference") ? kReferenceColour : kPalette[next++ % kPalette.size()]);
+    range.push_back(series.starts_with("reference") ? kReferenceColour
+                                                    : kPalette[next++ % kPalette.size()]);
   }
   return {
       {"field", "series"},
       {"type", "nominal"},
       {"title", nullptr},
       {"scale", {{"domain", std::move(domain)}, {"range", std::move(range)}}},
-      {"legend", legend ? Json{{"symbolType", "circle"}, {"symbolOpacity", 1}, {"symbolSize", 90}} : Json(nullptr)}};
+      {"legend", legend ? Json{{"symbolType", "circle"}, {"symbolOpacity", 1}, {"symbolSize", 90}}
+                        : Json(nullptr)}};
 }
 
 Json Tooltip(std::initializer_list<std::array<std::string, 3>> fields) {
@@ -105,7 +111,8 @@ Json Tooltip(std::initializer_list<std::array<std::string, 3>> fields) {
   return tooltip;
 }
 
-Json LogAxis(const std::string& field, const std::string& title, const std::vector<int64_t>& ticks) {
+Json LogAxis(const std::string& field, const std::string& title,
+             const std::vector<int64_t>& ticks) {
   Json axis = {{"grid", true}};
   if (!ticks.empty()) axis["values"] = ticks;
   return {{"field", field},
@@ -115,7 +122,9 @@ Json LogAxis(const std::string& field, const std::string& title, const std::vect
           {"axis", std::move(axis)}};
 }
 
-std::string GroupFilter(Grouping grouping) { return fmt::format("datum.{} === group", ColumnOf(grouping)); }
+std::string GroupFilter(Grouping grouping) {
+  return fmt::format("datum.{} === group", ColumnOf(grouping));
+}
 
 std::vector<ChartChoice> GroupChoices(const ReportData& data, Grouping grouping, size_t least,
                                       const std::function<std::string(const ReportCell&)>& wanted) {
@@ -129,7 +138,9 @@ std::vector<ChartChoice> GroupChoices(const ReportData& data, Grouping grouping,
   std::vector<ChartChoice> choices;
   for (const auto& [key, distinct] : values) {
     if (distinct.size() < least) continue;
-    choices.push_back({data.group_titles[grouping][static_cast<size_t>(key.second)], "", {{"group", key.second}}});
+    choices.push_back({data.group_titles[grouping][static_cast<size_t>(key.second)],
+                       "",
+                       {{"group", key.second}}});
   }
   return choices;
 }

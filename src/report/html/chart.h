@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A chart: one Vega-Lite specification whose data is named, not held, and the choices that a reader has. The page and
-// the renderer of paper figures draw the very same specification: only the choice's parameters, the title, the colours
-// of the surroundings (light or dark) and the width differ. Pure.
+// A chart: one Vega-Lite specification whose data is named, not held, and the choices that a reader
+// has. The page and the renderer of paper figures draw the very same specification: only the
+// choice's parameters, the title, the colours of the surroundings (light or dark) and the width
+// differ. Pure.
 
 #include <map>
 #include <string>
@@ -45,13 +46,17 @@ Json FigureSpec(const Chart& chart, const ChartChoice& choice, bool dark);
 Json ChartTheme(bool dark);
 
 // Building blocks that charts share.
-Json SpecFrame(std::string_view data_name, Json transform);              // schema, data, parameter "group", transforms
-Json SeriesColour(const ReportData& data, bool legend = true);           // the encoding of field "series"
-Json Tooltip(std::initializer_list<std::array<std::string, 3>> fields);  // field, title, d3 format or ""
-Json LogAxis(const std::string& field, const std::string& title, const std::vector<int64_t>& ticks = {});
+Json SpecFrame(std::string_view data_name,
+               Json transform);  // schema, data, parameter "group", transforms
+Json SeriesColour(const ReportData& data, bool legend = true);  // the encoding of field "series"
+Json Tooltip(
+    std::initializer_list<std::array<std::string, 3>> fields);  // field, title, d3 format or ""
+Json LogAxis(const std::string& field, const std::string& title,
+             const std::vector<int64_t>& ticks = {});
 std::string GroupFilter(Grouping grouping);  // "datum.in_batches === group"
 
-// Choices for the groups that `wanted` counts at least `least` different values for among ranked cells.
+// Choices for the groups that `wanted` counts at least `least` different values for among ranked
+// cells.
 std::vector<ChartChoice> GroupChoices(const ReportData& data, Grouping grouping, size_t least,
                                       const std::function<std::string(const ReportCell&)>& wanted);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a batch size buys: time per image and images per second, one line per worker; and peak memory.
+// What a batch size buys: time per image and images per second, one line per worker; and peak
+// memory.
 #include <set>
 
 #include "report/html/charts.h"
@@ -19,29 +20,37 @@ std::string RankedBatch(const ReportCell& cell) {
 
 // A clicked worker of the legend stays, the others fade.
 Json LegendSelection() {
-  return {{"name", "shown"}, {"select", {{"type", "point"}, {"fields", Json::array({"series"})}}}, {"bind", "legend"}};
+  return {{"name", "shown"},
+          {"select", {{"type", "point"}, {"fields", Json::array({"series"})}}},
+          {"bind", "legend"}};
 }
 
 Json Faded(double otherwise) {
   return {{"condition", {{"param", "shown"}, {"value", otherwise}}}, {"value", otherwise * 0.12}};
 }
 
-Json LinesSpec(const ReportData& data, const std::string& value, const std::string& low, const std::string& high,
-               const std::string& title) {
-  const std::string filter = GroupFilter(kGroupBatches) + " && datum.rank !== null && datum.outcome === 'ok'";
-  Json spec = SpecFrame("cells", Json::array({{{"filter", filter}},
-                                              {{"calculate", "datum.image_ns / 1e6"}, {"as", "image_ms"}},
-                                              {{"calculate", "datum.low / 1e6"}, {"as", "low_ms"}},
-                                              {{"calculate", "datum.high / 1e6"}, {"as", "high_ms"}},
-                                              {{"calculate", "1e9 / datum.high"}, {"as", "rate_low"}},
-                                              {{"calculate", "1e9 / datum.low"}, {"as", "rate_high"}}}));
+Json LinesSpec(const ReportData& data, const std::string& value, const std::string& low,
+               const std::string& high, const std::string& title) {
+  const std::string filter =
+      GroupFilter(kGroupBatches) + " && datum.rank !== null && datum.outcome === 'ok'";
+  Json spec =
+      SpecFrame("cells", Json::array({{{"filter", filter}},
+                                      {{"calculate", "datum.image_ns / 1e6"}, {"as", "image_ms"}},
+                                      {{"calculate", "datum.low / 1e6"}, {"as", "low_ms"}},
+                                      {{"calculate", "datum.high / 1e6"}, {"as", "high_ms"}},
+                                      {{"calculate", "1e9 / datum.high"}, {"as", "rate_low"}},
+                                      {{"calculate", "1e9 / datum.low"}, {"as", "rate_high"}}}));
   const Json x = LogAxis("batch", "batch size", Batches(data));
   Json y = LogAxis(value, title);
-  Json y_low = {{"field", low}, {"type", "quantitative"}, {"scale", {{"type", "log"}}}, {"title", title}};
-  Json band = {
-      {"mark", {{"type", "area"}, {"tooltip", false}}},
-      {"encoding",
-       {{"x", x}, {"y", y_low}, {"y2", {{"field", high}}}, {"color", SeriesColour(data)}, {"opacity", Faded(0.14)}}}};
+  Json y_low = {
+      {"field", low}, {"type", "quantitative"}, {"scale", {{"type", "log"}}}, {"title", title}};
+  Json band = {{"mark", {{"type", "area"}, {"tooltip", false}}},
+               {"encoding",
+                {{"x", x},
+                 {"y", y_low},
+                 {"y2", {{"field", high}}},
+                 {"color", SeriesColour(data)},
+                 {"opacity", Faded(0.14)}}}};
   Json lines = {{"params", Json::array({LegendSelection()})},
                 {"mark", {{"type", "line"}, {"point", {{"size", 55}, {"filled", true}}}}},
                 {"encoding",
@@ -54,10 +63,13 @@ Json LinesSpec(const ReportData& data, const std::string& value, const std::stri
                                        {"image_ms", "ms per image", ".4~g"},
                                        {"images_per_s", "images/s", ",.4~g"},
                                        {"ratio", "× fastest", ".3~g"}})}}}};
-  Json bars = {
-      {"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
-      {"encoding",
-       {{"x", x}, {"y", y_low}, {"y2", {{"field", high}}}, {"color", SeriesColour(data)}, {"opacity", Faded(0.8)}}}};
+  Json bars = {{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
+               {"encoding",
+                {{"x", x},
+                 {"y", y_low},
+                 {"y2", {{"field", high}}},
+                 {"color", SeriesColour(data)},
+                 {"opacity", Faded(0.8)}}}};
   spec["layer"] = Json::array({band, bars, lines});
   return spec;
 }
@@ -68,53 +80,62 @@ void AddBatchCharts(const ReportData& data, ChartSet& set) {
   const std::vector<ChartChoice> choices = GroupChoices(data, kGroupBatches, 2, RankedBatch);
   if (choices.empty()) return;
   const std::string caption =
-      "Both axes are logarithmic. Points are medians over the rounds, whiskers and bands 95 % intervals. Click a "
+      "Both axes are logarithmic. Points are medians over the rounds, whiskers and bands 95 % "
+      "intervals. Click a "
       "worker "
       "in the legend to single it out.";
   set.charts.push_back({"time-by-batch", "batch", "Time per image", "Less is better. " + caption,
-                        LinesSpec(data, "image_ms", "low_ms", "high_ms", "milliseconds per image"), choices});
-  set.charts.push_back({"rate-by-batch", "batch", "Images per second", "More is better. " + caption,
-                        LinesSpec(data, "images_per_s", "rate_low", "rate_high", "images per second"), choices});
+                        LinesSpec(data, "image_ms", "low_ms", "high_ms", "milliseconds per image"),
+                        choices});
+  set.charts.push_back(
+      {"rate-by-batch", "batch", "Images per second", "More is better. " + caption,
+       LinesSpec(data, "images_per_s", "rate_low", "rate_high", "images per second"), choices});
 }
 
 void AddPeakMemoryChart(const ReportData& data, ChartSet& set) {
   const auto has_memory = [](const ReportCell& cell) {
-    const bool shown = cell.row.outcome == Outcome::kOutOfMemory || (cell.ranked() && cell.row.peak_rss_bytes);
+    const bool shown =
+        cell.row.outcome == Outcome::kOutOfMemory || (cell.ranked() && cell.row.peak_rss_bytes);
     return shown ? std::to_string(cell.cell.Integer(kAxisBatch)) : std::string();
   };
   const std::vector<ChartChoice> choices = GroupChoices(data, kGroupBatches, 2, has_memory);
   if (choices.empty()) return;
-  const std::string filter =
-      GroupFilter(kGroupBatches) +
-      " && datum.memory_bytes !== null && (datum.outcome === 'ok' || datum.outcome === 'out_of_memory')";
+  const std::string filter = GroupFilter(kGroupBatches) +
+                             " && datum.memory_bytes !== null && (datum.outcome === 'ok' || "
+                             "datum.outcome === 'out_of_memory')";
   Json spec = SpecFrame(
-      "cells", Json::array({{{"filter", filter}}, {{"calculate", "datum.memory_bytes / 1048576"}, {"as", "mib"}}}));
-  const Json x = LogAxis("batch", "batch size", Batches(data)), y = LogAxis("mib", "peak memory, MiB");
+      "cells", Json::array({{{"filter", filter}},
+                            {{"calculate", "datum.memory_bytes / 1048576"}, {"as", "mib"}}}));
+  const Json x = LogAxis("batch", "batch size", Batches(data)),
+             y = LogAxis("mib", "peak memory, MiB");
   Json lines = {{"transform", Json::array({{{"filter", "datum.outcome === 'ok'"}}})},
                 {"mark", {{"type", "line"}, {"opacity", 0.7}}},
                 {"encoding", {{"x", x}, {"y", y}, {"color", SeriesColour(data)}}}};
   const Json states = Json::array({"ok", "swapped", "out of memory"});
-  Json points = {{"mark", {{"type", "point"}, {"filled", false}, {"strokeWidth", 2}, {"opacity", 1}}},
-                 {"encoding",
-                  {{"x", x},
-                   {"y", y},
-                   {"color", SeriesColour(data)},
-                   {"shape",
-                    {{"field", "memory_state"},
-                     {"type", "nominal"},
-                     {"title", nullptr},
-                     {"scale", {{"domain", states}, {"range", {"circle", "triangle-up", "cross"}}}}}},
-                   {"size", {{"condition", {{"test", "datum.memory_state === 'ok'"}, {"value", 45}}}, {"value", 160}}},
-                   {"tooltip", Tooltip({{"series", "worker", ""},
-                                        {"batch", "batch", ""},
-                                        {"mib", "peak MiB", ",.0f"},
-                                        {"memory_state", "state", ""},
-                                        {"reason", "reason", ""}})}}}};
+  Json points = {
+      {"mark", {{"type", "point"}, {"filled", false}, {"strokeWidth", 2}, {"opacity", 1}}},
+      {"encoding",
+       {{"x", x},
+        {"y", y},
+        {"color", SeriesColour(data)},
+        {"shape",
+         {{"field", "memory_state"},
+          {"type", "nominal"},
+          {"title", nullptr},
+          {"scale", {{"domain", states}, {"range", {"circle", "triangle-up", "cross"}}}}}},
+        {"size",
+         {{"condition", {{"test", "datum.memory_state === 'ok'"}, {"value", 45}}}, {"value", 160}}},
+        {"tooltip", Tooltip({{"series", "worker", ""},
+                             {"batch", "batch", ""},
+                             {"mib", "peak MiB", ",.0f"},
+                             {"memory_state", "state", ""},
+                             {"reason", "reason", ""}})}}}};
   spec["layer"] = Json::array({lines, points});
-  set.charts.push_back({"peak-memory", "memory", "Peak memory",
-                        "The worker's largest resident set over the run, children included; logarithmic axes. A "
-                        "triangle swapped; a cross ran out of memory at what was seen of it.",
-                        std::move(spec), choices});
+  set.charts.push_back(
+      {"peak-memory", "memory", "Peak memory",
+       "The worker's largest resident set over the run, children included; logarithmic axes. A "
+       "triangle swapped; a cross ran out of memory at what was seen of it.",
+       std::move(spec), choices});
 }
 
 }  // namespace tench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first thing that a reader sees: every worker's images per second, a small panel per comparison.
+// The first thing that a reader sees: every worker's images per second, a small panel per
+// comparison.
 #include <algorithm>
 #include <map>
 
@@ -9,7 +10,8 @@ namespace tench {
 namespace {
 
 constexpr size_t kMostPanels = 12;
-constexpr int kLabelWidth = 84;         // of the workers' names, the same in every panel, so that bars begin alike
+constexpr int kLabelWidth =
+    84;  // of the workers' names, the same in every panel, so that bars begin alike
 constexpr double kRoomForLabels = 1.5;  // behind the longest bar, as a multiple of it
 
 struct Panel {
@@ -19,7 +21,8 @@ struct Panel {
   bool training = false;
 };
 
-// Of the groups that differ in the batch size alone the one that compares the most workers, then the largest batch.
+// Of the groups that differ in the batch size alone the one that compares the most workers, then
+// the largest batch.
 std::vector<Panel> ChoosePanels(const ReportData& data) {
   std::map<int64_t, Panel> groups;           // by kGroupWorkers
   std::map<int64_t, int64_t> batches_group;  // kGroupWorkers -> kGroupBatches
@@ -36,7 +39,8 @@ std::vector<Panel> ChoosePanels(const ReportData& data) {
   for (const auto& [group, panel] : groups) {
     const auto [found, is_new] = best.emplace(batches_group[group], panel);
     const Panel& known = found->second;
-    if (!is_new && std::pair(panel.ranked, panel.batch) > std::pair(known.ranked, known.batch)) found->second = panel;
+    if (!is_new && std::pair(panel.ranked, panel.batch) > std::pair(known.ranked, known.batch))
+      found->second = panel;
   }
   std::vector<Panel> panels;
   for (const auto& [group, panel] : best) panels.push_back(panel);
@@ -45,12 +49,13 @@ std::vector<Panel> ChoosePanels(const ReportData& data) {
     return std::pair(a.training, a.ranked) > std::pair(b.training, b.ranked);
   });
   if (panels.size() > kMostPanels) panels.resize(kMostPanels);
-  std::stable_sort(panels.begin(), panels.end(), [](const Panel& a, const Panel& b) { return a.group < b.group; });
+  std::stable_sort(panels.begin(), panels.end(),
+                   [](const Panel& a, const Panel& b) { return a.group < b.group; });
   return panels;
 }
 
-Json PanelSpec(const ReportData& data, int64_t number, const std::string& title, const std::vector<std::string>& order,
-               double room) {
+Json PanelSpec(const ReportData& data, int64_t number, const std::string& title,
+               const std::vector<std::string>& order, double room) {
   const Json y = {{"field", "series"},
                   {"type", "nominal"},
                   {"title", nullptr},
@@ -67,24 +72,28 @@ Json PanelSpec(const ReportData& data, int64_t number, const std::string& title,
                   {"title", nullptr},
                   {"scale", {{"domain", Json::array({0, ChartNumber(room)})}, {"nice", false}}},
                   {"axis", nullptr}};
-  Json bar = {{"mark", {{"type", "bar"}, {"cornerRadiusEnd", 3}, {"height", {{"band", 0.72}}}}},
-              {"encoding",
-               {{"x", x},
-                {"y", y},
-                {"color", SeriesColour(data, false)},
-                {"opacity", {{"condition", {{"test", "datum.rank === 1"}, {"value", 1}}}, {"value", 0.72}}},
-                {"tooltip", Tooltip({{"series", "worker", ""},
-                                     {"images_per_s", "images/s", ",.4~r"},
-                                     {"ratio", "× the fastest's time", ".3~r"}})}}}};
-  Json interval = {
-      {"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
+  Json bar = {
+      {"mark", {{"type", "bar"}, {"cornerRadiusEnd", 3}, {"height", {{"band", 0.72}}}}},
       {"encoding",
-       {{"x", {{"field", "rate_low"}, {"type", "quantitative"}}}, {"x2", {{"field", "rate_high"}}}, {"y", y}}}};
-  Json label = {
-      {"mark", {{"type", "text"}, {"align", "left"}, {"dx", 6}, {"fontSize", 12}}},
-      {"encoding",
-       {{"x", {{"field", "rate_high"}, {"type", "quantitative"}}}, {"y", y}, {"text", {{"field", "label"}}}}}};
-  return {{"title", {{"text", title}, {"fontSize", 13}, {"offset", 6}, {"limit", 320}, {"frame", "bounds"}}},
+       {{"x", x},
+        {"y", y},
+        {"color", SeriesColour(data, false)},
+        {"opacity", {{"condition", {{"test", "datum.rank === 1"}, {"value", 1}}}, {"value", 0.72}}},
+        {"tooltip", Tooltip({{"series", "worker", ""},
+                             {"images_per_s", "images/s", ",.4~r"},
+                             {"ratio", "× the fastest's time", ".3~r"}})}}}};
+  Json interval = {{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
+                   {"encoding",
+                    {{"x", {{"field", "rate_low"}, {"type", "quantitative"}}},
+                     {"x2", {{"field", "rate_high"}}},
+                     {"y", y}}}};
+  Json label = {{"mark", {{"type", "text"}, {"align", "left"}, {"dx", 6}, {"fontSize", 12}}},
+                {"encoding",
+                 {{"x", {{"field", "rate_high"}, {"type", "quantitative"}}},
+                  {"y", y},
+                  {"text", {{"field", "label"}}}}}};
+  return {{"title",
+           {{"text", title}, {"fontSize", 13}, {"offset", 6}, {"limit", 320}, {"frame", "bounds"}}},
           {"width", 230},
           {"height", 24 * order.size()},
           {"transform", Json::array({{{"filter", fmt::format("datum.panel === {}", number)}}})},
@@ -101,7 +110,8 @@ std::string RateLabel(double rate, int64_t rank, double ratio) {
 }  // namespace
 
 void AddOverviewChart(const ReportData& data, ChartSet& set) {
-  DataTable table({"panel", "series", "rank", "ratio", "images_per_s", "rate_low", "rate_high", "label"});
+  DataTable table(
+      {"panel", "series", "rank", "ratio", "images_per_s", "rate_low", "rate_high", "label"});
   Json panels = Json::array();
   for (const Panel& panel : ChoosePanels(data)) {
     std::vector<std::string> order;
@@ -109,19 +119,22 @@ void AddOverviewChart(const ReportData& data, ChartSet& set) {
     const auto number = static_cast<int64_t>(panels.size());
     // The cells of a group stand in the order of their ranks.
     for (const ReportCell& cell : data.cells) {
-      if (cell.group[kGroupWorkers] != panel.group || !cell.ranked() || cell.ImageNs() <= 0) continue;
+      if (cell.group[kGroupWorkers] != panel.group || !cell.ranked() || cell.ImageNs() <= 0)
+        continue;
       const double rate = 1e9 / cell.ImageNs();
       const Estimate& step = *cell.row.step_ns;
       const double low = step.high ? rate * step.value / *step.high : rate;
       const double high = step.low ? rate * step.value / *step.low : rate;
-      table.Add({number, cell.series, cell.row.rank, ChartNumber(cell.row.ratio), ChartNumber(rate), ChartNumber(low),
-                 ChartNumber(high), RateLabel(rate, cell.row.rank, cell.row.ratio)});
+      table.Add({number, cell.series, cell.row.rank, ChartNumber(cell.row.ratio), ChartNumber(rate),
+                 ChartNumber(low), ChartNumber(high),
+                 RateLabel(rate, cell.row.rank, cell.row.ratio)});
       order.push_back(cell.series);
       longest = std::max(longest, high);
     }
     if (order.empty()) continue;
-    panels.push_back(PanelSpec(data, number, data.group_titles[kGroupWorkers][static_cast<size_t>(panel.group)], order,
-                               longest * kRoomForLabels));
+    panels.push_back(PanelSpec(data, number,
+                               data.group_titles[kGroupWorkers][static_cast<size_t>(panel.group)],
+                               order, longest * kRoomForLabels));
   }
   if (panels.empty()) return;
   set.data.emplace("overview", std::move(table));
@@ -130,15 +143,16 @@ void AddOverviewChart(const ReportData& data, ChartSet& set) {
   spec["concat"] = std::move(panels);
   spec["columns"] = 3;
   spec["spacing"] = {{"row", 22}, {"column", 20}};
-  set.charts.push_back(
-      {"overview",
-       "summary",
-       "Images per second",
-       "Images per second of every worker, with 95 % intervals; more is better. In brackets: how many times the "
-       "fastest's time it takes. Panels have scales of their own. Where a network was measured at several batch sizes "
-       "this is the one that most workers share.",
-       std::move(spec),
-       {{"", "", Json::object()}}});
+  set.charts.push_back({"overview",
+                        "summary",
+                        "Images per second",
+                        "Images per second of every worker, with 95 % intervals; more is better. "
+                        "In brackets: how many times the "
+                        "fastest's time it takes. Panels have scales of their own. Where a network "
+                        "was measured at several batch sizes "
+                        "this is the one that most workers share.",
+                        std::move(spec),
+                        {{"", "", Json::object()}}});
 }
 
 }  // namespace tench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a training step's time goes: forward, backward, update, as differences of the phases that were measured.
+// Where a training step's time goes: forward, backward, update, as differences of the phases that
+// were measured.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -23,7 +24,8 @@ std::vector<Part> Stack(const std::map<Phase, double>& image_ns) {
     const auto found = image_ns.find(phase);
     return found == image_ns.end() ? std::nullopt : std::optional(found->second);
   };
-  const auto forward = of(Phase::kForward), gradient = of(Phase::kGradient), train = of(Phase::kTrain);
+  const auto forward = of(Phase::kForward), gradient = of(Phase::kGradient),
+             train = of(Phase::kTrain);
   std::vector<Part> parts;
   double below = 0;
   const auto add = [&](const char* name, double until, int place) {
@@ -61,11 +63,12 @@ void AddPhaseChart(const ReportData& data, ChartSet& set) {
   Json spec = SpecFrame("phases", Json::array({{{"filter", GroupFilter(kGroupPhases)}}}));
   spec["height"] = {{"step", 34}};
   spec.erase("autosize");  // does not go with a height by steps
-  constexpr std::array<std::pair<const char*, const char*>, 5> kParts = {{{"forward", "#3b7dd8"},
-                                                                          {"backward", "#e4572e"},
-                                                                          {"update", "#d9a400"},
-                                                                          {"forward and backward", "#8a6d4b"},
-                                                                          {"backward and update", "#c2456f"}}};
+  constexpr std::array<std::pair<const char*, const char*>, 5> kParts = {
+      {{"forward", "#3b7dd8"},
+       {"backward", "#e4572e"},
+       {"update", "#d9a400"},
+       {"forward and backward", "#8a6d4b"},
+       {"backward and update", "#c2456f"}}};
   Json names = Json::array(), colours = Json::array();
   for (const auto& [name, colour] : kParts) {
     if (!present.contains(name)) continue;
@@ -73,26 +76,34 @@ void AddPhaseChart(const ReportData& data, ChartSet& set) {
     colours.push_back(colour);
   }
   spec["mark"] = {{"type", "bar"}, {"height", {{"band", 0.7}}}};
-  spec["encoding"] = {
-      {"y",
-       {{"field", "series"},
-        {"type", "nominal"},
-        {"title", nullptr},
-        {"sort", {{"field", "image_ms"}, {"op", "sum"}, {"order", "ascending"}}}}},
-      {"x", {{"field", "image_ms"}, {"type", "quantitative"}, {"title", "milliseconds per image"}, {"stack", "zero"}}},
-      {"color",
-       {{"field", "part"},
-        {"type", "nominal"},
-        {"title", nullptr},
-        {"scale", {{"domain", names}, {"range", colours}}}}},
-      {"order", {{"field", "place"}, {"type", "quantitative"}}},
-      {"tooltip", Tooltip({{"series", "worker", ""}, {"part", "part", ""}, {"image_ms", "ms per image", ".4~g"}})}};
-  const auto phase = [](const ReportCell& cell) { return cell.ranked() ? cell.cell.Text(kAxisPhase) : std::string(); };
-  set.charts.push_back({"phases", "inside", "Forward, backward, update",
-                        "Differences between phases that were measured one by one: gradient less forward is the "
-                        "backward pass, train less gradient the update. The forward phase is inference, so what "
-                        "training alone needs in its forward pass counts as backward.",
-                        std::move(spec), GroupChoices(data, kGroupPhases, 2, phase)});
+  spec["encoding"] = {{"y",
+                       {{"field", "series"},
+                        {"type", "nominal"},
+                        {"title", nullptr},
+                        {"sort", {{"field", "image_ms"}, {"op", "sum"}, {"order", "ascending"}}}}},
+                      {"x",
+                       {{"field", "image_ms"},
+                        {"type", "quantitative"},
+                        {"title", "milliseconds per image"},
+                        {"stack", "zero"}}},
+                      {"color",
+                       {{"field", "part"},
+                        {"type", "nominal"},
+                        {"title", nullptr},
+                        {"scale", {{"domain", names}, {"range", colours}}}}},
+                      {"order", {{"field", "place"}, {"type", "quantitative"}}},
+                      {"tooltip", Tooltip({{"series", "worker", ""},
+                                           {"part", "part", ""},
+                                           {"image_ms", "ms per image", ".4~g"}})}};
+  const auto phase = [](const ReportCell& cell) {
+    return cell.ranked() ? cell.cell.Text(kAxisPhase) : std::string();
+  };
+  set.charts.push_back(
+      {"phases", "inside", "Forward, backward, update",
+       "Differences between phases that were measured one by one: gradient less forward is the "
+       "backward pass, train less gradient the update. The forward phase is inference, so what "
+       "training alone needs in its forward pass counts as backward.",
+       std::move(spec), GroupChoices(data, kGroupPhases, 2, phase)});
 }
 
 }  // namespace tench

@@ -8,7 +8,8 @@
 namespace tench {
 namespace {
 
-// The memory that an out-of-memory run had met when it ended: what was seen of it, or all that there was.
+// The memory that an out-of-memory run had met when it ended: what was seen of it, or all that
+// there was.
 std::optional<double> MemoryBytes(const ReportData& data, const ReportCell& cell) {
   if (cell.row.peak_rss_bytes) return static_cast<double>(*cell.row.peak_rss_bytes);
   if (cell.row.outcome != Outcome::kOutOfMemory) return std::nullopt;
@@ -27,12 +28,14 @@ std::string MemoryState(const ReportCell& cell) {
 
 std::vector<std::string> CellColumns() {
   std::vector<std::string> columns = {
-      "series", "version",      "machine", "rank",    "threads_used", "image_ns",     "low",
-      "high",   "images_per_s", "step_ns", "ratio",   "gflops_per_s", "memory_bytes", "memory_state",
-      "cpus",   "energy_j",     "gpu_use", "spread",  "loss",         "outcome",      "runs_ok",
-      "runs",   "flags",        "reason",  "command", "options",      "place"};
+      "series",       "version",      "machine",      "rank",     "threads_used", "image_ns",
+      "low",          "high",         "images_per_s", "step_ns",  "ratio",        "gflops_per_s",
+      "memory_bytes", "memory_state", "cpus",         "energy_j", "gpu_use",      "spread",
+      "loss",         "outcome",      "runs_ok",      "runs",     "flags",        "reason",
+      "command",      "options",      "place"};
   for (const Axis& axis : Axes()) columns.push_back(axis.name);
-  for (size_t i = 0; i < kGroupingCount; ++i) columns.emplace_back(ColumnOf(static_cast<Grouping>(i)));
+  for (size_t i = 0; i < kGroupingCount; ++i)
+    columns.emplace_back(ColumnOf(static_cast<Grouping>(i)));
   return columns;
 }
 
@@ -56,33 +59,34 @@ DataTable CellTable(const ReportData& data) {
       if (row.step_ns->low) low = *row.step_ns->low / images;
       if (row.step_ns->high) high = *row.step_ns->high / images;
     }
-    std::vector<Json> values = {cell.series,
-                                row.worker_version,
-                                cell.machine,
-                                row.rank > 0 ? Json(row.rank) : Json(nullptr),
-                                row.threads,
-                                ChartNumber(image),
-                                ChartNumber(low),
-                                ChartNumber(high),
-                                ChartNumber(rate),
-                                row.step_ns ? ChartNumber(row.step_ns->value) : Json(nullptr),
-                                row.ratio > 0 ? ChartNumber(row.ratio) : Json(nullptr),
-                                row.flops_per_s ? ChartNumber(*row.flops_per_s / 1e9) : Json(nullptr),
-                                ChartNumber(MemoryBytes(data, cell)),
-                                MemoryState(cell),
-                                ChartNumber(cell.cpu_per_wall),
-                                ChartNumber(cell.cpu_energy_j),
-                                ChartNumber(cell.gpu_use_mean),
-                                ChartNumber(cell.spread),
-                                ChartNumber(row.last_loss),
-                                Name(row.outcome),
-                                row.runs_ok,
-                                row.runs_ok + row.runs_failed,
-                                Join(row.flags, " "),
-                                row.reason,
-                                row.reproducer.empty() ? "tench run " + cell.cell.Flags() : row.reproducer,
-                                OptionsText(cell),
-                                cell.machine + ", " + cell.cell.Text(kAxisDevice)};
+    std::vector<Json> values = {
+        cell.series,
+        row.worker_version,
+        cell.machine,
+        row.rank > 0 ? Json(row.rank) : Json(nullptr),
+        row.threads,
+        ChartNumber(image),
+        ChartNumber(low),
+        ChartNumber(high),
+        ChartNumber(rate),
+        row.step_ns ? ChartNumber(row.step_ns->value) : Json(nullptr),
+        row.ratio > 0 ? ChartNumber(row.ratio) : Json(nullptr),
+        row.flops_per_s ? ChartNumber(*row.flops_per_s / 1e9) : Json(nullptr),
+        ChartNumber(MemoryBytes(data, cell)),
+        MemoryState(cell),
+        ChartNumber(cell.cpu_per_wall),
+        ChartNumber(cell.cpu_energy_j),
+        ChartNumber(cell.gpu_use_mean),
+        ChartNumber(cell.spread),
+        ChartNumber(row.last_loss),
+        Name(row.outcome),
+        row.runs_ok,
+        row.runs_ok + row.runs_failed,
+        Join(row.flags, " "),
+        row.reason,
+        row.reproducer.empty() ? "tench run " + cell.cell.Flags() : row.reproducer,
+        OptionsText(cell),
+        cell.machine + ", " + cell.cell.Text(kAxisDevice)};
     for (const AxisValue& value : cell.cell.values)
       std::visit([&](const auto& plain) { values.emplace_back(plain); }, value);
     for (const int64_t group : cell.group) values.emplace_back(group);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many times faster: one worker, device, thread count or machine over another, against the batch size.
+// How many times faster: one worker, device, thread count or machine over another, against the
+// batch size.
 #include <algorithm>
 #include <map>
 
@@ -17,18 +18,19 @@ struct Contest {
 
 std::vector<Contest> Contests() {
   return {
-      {"speed-up-worker", "Over a worker", "worker", kGroupBatches, "series", [](const auto& c) { return c.series; }},
+      {"speed-up-worker", "Over a worker", "worker", kGroupBatches, "series",
+       [](const auto& c) { return c.series; }},
       {"speed-up-device", "Over a device", "device", kGroupDevices, "device",
        [](const auto& c) { return c.cell.Text(kAxisDevice); }},
-      {"speed-up-threads", "Over a thread count", "thread count", kGroupThreadsBatches, "threads_used",
-       [](const auto& c) { return std::to_string(c.row.threads); }},
+      {"speed-up-threads", "Over a thread count", "thread count", kGroupThreadsBatches,
+       "threads_used", [](const auto& c) { return std::to_string(c.row.threads); }},
       {"speed-up-machine", "Over a machine", "machine and device", kGroupMachines, "place",
        [](const auto& c) { return c.machine + ", " + c.cell.Text(kAxisDevice); }},
   };
 }
 
-// A choice per group and side to measure against. Of workers the slowest comes first, else the smallest: ratios above
-// one read best.
+// A choice per group and side to measure against. Of workers the slowest comes first, else the
+// smallest: ratios above one read best.
 std::vector<ChartChoice> ContestChoices(const ReportData& data, const Contest& contest) {
   std::map<int64_t, std::map<std::string, double>> groups;  // the slowest image of each side
   for (const ReportCell& cell : data.cells) {
@@ -64,11 +66,14 @@ Json SpeedUpSpec(const ReportData& data, const Contest& contest) {
       "cells",
       Json::array(
           {{{"filter", GroupFilter(contest.grouping) + " && datum.rank !== null"}},
-           {{"calculate", fmt::format("datum.{} === base ? datum.image_ns : null", contest.field)}, {"as", "own"}},
+           {{"calculate", fmt::format("datum.{} === base ? datum.image_ns : null", contest.field)},
+            {"as", "own"}},
            {{"joinaggregate", Json::array({{{"op", "max"}, {"field", "own"}, {"as", "base_ns"}}})},
             {"groupby", std::move(groupby)}},
            {{"calculate", "datum.base_ns / datum.image_ns"}, {"as", "speed_up"}},
-           {{"filter", fmt::format("isValid(datum.base_ns) && datum.base_ns > 0 && datum.{} !== base", contest.field)}},
+           {{"filter",
+             fmt::format("isValid(datum.base_ns) && datum.base_ns > 0 && datum.{} !== base",
+                         contest.field)}},
            {{"calculate", "'' + datum.batch"}, {"as", "batch_text"}}}));
   spec["params"].push_back({{"name", "base"}, {"value", ""}});
   const Json x = {{"field", "batch_text"},
@@ -76,8 +81,10 @@ Json SpeedUpSpec(const ReportData& data, const Contest& contest) {
                   {"title", "batch size"},
                   {"sort", {{"field", "batch"}}},
                   {"axis", {{"labelAngle", 0}}}};
-  const Json y = {
-      {"field", "speed_up"}, {"type", "quantitative"}, {"title", "times as fast"}, {"scale", {{"zero", true}}}};
+  const Json y = {{"field", "speed_up"},
+                  {"type", "quantitative"},
+                  {"title", "times as fast"},
+                  {"scale", {{"zero", true}}}};
   Json bars = {{"mark", {{"type", "bar"}, {"cornerRadiusEnd", 2}}},
                {"encoding",
                 {{"x", x},
@@ -89,13 +96,17 @@ Json SpeedUpSpec(const ReportData& data, const Contest& contest) {
                                       {"batch", "batch", ""},
                                       {"speed_up", "times as fast", ".3~g"}})}}}};
   if (!between_workers) {
-    bars["encoding"]["opacity"] = {
-        {"field", contest.field}, {"type", "ordinal"}, {"title", contest.noun}, {"scale", {{"range", {0.55, 1}}}}};
+    bars["encoding"]["opacity"] = {{"field", contest.field},
+                                   {"type", "ordinal"},
+                                   {"title", contest.noun},
+                                   {"scale", {{"range", {0.55, 1}}}}};
     bars["encoding"]["xOffset"] = {{"field", "side"}, {"type", "nominal"}};
     spec["transform"].push_back(
-        {{"calculate", fmt::format("datum.series + ' ' + datum.{}", contest.field)}, {"as", "side"}});
+        {{"calculate", fmt::format("datum.series + ' ' + datum.{}", contest.field)},
+         {"as", "side"}});
   }
-  Json even = {{"mark", {{"type", "rule"}, {"strokeDash", {4, 4}}}}, {"encoding", {{"y", {{"datum", 1}}}}}};
+  Json even = {{"mark", {{"type", "rule"}, {"strokeDash", {4, 4}}}},
+               {"encoding", {{"y", {{"datum", 1}}}}}};
   spec["layer"] = Json::array({bars, even});
   return spec;
 }
@@ -107,11 +118,13 @@ void AddSpeedUpCharts(const ReportData& data, ChartSet& set) {
     if (contest.grouping == kGroupMachines && !data.ranking.several_machines) continue;
     std::vector<ChartChoice> choices = ContestChoices(data, contest);
     if (choices.empty()) continue;
-    set.charts.push_back({contest.id, "batch", contest.tab,
-                          fmt::format("The time per image of the chosen {0} over that of the others: above the dashed "
-                                      "line they are faster than it.",
-                                      contest.noun),
-                          SpeedUpSpec(data, contest), std::move(choices)});
+    set.charts.push_back(
+        {contest.id, "batch", contest.tab,
+         fmt::format(
+             "The time per image of the chosen {0} over that of the others: above the dashed "
+             "line they are faster than it.",
+             contest.noun),
+         SpeedUpSpec(data, contest), std::move(choices)});
   }
 }
 

@@ -5,11 +5,13 @@
 namespace tench {
 
 void AddStepChart(const ReportData& data, ChartSet& set) {
-  DataTable table({"series", "least", "p5", "p25", "p50", "p75", "p95", "most", std::string(ColumnOf(kGroupWorkers))});
+  DataTable table({"series", "least", "p5", "p25", "p50", "p75", "p95", "most",
+                   std::string(ColumnOf(kGroupWorkers))});
   for (const ReportCell& cell : data.cells) {
     if (!cell.ranked() || cell.series_data.step_ns_quantiles.empty()) continue;
     std::vector<Json> values = {cell.series};
-    for (const double ns : cell.series_data.step_ns_quantiles) values.push_back(ChartNumber(ns / 1e6));
+    for (const double ns : cell.series_data.step_ns_quantiles)
+      values.push_back(ChartNumber(ns / 1e6));
     values.emplace_back(cell.group[kGroupWorkers]);
     table.Add(std::move(values));
   }
@@ -18,7 +20,8 @@ void AddStepChart(const ReportData& data, ChartSet& set) {
   Json spec = SpecFrame("steps", Json::array({{{"filter", GroupFilter(kGroupWorkers)}}}));
   spec["height"] = {{"step", 38}};
   spec.erase("autosize");  // does not go with a height by steps
-  const Json y = {{"field", "series"}, {"type", "nominal"}, {"title", nullptr}, {"sort", {{"field", "p50"}}}};
+  const Json y = {
+      {"field", "series"}, {"type", "nominal"}, {"title", nullptr}, {"sort", {{"field", "p50"}}}};
   const auto x = [](const std::string& field) {
     return Json{{"field", field},
                 {"type", "quantitative"},
@@ -45,14 +48,17 @@ void AddStepChart(const ReportData& data, ChartSet& set) {
   };
   Json median = {{"mark", {{"type", "tick"}, {"color", "white"}, {"thickness", 2}, {"size", 16}}},
                  {"encoding", {{"y", y}, {"x", x("p50")}, {"tooltip", tooltip}}}};
-  spec["layer"] = Json::array({span("rule", "least", "most", {{"strokeWidth", 1}, {"opacity", 0.6}}),
-                               span("rule", "p5", "p95", {{"strokeWidth", 4}, {"opacity", 0.6}}),
-                               span("bar", "p25", "p75", {{"height", 16}, {"cornerRadius", 2}}), median});
+  spec["layer"] =
+      Json::array({span("rule", "least", "most", {{"strokeWidth", 1}, {"opacity", 0.6}}),
+                   span("rule", "p5", "p95", {{"strokeWidth", 4}, {"opacity", 0.6}}),
+                   span("bar", "p25", "p75", {{"height", 16}, {"cornerRadius", 2}}), median});
   const auto has_steps = [](const ReportCell& cell) {
-    return cell.ranked() && !cell.series_data.step_ns_quantiles.empty() ? cell.series : std::string();
+    return cell.ranked() && !cell.series_data.step_ns_quantiles.empty() ? cell.series
+                                                                        : std::string();
   };
   set.charts.push_back({"step-times", "inside", "Step times",
-                        "Every timed step of the newest run: the box holds the middle half with the median, the thick "
+                        "Every timed step of the newest run: the box holds the middle half with "
+                        "the median, the thick "
                         "line 5 to 95 %, the thin one all steps.",
                         std::move(spec), GroupChoices(data, kGroupWorkers, 1, has_steps)});
 }

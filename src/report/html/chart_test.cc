@@ -29,7 +29,8 @@ class ChartTest : public testing::Test {
   // The rows of a chart's data that one of its choices draws.
   std::vector<Json> Drawn(const std::string& id, const std::string& title) {
     for (const FigureFile& figure : FigureFiles(set_)) {
-      if (figure.name.starts_with(id) && figure.spec.value("/title/text"_json_pointer, "") == title) {
+      if (figure.name.starts_with(id) &&
+          figure.spec.value("/title/text"_json_pointer, "") == title) {
         const std::string name = figure.spec["data"]["name"];
         return figure.spec["datasets"][name].get<std::vector<Json>>();
       }
@@ -45,9 +46,10 @@ class ChartTest : public testing::Test {
 TEST_F(ChartTest, EveryPartOfTheReportHasItsCharts) {
   std::vector<std::string> ids;
   for (const Chart& chart : set_.charts) ids.push_back(chart.id);
-  EXPECT_THAT(ids, ElementsAre("overview", "time-by-batch", "rate-by-batch", "speed-up-worker", "speed-up-threads",
-                               "loss-by-batch", "loss-by-worker", "use-over-time", "peak-memory", "phases", "threads",
-                               "step-times", "then-and-now"));
+  EXPECT_THAT(ids,
+              ElementsAre("overview", "time-by-batch", "rate-by-batch", "speed-up-worker",
+                          "speed-up-threads", "loss-by-batch", "loss-by-worker", "use-over-time",
+                          "peak-memory", "phases", "threads", "step-times", "then-and-now"));
 }
 
 TEST_F(ChartTest, ChoicesNameRealGroupsAndParametersOfTheSpec) {
@@ -57,7 +59,8 @@ TEST_F(ChartTest, ChoicesNameRealGroupsAndParametersOfTheSpec) {
     std::set<std::string> names;
     for (const Json& parameter : chart.spec["params"]) names.insert(parameter["name"]);
     for (const ChartChoice& choice : chart.choices) {
-      for (const auto& [name, value] : choice.parameters.items()) EXPECT_THAT(names, Contains(name)) << chart.id;
+      for (const auto& [name, value] : choice.parameters.items())
+        EXPECT_THAT(names, Contains(name)) << chart.id;
     }
   }
 }
@@ -72,13 +75,14 @@ TEST_F(ChartTest, AFigureIsTheSpecWithItsChoiceInPlace) {
 
 TEST_F(ChartTest, TimeAgainstBatchIsLogLogWithOnePointPerWorkerAndBatch) {
   const Chart& chart = Find("time-by-batch");
-  for (const char* axis : {"x", "y"}) EXPECT_EQ(chart.spec["layer"][2]["encoding"][axis]["scale"]["type"], "log");
+  for (const char* axis : {"x", "y"})
+    EXPECT_EQ(chart.spec["layer"][2]["encoding"][axis]["scale"]["type"], "log");
   std::set<std::pair<std::string, int>> points;
   for (const Json& row : Drawn("time-by-batch", "lenet on mnist, train")) {
     if (!row["rank"].is_null()) points.emplace(row["series"], row["batch"]);
   }
-  EXPECT_THAT(points, ElementsAre(std::pair("native", 16), std::pair("native", 64), std::pair("torch", 16),
-                                  std::pair("torch", 64)));
+  EXPECT_THAT(points, ElementsAre(std::pair("native", 16), std::pair("native", 64),
+                                  std::pair("torch", 16), std::pair("torch", 64)));
 }
 
 TEST_F(ChartTest, SpeedUpBeginsWithTheSlowestWorkerAsItsBase) {
@@ -190,9 +194,10 @@ TEST_F(ChartTest, OutOfMemoryAndSwapAreShownOnTheMemoryChart) {
   for (ReportCell& cell : data_.cells) cell.peak_swap_bytes = 0;
   set_ = MakeCharts(data_);
   std::map<int, std::string> states;
-  for (const Json& row : Drawn("peak-memory", "lenet on mnist, train")) states[row["batch"]] = row["memory_state"];
-  EXPECT_THAT(states, ElementsAre(std::pair(16, "ok"), std::pair(64, "ok"), std::pair(128, "swapped"),
-                                  std::pair(256, "out of memory")));
+  for (const Json& row : Drawn("peak-memory", "lenet on mnist, train"))
+    states[row["batch"]] = row["memory_state"];
+  EXPECT_THAT(states, ElementsAre(std::pair(16, "ok"), std::pair(64, "ok"),
+                                  std::pair(128, "swapped"), std::pair(256, "out of memory")));
 }
 
 TEST_F(ChartTest, NothingMeasuredLeavesOnlyThePublishedFigures) {
@@ -209,7 +214,8 @@ TEST_F(ChartTest, FigureNamesAreSafeFileNames) {
     run.cell_id = run.cell.Id();
     builder.Add(run);
   }
-  const auto data = std::move(builder).Finish([](int64_t) { return Result<RunSeries>(RunSeries()); });
+  const auto data =
+      std::move(builder).Finish([](int64_t) { return Result<RunSeries>(RunSeries()); });
   for (const FigureFile& figure : FigureFiles(MakeCharts(*data)))
     EXPECT_THAT(figure.name, testing::MatchesRegex("[a-z0-9.-]+"));
 }

@@ -14,8 +14,9 @@ using Pair = std::pair<std::string, std::string>;  // network, data
 
 bool IsComparable(const ReportCell& cell, const Pair& pair) {
   const std::string& data = cell.cell.Text(kAxisData);
-  return cell.ranked() && cell.cell.Text(kAxisNetwork) == pair.first && (data.empty() || data == pair.second) &&
-         cell.cell.phase() == Phase::kTrain && cell.cell.Text(kAxisPrecision) == "f32";
+  return cell.ranked() && cell.cell.Text(kAxisNetwork) == pair.first &&
+         (data.empty() || data == pair.second) && cell.cell.phase() == Phase::kTrain &&
+         cell.cell.Text(kAxisPrecision) == "f32";
 }
 
 // Of each series, device and machine the cell whose batch is nearest to the report's, as a ratio.
@@ -23,13 +24,16 @@ std::vector<const ReportCell*> OwnCells(const ReportData& data, const Pair& pair
   const double wanted = std::log(static_cast<double>(PublishedBatch(pair.second, pair.first)));
   std::map<std::array<std::string, 3>, const ReportCell*> nearest;
   const auto distance = [&](const ReportCell& cell) {
-    return std::abs(std::log(static_cast<double>(std::max<int64_t>(cell.cell.Integer(kAxisBatch), 1))) - wanted);
+    return std::abs(
+        std::log(static_cast<double>(std::max<int64_t>(cell.cell.Integer(kAxisBatch), 1))) -
+        wanted);
   };
   for (const ReportCell& cell : data.cells) {
     if (!IsComparable(cell, pair)) continue;
     const ReportCell*& known = nearest[{cell.series, cell.cell.Text(kAxisDevice), cell.machine}];
     const bool nearer = known == nullptr || distance(cell) < distance(*known);
-    const bool faster = known != nullptr && distance(cell) == distance(*known) && cell.ImageNs() < known->ImageNs();
+    const bool faster =
+        known != nullptr && distance(cell) == distance(*known) && cell.ImageNs() < known->ImageNs();
     if (nearer || faster) known = &cell;
   }
   std::vector<const ReportCell*> cells;
@@ -45,9 +49,13 @@ Json ThenAndNowSpec() {
                   {"type", "quantitative"},
                   {"title", "images per second, logarithmic"},
                   {"scale", {{"type", "log"}, {"nice", false}, {"padding", 16}}}};
-  const Json y = {{"field", "framework"}, {"type", "nominal"}, {"title", nullptr}, {"sort", {{"field", "place"}}}};
-  const Json hardware = Json::array(
-      {"this report", "2018: CPU", "2018: GPU, K20m", "2018: GPU, 2 × K20m", "2018: GPU, P100", "2018: GPU, 2 × P100"});
+  const Json y = {{"field", "framework"},
+                  {"type", "nominal"},
+                  {"title", nullptr},
+                  {"sort", {{"field", "place"}}}};
+  const Json hardware =
+      Json::array({"this report", "2018: CPU", "2018: GPU, K20m", "2018: GPU, 2 × K20m",
+                   "2018: GPU, P100", "2018: GPU, 2 × P100"});
   Json line = {{"mark", {{"type", "rule"}, {"opacity", 0.35}}},
                {"encoding",
                 {{"y", y},
@@ -62,7 +70,9 @@ Json ThenAndNowSpec() {
                                 {"hardware", "hardware", ""},
                                 {"batch", "batch", ""},
                                 {"images_per_s", "images/s", ",.4~g"}});
-  const auto scale = [&](Json range) { return Json{{"domain", hardware}, {"range", std::move(range)}}; };
+  const auto scale = [&](Json range) {
+    return Json{{"domain", hardware}, {"range", std::move(range)}};
+  };
   Json points = {
       {"mark", {{"type", "point"}, {"filled", true}, {"opacity", 1}}},
       {"encoding",
@@ -81,7 +91,9 @@ Json ThenAndNowSpec() {
           {"title", nullptr},
           {"legend", {{"columns", 3}}},
           {"scale", scale({"diamond", "circle", "circle", "square", "circle", "square"})}}},
-        {"size", {{"condition", {{"test", "datum.when === 'this report'"}, {"value", 170}}}, {"value", 65}}}}}};
+        {"size",
+         {{"condition", {{"test", "datum.when === 'this report'"}, {"value", 170}}},
+          {"value", 65}}}}}};
   spec["layer"] = Json::array({line, points});
   return spec;
 }
@@ -100,8 +112,8 @@ void AddThenAndNowChart(const ReportData& data, ChartSet& set) {
     if (is_new) pairs.push_back(pair);
     std::string when = "2018: " + HardwareTitle(rate.hardware);
     if (rate.hardware.starts_with("cpu")) when = "2018: CPU";
-    table.Add({found->second, rate.framework, when, HardwareTitle(rate.hardware), ChartNumber(rate.images_per_s),
-               PublishedBatch(rate.data, rate.network), 1});
+    table.Add({found->second, rate.framework, when, HardwareTitle(rate.hardware),
+               ChartNumber(rate.images_per_s), PublishedBatch(rate.data, rate.network), 1});
   }
   for (const Pair& pair : pairs) {
     const std::vector<const ReportCell*> own = OwnCells(data, pair);
@@ -115,20 +127,23 @@ void AddThenAndNowChart(const ReportData& data, ChartSet& set) {
       table.Add({known[pair], name, "this report", hardware, ChartNumber(1e9 / cell->ImageNs()),
                  cell->cell.Integer(kAxisBatch), 0});
     }
-    ChartChoice choice{fmt::format("{} on {}", pair.first, pair.second), "", {{"group", known[pair]}}};
+    ChartChoice choice{
+        fmt::format("{} on {}", pair.first, pair.second), "", {{"group", known[pair]}}};
     (own.empty() ? other_choices : own_choices).push_back(std::move(choice));
   }
   set.data.emplace("then_and_now", std::move(table));
   own_choices.insert(own_choices.end(), other_choices.begin(), other_choices.end());
-  set.charts.push_back(
-      {"then-and-now", "then", "Then and now",
-       "Grey, yellow and violet: the UPV report of 2018, its versions, its machines (two Xeon E5 of 2013 or 2016, "
-       "Tesla "
-       "K20m and P100), averages of three. Green diamonds: this report, on its own hardware, at the measured batch "
-       "size "
-       "that is nearest to the report's. Different hardware: the distance says what years and machines did, not "
-       "which framework is better.",
-       ThenAndNowSpec(), std::move(own_choices)});
+  set.charts.push_back({"then-and-now", "then", "Then and now",
+                        "Grey, yellow and violet: the UPV report of 2018, its versions, its "
+                        "machines (two Xeon E5 of 2013 or 2016, "
+                        "Tesla "
+                        "K20m and P100), averages of three. Green diamonds: this report, on its "
+                        "own hardware, at the measured batch "
+                        "size "
+                        "that is nearest to the report's. Different hardware: the distance says "
+                        "what years and machines did, not "
+                        "which framework is better.",
+                        ThenAndNowSpec(), std::move(own_choices)});
 }
 
 }  // namespace tench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What more threads bring: speed-up over the smallest thread count, and the efficiency of each thread.
+// What more threads bring: speed-up over the smallest thread count, and the efficiency of each
+// thread.
 #include <map>
 #include <set>
 
@@ -15,7 +16,8 @@ Json ThreadPanel(const ReportData& data, const std::set<int64_t>& counts, const 
                   {"title", "threads"},
                   {"scale", {{"zero", false}, {"padding", 12}}},
                   {"axis", {{"values", counts}}}};
-  const Json y = {{"field", field}, {"type", "quantitative"}, {"title", title}, {"scale", {{"zero", true}}}};
+  const Json y = {
+      {"field", field}, {"type", "quantitative"}, {"title", title}, {"scale", {{"zero", true}}}};
   Json lines = {{"mark", {{"type", "line"}, {"point", {{"size", 55}}}}},
                 {"encoding",
                  {{"x", x},
@@ -25,8 +27,11 @@ Json ThreadPanel(const ReportData& data, const std::set<int64_t>& counts, const 
                                        {"threads", "threads", ""},
                                        {"speed_up", "speed-up", ".3~g"},
                                        {"efficiency", "efficiency", ".0%"}})}}}};
-  Json perfect = {{"mark", {{"type", "line"}, {"strokeDash", {4, 4}}, {"color", "#8b959a"}, {"strokeWidth", 1.5}}},
-                  {"encoding", {{"x", x}, {"y", {{"field", ideal}, {"type", "quantitative"}, {"title", title}}}}}};
+  Json perfect = {
+      {"mark",
+       {{"type", "line"}, {"strokeDash", {4, 4}}, {"color", "#8b959a"}, {"strokeWidth", 1.5}}},
+      {"encoding",
+       {{"x", x}, {"y", {{"field", ideal}, {"type", "quantitative"}, {"title", title}}}}}};
   if (field == "efficiency") lines["encoding"]["y"]["axis"] = {{"format", ".0%"}};
   return {{"width", 600}, {"height", 190}, {"layer", Json::array({perfect, lines})}};
 }
@@ -34,15 +39,16 @@ Json ThreadPanel(const ReportData& data, const std::set<int64_t>& counts, const 
 }  // namespace
 
 void AddThreadChart(const ReportData& data, ChartSet& set) {
-  // threads = 0, all CPUs, may be the same count as one that was named; the named one is the better witness.
+  // threads = 0, all CPUs, may be the same count as one that was named; the named one is the better
+  // witness.
   std::map<std::pair<int64_t, std::string>, std::map<int64_t, const ReportCell*>> curves;
   for (const ReportCell& cell : data.cells) {
     if (!cell.ranked() || cell.row.threads <= 0) continue;
     const ReportCell*& known = curves[{cell.group[kGroupThreads], cell.series}][cell.row.threads];
     if (known == nullptr || cell.cell.Integer(kAxisThreads) > 0) known = &cell;
   }
-  DataTable table(
-      {"series", "threads", "speed_up", "efficiency", "ideal", "one", std::string(ColumnOf(kGroupThreads))});
+  DataTable table({"series", "threads", "speed_up", "efficiency", "ideal", "one",
+                   std::string(ColumnOf(kGroupThreads))});
   std::vector<ChartChoice> choices;
   std::set<int64_t> counts;
   for (const auto& [key, points] : curves) {
@@ -52,11 +58,13 @@ void AddThreadChart(const ReportData& data, ChartSet& set) {
       counts.insert(threads);
       const double speed_up = base->ImageNs() / cell->ImageNs();
       const double ideal = static_cast<double>(threads) / static_cast<double>(fewest);
-      table.Add({cell->series, threads, ChartNumber(speed_up), ChartNumber(speed_up / ideal), ChartNumber(ideal), 1,
-                 key.first});
+      table.Add({cell->series, threads, ChartNumber(speed_up), ChartNumber(speed_up / ideal),
+                 ChartNumber(ideal), 1, key.first});
     }
     if (choices.empty() || choices.back().parameters["group"] != key.first) {
-      choices.push_back({data.group_titles[kGroupThreads][static_cast<size_t>(key.first)], "", {{"group", key.first}}});
+      choices.push_back({data.group_titles[kGroupThreads][static_cast<size_t>(key.first)],
+                         "",
+                         {{"group", key.first}}});
     }
   }
   if (table.size() == 0) return;
@@ -67,7 +75,8 @@ void AddThreadChart(const ReportData& data, ChartSet& set) {
                                  ThreadPanel(data, counts, "efficiency", "efficiency", "one")});
   spec["spacing"] = 24;
   set.charts.push_back({"threads", "inside", "Threads",
-                        "Speed-up over the smallest thread count that was measured, and that speed-up per thread; the "
+                        "Speed-up over the smallest thread count that was measured, and that "
+                        "speed-up per thread; the "
                         "dashed line is perfect scaling.",
                         std::move(spec), std::move(choices)});
 }

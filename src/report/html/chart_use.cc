@@ -5,7 +5,8 @@
 namespace tench {
 namespace {
 
-Json UsePanel(const ReportData& data, const std::string& field, const std::string& title, bool time_axis) {
+Json UsePanel(const ReportData& data, const std::string& field, const std::string& title,
+              bool time_axis) {
   Json x = {{"field", "time_s"},
             {"type", "quantitative"},
             {"title", time_axis ? Json("seconds since the launch") : Json(nullptr)}};
@@ -18,14 +19,17 @@ Json UsePanel(const ReportData& data, const std::string& field, const std::strin
        {{"x", x},
         {"y", {{"field", field}, {"type", "quantitative"}, {"title", title}}},
         {"color", colour},
-        {"tooltip", Tooltip({{"series", "worker", ""}, {"time_s", "seconds", ".3~g"}, {field, title, ",.4~g"}})}}}};
+        {"tooltip", Tooltip({{"series", "worker", ""},
+                             {"time_s", "seconds", ".3~g"},
+                             {field, title, ",.4~g"}})}}}};
   return panel;
 }
 
 }  // namespace
 
 void AddUseChart(const ReportData& data, ChartSet& set) {
-  DataTable table({"series", "time_s", "rss_mib", "swap_mib", "cpus", "gpu_percent", "gpu_mib", std::string(ColumnOf(kGroupWorkers))});
+  DataTable table({"series", "time_s", "rss_mib", "swap_mib", "cpus", "gpu_percent", "gpu_mib",
+                   std::string(ColumnOf(kGroupWorkers))});
   constexpr double kMib = 1 << 20;
   bool swapped = false, gpu = false;
   for (const ReportCell& cell : data.cells) {
@@ -33,9 +37,11 @@ void AddUseChart(const ReportData& data, ChartSet& set) {
     for (const UsePoint& point : cell.series_data.use) {
       swapped |= point.swap_bytes > 0;
       gpu |= point.gpu_use_percent || point.gpu_memory_bytes;
-      const Json gpu_mib = point.gpu_memory_bytes ? ChartNumber(*point.gpu_memory_bytes / kMib) : Json(nullptr);
+      const Json gpu_mib =
+          point.gpu_memory_bytes ? ChartNumber(*point.gpu_memory_bytes / kMib) : Json(nullptr);
       table.Add({cell.series, ChartNumber(point.time_s), ChartNumber(point.rss_bytes / kMib),
-                 ChartNumber(point.swap_bytes / kMib), ChartNumber(point.cpus), ChartNumber(point.gpu_use_percent), gpu_mib, cell.group[kGroupWorkers]});
+                 ChartNumber(point.swap_bytes / kMib), ChartNumber(point.cpus),
+                 ChartNumber(point.gpu_use_percent), gpu_mib, cell.group[kGroupWorkers]});
     }
   }
   if (table.size() == 0) return;
@@ -54,11 +60,13 @@ void AddUseChart(const ReportData& data, ChartSet& set) {
   const auto has_use = [](const ReportCell& cell) {
     return cell.series_data.use.size() < 2 ? std::string() : cell.series;
   };
-  set.charts.push_back({"use-over-time", "memory", "Over time",
-                        "The newest run of each cell from its launch on: starting the framework, building the network, "
-                        "warming up, the timed steps. Sampled ten times a second with children; a point shows the "
-                        "highest of the samples that it stands for.",
-                        std::move(spec), GroupChoices(data, kGroupWorkers, 1, has_use)});
+  set.charts.push_back(
+      {"use-over-time", "memory", "Over time",
+       "The newest run of each cell from its launch on: starting the framework, building the "
+       "network, "
+       "warming up, the timed steps. Sampled ten times a second with children; a point shows the "
+       "highest of the samples that it stands for.",
+       std::move(spec), GroupChoices(data, kGroupWorkers, 1, has_use)});
 }
 
 }  // namespace tench

@@ -11,13 +11,15 @@ namespace {
 
 Json CompactColumn(const std::vector<Json>& values) {
   const auto differs = [&](const Json& value) { return value != values.front(); };
-  if (!values.empty() && std::none_of(values.begin(), values.end(), differs)) return {{"all", values.front()}};
+  if (!values.empty() && std::none_of(values.begin(), values.end(), differs))
+    return {{"all", values.front()}};
   const auto is_text = [](const Json& value) { return value.is_string(); };
   if (!std::any_of(values.begin(), values.end(), is_text)) return values;
   std::unordered_map<std::string, size_t> place;
   Json texts = Json::array(), at = Json::array();
   for (const Json& value : values) {
-    const auto [found, is_new] = place.emplace(is_text(value) ? value.get_ref<const std::string&>() : "", texts.size());
+    const auto [found, is_new] =
+        place.emplace(is_text(value) ? value.get_ref<const std::string&>() : "", texts.size());
     if (is_new) texts.push_back(found->first);
     at.push_back(found->second);
   }
@@ -26,7 +28,8 @@ Json CompactColumn(const std::vector<Json>& values) {
 
 }  // namespace
 
-DataTable::DataTable(std::vector<std::string> columns) : names_(std::move(columns)), values_(names_.size()) {}
+DataTable::DataTable(std::vector<std::string> columns)
+    : names_(std::move(columns)), values_(names_.size()) {}
 
 void DataTable::Add(std::vector<Json> values) {
   Check(values.size() == names_.size(), "a row of a data table has a value per column");
@@ -70,7 +73,8 @@ Json ChartNumber(const std::optional<double>& value) {
   if (!value || !std::isfinite(*value)) return nullptr;
   const double rounded = std::strtod(fmt::format("{:.6g}", *value).c_str(), nullptr);
   // A whole number is written without its ".0".
-  if (rounded == std::floor(rounded) && std::abs(rounded) < 1e15) return static_cast<int64_t>(rounded);
+  if (rounded == std::floor(rounded) && std::abs(rounded) < 1e15)
+    return static_cast<int64_t>(rounded);
   return rounded;
 }
 

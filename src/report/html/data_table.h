@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A data set that charts share: named columns of plain values. It goes into the page column by column, with repeated
-// texts written once, and to the renderer of paper figures row by row, as Vega-Lite reads it. Reals keep six digits:
-// more than any chart can show, and half the bytes. Pure.
+// A data set that charts share: named columns of plain values. It goes into the page column by
+// column, with repeated texts written once, and to the renderer of paper figures row by row, as
+// Vega-Lite reads it. Reals keep six digits: more than any chart can show, and half the bytes.
+// Pure.
 
 #include <optional>
 #include <string>
@@ -24,8 +25,8 @@ class DataTable {
   const std::vector<std::string>& columns() const { return names_; }
   const Json& At(size_t row, std::string_view column) const;
 
-  // {"n": 3, "columns": {"batch": [1, 2, 4], "series": {"texts": ["native", …], "at": [0, 1, 0]}}}. A column that has
-  // the same value in every row is {"all": value}.
+  // {"n": 3, "columns": {"batch": [1, 2, 4], "series": {"texts": ["native", …], "at": [0, 1, 0]}}}.
+  // A column that has the same value in every row is {"all": value}.
   Json ToColumns() const;
   // [{"batch": 1, "series": "native"}, …]: all rows, or those that have `value` in `column`.
   Json ToRows() const;

@@ -13,9 +13,10 @@ TEST(DataTableTest, WritesRepeatedTextsOnceAndConstantColumnsOnce) {
   table.Add({"native", 1, "train"});
   table.Add({"torch", 2, "train"});
   table.Add({"native", 4, "train"});
-  EXPECT_EQ(PrintJson(table.ToColumns()),
-            R"({"n":3,"columns":{"series":{"texts":["native","torch"],"at":[0,1,0]},"batch":[1,2,4],)"
-            R"("phase":{"all":"train"}}})");
+  EXPECT_EQ(
+      PrintJson(table.ToColumns()),
+      R"({"n":3,"columns":{"series":{"texts":["native","torch"],"at":[0,1,0]},"batch":[1,2,4],)"
+      R"("phase":{"all":"train"}}})");
   EXPECT_EQ(PrintJson(table.ToRows()[2]), R"({"series":"native","batch":4,"phase":"train"})");
 }
 

@@ -44,8 +44,10 @@ Json OwnRows(const DataTable& table, const Json& spec, const ChartChoice& choice
   return table.ToRows();
 }
 
-// What the process says, until it is over. Each line that is a figure's name tells of a figure that is there.
-std::string Listen(const Fd& from, const std::set<std::string>& names, const std::function<void(size_t)>& drawn) {
+// What the process says, until it is over. Each line that is a figure's name tells of a figure that
+// is there.
+std::string Listen(const Fd& from, const std::set<std::string>& names,
+                   const std::function<void(size_t)>& drawn) {
   std::string pending, complaints;
   size_t count = 0;
   char buffer[4096];
@@ -94,13 +96,17 @@ std::vector<FigureFile> FigureFiles(const ChartSet& set, bool dark) {
 }
 
 Status DrawFigures(const std::vector<FigureFile>& figures, const std::filesystem::path& tools,
-                   const std::filesystem::path& folder, const std::function<void(size_t drawn)>& drawn) {
+                   const std::filesystem::path& folder,
+                   const std::function<void(size_t drawn)>& drawn) {
   std::error_code error;
   if (!std::filesystem::exists(tools / "charts", error))
-    return Failed("figures need the charts' wheel beside tench ({}): deps/fetch and a build bring it",
-                  (tools / "charts").string());
-  if (!std::filesystem::is_directory(folder, error) && !std::filesystem::create_directory(folder, error))
-    return Failed("{}: cannot make the folder: {}", folder.string(), error ? error.message() : "a file has its name");
+    return Failed(
+        "figures need the charts' wheel beside tench ({}): deps/fetch and a build bring it",
+        (tools / "charts").string());
+  if (!std::filesystem::is_directory(folder, error) &&
+      !std::filesystem::create_directory(folder, error))
+    return Failed("{}: cannot make the folder: {}", folder.string(),
+                  error ? error.message() : "a file has its name");
 
   const TemporaryFolder scratch = TENCH_TRY(TemporaryFolder::Make("tench-figures"));
   Json job = {{"figures", Json::array()}};
@@ -115,7 +121,8 @@ Status DrawFigures(const std::vector<FigureFile>& figures, const std::filesystem
   Pipe pipe = TENCH_TRY(Pipe::Make());
   SpawnOptions options;
   options.executable = "/usr/bin/env";
-  options.arguments = {"python3", (tools / "figures.py").string(), folder.string(), job_file.string()};
+  options.arguments = {"python3", (tools / "figures.py").string(), folder.string(),
+                       job_file.string()};
   for (const char* name : {"PATH", "HOME", "LANG", "PYENV_ROOT"}) {
     if (const char* value = std::getenv(name)) options.environment.emplace_back(name, value);
   }
@@ -125,8 +132,8 @@ Status DrawFigures(const std::vector<FigureFile>& figures, const std::filesystem
   const std::string complaint = Listen(pipe.in, names, drawn);
   const ExitStatus status = *process.Wait(std::numeric_limits<int64_t>::max());
   if (status.clean()) return Ok();
-  return Failed("drawing the figures failed ({}){}{}", status.ToString(), complaint.empty() ? "" : ": ",
-                Printable(complaint));
+  return Failed("drawing the figures failed ({}){}{}", status.ToString(),
+                complaint.empty() ? "" : ": ", Printable(complaint));
 }
 
 }  // namespace tench

@@ -12,7 +12,8 @@ TEST(MarkupTest, EscapesWhatHtmlWouldObey) {
 }
 
 TEST(MarkupTest, JsonInAScriptCannotEndIt) {
-  const Json json = {{"</script><script>alert(1)</script>", "<!-- \xe2\x80\xa8 \xe2\x80\xa9 \xe2\x80\x93"}};
+  const Json json = {
+      {"</script><script>alert(1)</script>", "<!-- \xe2\x80\xa8 \xe2\x80\xa9 \xe2\x80\x93"}};
   const std::string text = ScriptJson(json);
   EXPECT_EQ(text.find('<'), std::string::npos);
   EXPECT_EQ(text.find("\xe2\x80\xa8"), std::string::npos);

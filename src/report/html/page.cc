@@ -15,18 +15,24 @@ struct SectionRow {
 
 constexpr SectionRow kSummary = {"summary", "Summary", "", "No cell has been ranked yet."};
 constexpr SectionRow kBatch = {
-    "batch", "Time and batch size", "What a larger batch buys, and how many times faster one choice is than another.",
-    "A study with several batch sizes draws lines here, such as <code>batch: {from: 1, to: 64, times: 4}</code> in a "
+    "batch", "Time and batch size",
+    "What a larger batch buys, and how many times faster one choice is than another.",
+    "A study with several batch sizes draws lines here, such as <code>batch: {from: 1, to: 64, "
+    "times: 4}</code> in a "
     "suite."};
-constexpr SectionRow kLoss = {"loss", "Loss", "Speed counts only where the loss falls as it should.",
+constexpr SectionRow kLoss = {"loss", "Loss",
+                              "Speed counts only where the loss falls as it should.",
                               "No run has stored losses."};
-constexpr SectionRow kMemory = {"memory", "Memory and CPU", "What a run holds and uses while it works.",
+constexpr SectionRow kMemory = {"memory", "Memory and CPU",
+                                "What a run holds and uses while it works.",
                                 "No run has stored samples."};
-constexpr SectionRow kInside = {"inside", "Inside a step", "Where the time goes, what threads bring, how steady it is.",
+constexpr SectionRow kInside = {"inside", "Inside a step",
+                                "Where the time goes, what threads bring, how steady it is.",
                                 "No run has stored its steps."};
 constexpr SectionRow kTable = {"table", "All cells", "", ""};
-constexpr SectionRow kThen = {"then", "Then and now",
-                              "Published figures beside these. <b>Other hardware, other versions.</b>", ""};
+constexpr SectionRow kThen = {
+    "then", "Then and now",
+    "Published figures beside these. <b>Other hardware, other versions.</b>", ""};
 
 Json ChoiceJson(const ChartChoice& choice) {
   return {{"title", choice.title}, {"detail", choice.detail}, {"parameters", choice.parameters}};
@@ -66,7 +72,8 @@ class Page {
       out_ += fmt::format("<p class=\"note\">{}</p>\n", section.nothing);
     } else if (!with_charts_) {
       out_ += fmt::format(
-          "<p class=\"note\">{} chart{} left out: the charts' JavaScript was not there when this report "
+          "<p class=\"note\">{} chart{} left out: the charts' JavaScript was not there when this "
+          "report "
           "was made. <code>deps/fetch</code> and a build bring it.</p>\n",
           count, count == 1 ? "" : "s");
     } else {
@@ -87,9 +94,11 @@ class Page {
 std::string Head(const PageOptions& options) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline' "
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+      "'unsafe-inline' "
       "'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, "
+      "initial-scale=1\">\n<title>{}</title>\n"
       "<style>\n{}</style>\n</head>\n",
       HtmlText(options.title), kPageStyle);
 }
@@ -99,16 +108,18 @@ std::string StudyNames(const ReportData& data) {
   std::string out;
   for (size_t i = 0; i < data.ranking.studies.size() && i < 3; ++i) {
     const StudyRecord& study = data.ranking.studies[i];
-    out +=
-        fmt::format("{}{} on {}, {}", i > 0 ? " · " : "", study.suite, study.machine, study.started_utc.substr(0, 10));
+    out += fmt::format("{}{} on {}, {}", i > 0 ? " · " : "", study.suite, study.machine,
+                       study.started_utc.substr(0, 10));
   }
-  if (data.ranking.studies.size() > 3) out += fmt::format(" and {} more", data.ranking.studies.size() - 3);
+  if (data.ranking.studies.size() > 3)
+    out += fmt::format(" and {} more", data.ranking.studies.size() - 3);
   return out;
 }
 
 std::string Header(const ReportData& data, const PageOptions& options) {
   std::string out = "<body>\n<nav aria-label=\"Sections\"><div>\n";
-  for (const SectionRow* section : {&kSummary, &kBatch, &kLoss, &kMemory, &kInside, &kTable, &kThen})
+  for (const SectionRow* section :
+       {&kSummary, &kBatch, &kLoss, &kMemory, &kInside, &kTable, &kThen})
     out += fmt::format("<a href=\"#{}\">{}</a>\n", section->id, section->title);
   out +=
       "<button type=\"button\" id=\"theme\" title=\"Light, dark, or as the system "
@@ -116,13 +127,15 @@ std::string Header(const ReportData& data, const PageOptions& options) {
   out += fmt::format("<main>\n<header>\n<h1>{}</h1>\n", HtmlText(options.title));
   out += fmt::format("<p class=\"soft\">{}", HtmlText(StudyNames(data)));
   if (!options.made_utc.empty())
-    out += fmt::format("{}made {}", data.ranking.studies.empty() ? "" : " · ", HtmlText(options.made_utc));
+    out += fmt::format("{}made {}", data.ranking.studies.empty() ? "" : " · ",
+                       HtmlText(options.made_utc));
   out += "</p>\n";
   return out + "</header>\n";
 }
 
 constexpr std::string_view kFullTable =
-    "<div id=\"cells\"><noscript><p class=\"note\">The full table needs JavaScript; <code>tench results --csv</code> "
+    "<div id=\"cells\"><noscript><p class=\"note\">The full table needs JavaScript; <code>tench "
+    "results --csv</code> "
     "prints it without.</p></noscript></div>\n";
 
 }  // namespace
@@ -159,7 +172,8 @@ std::string RenderPage(const ReportData& data, const ChartSet& charts, const Pag
   page.Close();
 
   std::string out = Head(options) + Header(data, options) + page.Take() + "</main>\n";
-  out += "<script type=\"application/json\" id=\"tench-data\">" + ScriptJson(PageData(charts)) + "</script>\n";
+  out += "<script type=\"application/json\" id=\"tench-data\">" + ScriptJson(PageData(charts)) +
+         "</script>\n";
   // In a function of its own: its many short names must not meet ours.
   if (!options.charts_script.empty()) {
     out += "<script>(function () {\n";

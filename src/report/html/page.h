@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The report as one HTML file that needs nothing else: style, script, charts' JavaScript and data are in it, and its
-// own security policy keeps it from asking the network for anything. Without the charts' JavaScript it has tables only,
-// and says what is missing. Pure.
+// The report as one HTML file that needs nothing else: style, script, charts' JavaScript and data
+// are in it, and its own security policy keeps it from asking the network for anything. Without the
+// charts' JavaScript it has tables only, and says what is missing. Pure.
 
 #include <string>
 #include <string_view>

@@ -22,29 +22,32 @@ testing::AssertionResult Says(const std::string& page, std::string_view text) {
 std::string Between(const std::string& text, std::string_view from, std::string_view to) {
   const size_t begin = text.find(from);
   const size_t end = text.find(to, begin);
-  return begin == std::string::npos || end == std::string::npos ? "" : text.substr(begin, end + to.size() - begin);
+  return begin == std::string::npos || end == std::string::npos
+             ? ""
+             : text.substr(begin, end + to.size() - begin);
 }
 
 TEST(PageTest, TellsTheWinnerWithMarginAndVerdict) {
   const std::string page = PageOf(SmallReport());
-  EXPECT_TRUE(Says(
-      page, "<b>native</b> is the fastest in 6 of 6 comparisons; all of them by a margin that the rounds confirm."));
-  EXPECT_TRUE(Says(
-      page,
-      "<td class=\"left wrap\">lenet on mnist, batch 64, train</td><td class=\"left\"><b>native</b></td><td>9827</td>"
-      "<td class=\"left\">torch</td><td>4913</td><td>2.00×</td>"));
+  EXPECT_TRUE(Says(page,
+                   "<b>native</b> is the fastest in 6 of 6 comparisons; all of them by a margin "
+                   "that the rounds confirm."));
+  EXPECT_TRUE(Says(page,
+                   "<td class=\"left wrap\">lenet on mnist, batch 64, train</td><td "
+                   "class=\"left\"><b>native</b></td><td>9827</td>"
+                   "<td class=\"left\">torch</td><td>4913</td><td>2.00×</td>"));
   EXPECT_TRUE(Says(page, "<span class=\"verdict faster\">faster</span>"));
 }
 
 TEST(PageTest, ShowsParityCapabilityMachineAndNoise) {
   const std::string page = PageOf(SmallReport());
-  for (const char* text : {"<td class=\"left\">native 1.0</td><td class=\"left\">lenet</td>", "conv2 differs",
-                           "<dt>cpu</dt><dd>fish</dd>", "wandered by ±0.2 %"}) {
+  for (const char* text : {"<td class=\"left\">native 1.0</td><td class=\"left\">lenet</td>",
+                           "conv2 differs", "<dt>cpu</dt><dd>fish</dd>", "wandered by ±0.2 %"}) {
     EXPECT_TRUE(Says(page, text));
   }
-  EXPECT_TRUE(Says(
-      page,
-      "<td class=\"unable\" title=\"unsupported: not installed &lt;b&gt;yet&lt;/b&gt;\">unsupported<sup>1</sup></td>"));
+  EXPECT_TRUE(Says(page,
+                   "<td class=\"unable\" title=\"unsupported: not installed "
+                   "&lt;b&gt;yet&lt;/b&gt;\">unsupported<sup>1</sup></td>"));
   EXPECT_TRUE(Says(page, "<li>unsupported: not installed &lt;b&gt;yet&lt;/b&gt;</li>"));
 }
 
@@ -76,7 +79,8 @@ TEST(PageTest, EscapesEveryStoredText) {
   failed.reason = failed.reproducer = evil;
   ReportBuilder builder;
   for (const RunRecord& each : {run, other, failed}) builder.Add(each);
-  ReportData data = *std::move(builder).Finish([](int64_t) { return Result<RunSeries>(ReportSeries()); });
+  ReportData data =
+      *std::move(builder).Finish([](int64_t) { return Result<RunSeries>(ReportSeries()); });
   data.ranking.several_machines = true;
   StudyRecord study = TestStudy(evil);
   study.machine = study.filter = study.started_utc = study.tench_version = evil;
@@ -87,14 +91,17 @@ TEST(PageTest, EscapesEveryStoredText) {
   EXPECT_TRUE(Says(page, "&lt;script&gt;"));
   EXPECT_FALSE(Says(page, "<script>alert"));
   size_t scripts = 0;
-  for (size_t at = page.find("</script>"); at != std::string::npos; at = page.find("</script>", at + 1)) ++scripts;
+  for (size_t at = page.find("</script>"); at != std::string::npos;
+       at = page.find("</script>", at + 1))
+    ++scripts;
   EXPECT_EQ(scripts, 3u) << "the data, the charts' script and the page's own";
 }
 
 TEST(PageTest, AsksTheNetworkForNothing) {
   const std::string page = PageOf(SmallReport());
   EXPECT_TRUE(Says(page, "default-src 'none'"));
-  for (const char* needle : {"src=\"", "href=\"http", "url(", "@import"}) EXPECT_FALSE(Says(page, needle)) << needle;
+  for (const char* needle : {"src=\"", "href=\"http", "url(", "@import"})
+    EXPECT_FALSE(Says(page, needle)) << needle;
 }
 
 TEST(PageTest, WithoutTheChartsScriptItSaysWhatIsMissing) {
@@ -139,15 +146,19 @@ TEST(PageTest, TenThousandRunsMakeASmallPage) {
   ReportBuilder builder;
   for (int64_t round = 0; round < 2; ++round) {
     for (const char* worker : {"native", "torch", "tensorflow", "mxnet", "caffe"}) {
-      for (int64_t batch = 1; batch <= 1000; ++batch) builder.Add(ReportRun(worker, batch, "train", round));
+      for (int64_t batch = 1; batch <= 1000; ++batch)
+        builder.Add(ReportRun(worker, batch, "train", round));
     }
   }
-  const auto data = std::move(builder).Finish([](int64_t) { return Result<RunSeries>(ReportSeries()); });
+  const auto data =
+      std::move(builder).Finish([](int64_t) { return Result<RunSeries>(ReportSeries()); });
   EXPECT_EQ(data->ranking.runs, 10'000);
   EXPECT_LT(PageOf(*data).size(), 4'100'000u);
 }
 
-TEST(PageTest, AnEmptyStoreIsAPageThatSaysSo) { EXPECT_TRUE(Says(PageOf(ReportData()), "There are no runs.")); }
+TEST(PageTest, AnEmptyStoreIsAPageThatSaysSo) {
+  EXPECT_TRUE(Says(PageOf(ReportData()), "There are no runs."));
+}
 
 }  // namespace
 }  // namespace tench

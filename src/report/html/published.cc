@@ -9,7 +9,8 @@
 namespace tench {
 namespace {
 
-Result<std::vector<std::vector<std::string>>> Records(std::string_view csv, std::string_view header) {
+Result<std::vector<std::vector<std::string>>> Records(std::string_view csv,
+                                                      std::string_view header) {
   std::vector<std::vector<std::string>> records;
   const size_t fields = Split(header, ',').size();
   size_t line_number = 0;
@@ -20,7 +21,8 @@ Result<std::vector<std::vector<std::string>>> Records(std::string_view csv, std:
     if (line_number == 1 || text.empty()) continue;
     records.push_back(Split(text, ','));
     if (records.back().size() != fields)
-      return Failed("line {}: {} fields where {} belong", line_number, records.back().size(), fields);
+      return Failed("line {}: {} fields where {} belong", line_number, records.back().size(),
+                    fields);
   }
   return records;
 }
@@ -29,7 +31,8 @@ Result<std::vector<std::vector<std::string>>> Records(std::string_view csv, std:
 
 Result<std::vector<PublishedRate>> ParsePublishedRates(std::string_view csv) {
   std::vector<PublishedRate> rates;
-  for (const auto& fields : TENCH_TRY(Records(csv, "dataset,network,framework,hardware,metric,value"))) {
+  for (const auto& fields :
+       TENCH_TRY(Records(csv, "dataset,network,framework,hardware,metric,value"))) {
     if (fields[4] != "images_per_second") continue;
     rates.push_back({fields[0], fields[1], fields[2], fields[3], TENCH_TRY(ParseReal(fields[5]))});
   }
@@ -39,8 +42,8 @@ Result<std::vector<PublishedRate>> ParsePublishedRates(std::string_view csv) {
 Result<std::vector<PublishedGemm>> ParsePublishedGemms(std::string_view csv) {
   std::vector<PublishedGemm> gemms;
   for (const auto& fields : TENCH_TRY(Records(csv, "method,framework,kind,seconds,calls"))) {
-    gemms.push_back(
-        {fields[0], fields[1], fields[2], TENCH_TRY(ParseReal(fields[3])), TENCH_TRY(ParseInteger(fields[4]))});
+    gemms.push_back({fields[0], fields[1], fields[2], TENCH_TRY(ParseReal(fields[3])),
+                     TENCH_TRY(ParseInteger(fields[4]))});
   }
   return gemms;
 }
@@ -58,12 +61,13 @@ std::vector<PublishedGemm> PublishedGemms() {
 }
 
 std::string HardwareTitle(const std::string& hardware) {
-  static const std::map<std::string, std::string> titles = {{"cpu:2xe5-2620v2", "CPU, 2 × E5-2620 v2"},
-                                                            {"cpu:2xe5-2630v4", "CPU, 2 × E5-2630 v4"},
-                                                            {"gpu:k20m", "GPU, K20m"},
-                                                            {"gpu:2xk20m", "GPU, 2 × K20m"},
-                                                            {"gpu:p100", "GPU, P100"},
-                                                            {"gpu:2xp100", "GPU, 2 × P100"}};
+  static const std::map<std::string, std::string> titles = {
+      {"cpu:2xe5-2620v2", "CPU, 2 × E5-2620 v2"},
+      {"cpu:2xe5-2630v4", "CPU, 2 × E5-2630 v4"},
+      {"gpu:k20m", "GPU, K20m"},
+      {"gpu:2xk20m", "GPU, 2 × K20m"},
+      {"gpu:p100", "GPU, P100"},
+      {"gpu:2xp100", "GPU, 2 × P100"}};
   const auto found = titles.find(hardware);
   return found == titles.end() ? hardware : found->second;
 }

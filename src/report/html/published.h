@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The published figures of the earlier studies, as data: reference/ of the project, built into the program. They were
-// taken on other hardware with other versions; whoever shows them says so. Pure.
+// The published figures of the earlier studies, as data: reference/ of the project, built into the
+// program. They were taken on other hardware with other versions; whoever shows them says so. Pure.
 
 #include <string>
 #include <string_view>

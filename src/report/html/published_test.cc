@@ -10,10 +10,11 @@ namespace {
 TEST(PublishedTest, TheBuiltInFiguresAreThoseOfTheStudies) {
   const std::vector<PublishedRate> rates = PublishedRates();
   EXPECT_EQ(rates.size(), 195u);
-  EXPECT_THAT(rates, testing::Contains(testing::AllOf(testing::Field(&PublishedRate::framework, "caffe"),
-                                                      testing::Field(&PublishedRate::network, "lenet"),
-                                                      testing::Field(&PublishedRate::hardware, "gpu:p100"),
-                                                      testing::Field(&PublishedRate::images_per_s, 42588))));
+  EXPECT_THAT(rates, testing::Contains(
+                         testing::AllOf(testing::Field(&PublishedRate::framework, "caffe"),
+                                        testing::Field(&PublishedRate::network, "lenet"),
+                                        testing::Field(&PublishedRate::hardware, "gpu:p100"),
+                                        testing::Field(&PublishedRate::images_per_s, 42588))));
   const std::vector<PublishedGemm> gemms = PublishedGemms();
   ASSERT_EQ(gemms.size(), 16u);
   EXPECT_EQ(gemms[0].calls, 75264);

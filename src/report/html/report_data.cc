@@ -17,7 +17,8 @@ constexpr size_t kMostCellsWithSeries = 400;
 
 struct GroupingRow {
   std::string_view column;
-  std::vector<size_t> left_out;  // axes in which the cells of a group may differ, besides the worker
+  std::vector<size_t>
+      left_out;  // axes in which the cells of a group may differ, besides the worker
   bool across_machines = false, of_one_worker = false;
 };
 
@@ -47,18 +48,21 @@ void GroupCells(ReportData& data) {
       std::string key = shared.Label() + '\n' + cell.fingerprint + '\n';
       if (!row.across_machines) key += cell.machine_id;
       if (row.of_one_worker) key += '\n' + cell.series;
-      const auto [found, is_new] = known.emplace(std::move(key), static_cast<int64_t>(known.size()));
+      const auto [found, is_new] =
+          known.emplace(std::move(key), static_cast<int64_t>(known.size()));
       cell.group[grouping] = found->second;
       if (!is_new) continue;
       std::string title = SharedTitle(cell.cell, row.left_out);
       if (row.of_one_worker) title = cell.series + ": " + title;
-      if (data.ranking.several_machines && !row.across_machines) title += fmt::format(" ({})", cell.machine);
+      if (data.ranking.several_machines && !row.across_machines)
+        title += fmt::format(" ({})", cell.machine);
       data.group_titles[grouping].push_back(PlainLine(title));
     }
   }
 }
 
-// The version and the options enter a name only where the worker alone would not tell its cells apart.
+// The version and the options enter a name only where the worker alone would not tell its cells
+// apart.
 void NameSeries(ReportData& data) {
   std::map<std::string, std::set<std::string>> versions;
   std::map<std::string, std::set<std::map<std::string, std::string>>> options;
@@ -70,9 +74,11 @@ void NameSeries(ReportData& data) {
   for (ReportCell& cell : data.cells) {
     const std::string& worker = cell.row.worker;
     std::string name = worker;
-    if (versions[worker].size() > 1 && !cell.row.worker_version.empty()) name += " " + cell.row.worker_version;
+    if (versions[worker].size() > 1 && !cell.row.worker_version.empty())
+      name += " " + cell.row.worker_version;
     if (options[worker].size() > 1) {
-      for (const auto& [option, value] : cell.row.options) name += fmt::format(" {}={}", option, value);
+      for (const auto& [option, value] : cell.row.options)
+        name += fmt::format(" {}={}", option, value);
     }
     cell.series = PlainLine(name);
     names.insert(cell.series);
@@ -121,7 +127,8 @@ void ReportBuilder::Add(const RunRecord& run) {
   if (ok && run.summary.step_ns_median) newest.step_ns.push_back(*run.summary.step_ns_median);
 }
 
-Result<ReportData> ReportBuilder::Finish(const std::function<Result<RunSeries>(int64_t run)>& series) && {
+Result<ReportData> ReportBuilder::Finish(
+    const std::function<Result<RunSeries>(int64_t run)>& series) && {
   ReportData data;
   size_t with_series = 0;
   data.ranking = std::move(ranking_).Finish();
@@ -158,8 +165,10 @@ Result<ReportData> ReportBuilder::Finish(const std::function<Result<RunSeries>(i
 Result<ReportData> ReadReport(Store& store, const RankOptions& options) {
   ReportBuilder builder;
   std::vector<StudyRecord> studies = TENCH_TRY(ReadRuns(
-      store, options, [&](const RunRecord& run) { builder.Add(run); }, [&](const RunRecord& run) { builder.Observe(run); }));
-  ReportData data = TENCH_TRY(std::move(builder).Finish([&](int64_t run) { return store.Series(run); }));
+      store, options, [&](const RunRecord& run) { builder.Add(run); },
+      [&](const RunRecord& run) { builder.Observe(run); }));
+  ReportData data =
+      TENCH_TRY(std::move(builder).Finish([&](int64_t run) { return store.Series(run); }));
   data.ranking.SetStudies(std::move(studies));
   data.parities = TENCH_TRY(store.Parities());
   return data;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the HTML report shows, gathered in one walk over a store: the ranking, and per cell what charts need besides.
-// The long series are read for a bounded number of cells and thinned at once, so that a report of ten thousand runs
-// stays small and quick. Charts and sections are pure functions of this struct.
+// What the HTML report shows, gathered in one walk over a store: the ranking, and per cell what
+// charts need besides. The long series are read for a bounded number of cells and thinned at once,
+// so that a report of ten thousand runs stays small and quick. Charts and sections are pure
+// functions of this struct.
 
 #include <array>
 #include <cstdint>
@@ -19,7 +20,8 @@
 
 namespace tench {
 
-// Cells that are alike in all but some axes belong to one group of that grouping; a chart shows one group at a time.
+// Cells that are alike in all but some axes belong to one group of that grouping; a chart shows one
+// group at a time.
 enum Grouping : size_t {
   kGroupWorkers,         // differ in the worker
   kGroupBatches,         // … and the batch size
@@ -53,8 +55,9 @@ struct CellSeries {
 };
 
 struct ReportCell {
-  Cell cell;           // whole
-  std::string series;  // its name in charts: the worker, with its version and options where several occur
+  Cell cell;  // whole
+  std::string
+      series;  // its name in charts: the worker, with its version and options where several occur
   std::string machine, machine_id, fingerprint;
   RankRow row;
   std::optional<double> cpu_per_wall, cpu_energy_j, gpu_use_mean;  // of the newest ok run

@@ -34,15 +34,17 @@ std::string AbilityCell(const Ability* ability, std::vector<std::string>& reason
     return fmt::format("<td class=\"able\" title=\"ok, {} cell{}\">✓</td>", ability->cells,
                        ability->cells == 1 ? "" : "s");
   }
-  const auto& [outcome, failure] =
-      *std::max_element(ability->failures.begin(), ability->failures.end(),
-                        [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  const auto& [outcome, failure] = *std::max_element(
+      ability->failures.begin(), ability->failures.end(),
+      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
   std::string name = Name(outcome);
   std::replace(name.begin(), name.end(), '_', ' ');
   const std::string reason = failure.second.empty() ? name : name + ": " + failure.second;
-  const std::string some = ability->ok > 0 ? fmt::format("{} of {} ok, ", ability->ok, ability->cells) : "";
-  return fmt::format("<td class=\"{}\" title=\"{}\">{}{}{}</td>", ability->ok > 0 ? "partly" : "unable",
-                     HtmlText(some + reason), some, name, ReasonMark(reasons, reason));
+  const std::string some =
+      ability->ok > 0 ? fmt::format("{} of {} ok, ", ability->ok, ability->cells) : "";
+  return fmt::format("<td class=\"{}\" title=\"{}\">{}{}{}</td>",
+                     ability->ok > 0 ? "partly" : "unable", HtmlText(some + reason), some, name,
+                     ReasonMark(reasons, reason));
 }
 
 std::string ParityMark(const ParityRecord& parity) {
@@ -57,7 +59,8 @@ std::string CapabilitySection(const ReportData& data) {
   std::map<std::string, std::map<Column, Ability>> workers;
   std::set<Column> columns;
   for (const ReportCell& cell : data.cells) {
-    const Column column = {cell.cell.Text(kAxisNetwork), cell.cell.Text(kAxisData), cell.cell.Text(kAxisPhase)};
+    const Column column = {cell.cell.Text(kAxisNetwork), cell.cell.Text(kAxisData),
+                           cell.cell.Text(kAxisPhase)};
     columns.insert(column);
     Ability& ability = workers[cell.series][column];
     ++ability.cells;
@@ -69,7 +72,8 @@ std::string CapabilitySection(const ReportData& data) {
     ++count;
     reason = PlainLine(cell.row.reason);
   }
-  std::string out = "<div class=\"wide\"><table class=\"matrix\">\n<thead><tr><th class=\"left\">worker</th>";
+  std::string out =
+      "<div class=\"wide\"><table class=\"matrix\">\n<thead><tr><th class=\"left\">worker</th>";
   for (const auto& [network, set, phase] : columns) {
     out += fmt::format("<th>{}{}<br><span class=\"soft\">{}</span></th>", HtmlText(network),
                        set.empty() ? "" : "<br>" + HtmlText(set), HtmlText(phase));
@@ -84,7 +88,9 @@ std::string CapabilitySection(const ReportData& data) {
     }
     out += "</tr>\n";
   }
-  out += "</tbody></table></div>\n<p class=\"soft\">✓ every cell ran; · not tried in this study.</p>\n";
+  out +=
+      "</tbody></table></div>\n<p class=\"soft\">✓ every cell ran; · not tried in this "
+      "study.</p>\n";
   if (reasons.empty()) return out;
   out += "<ol class=\"reasons\">\n";
   for (const std::string& reason : reasons) out += fmt::format("<li>{}</li>\n", HtmlText(reason));
@@ -93,7 +99,8 @@ std::string CapabilitySection(const ReportData& data) {
 
 std::string ParitySection(const ReportData& data) {
   std::map<std::string, std::string> networks;  // by fingerprint
-  for (const ReportCell& cell : data.cells) networks.emplace(cell.fingerprint, cell.cell.Text(kAxisNetwork));
+  for (const ReportCell& cell : data.cells)
+    networks.emplace(cell.fingerprint, cell.cell.Text(kAxisNetwork));
   std::string rows;
   for (const ParityRecord& parity : data.parities) {
     const auto network = networks.find(parity.fingerprint);
@@ -101,45 +108,57 @@ std::string ParitySection(const ReportData& data) {
     rows += fmt::format(
         "<tr><td class=\"left\">{} {}</td><td class=\"left\">{}</td><td class=\"left soft\">{}</td>"
         "<td class=\"left\">{}</td><td>{}</td><td class=\"left soft\">{}</td></tr>\n",
-        HtmlText(parity.worker), HtmlText(parity.worker_version), HtmlText(network->second), HtmlText(parity.setting),
-        ParityMark(parity), parity.outcome == Outcome::kOk ? fmt::format("{:.3f}", parity.worst) : "",
+        HtmlText(parity.worker), HtmlText(parity.worker_version), HtmlText(network->second),
+        HtmlText(parity.setting), ParityMark(parity),
+        parity.outcome == Outcome::kOk ? fmt::format("{:.3f}", parity.worst) : "",
         HtmlText(parity.outcome == Outcome::kOk ? parity.worst_tensor : parity.reason));
   }
   if (rows.empty()) {
-    return "<p class=\"soft\">Nobody was held against the reference for these networks: <code>tench verify</code> does "
+    return "<p class=\"soft\">Nobody was held against the reference for these networks: "
+           "<code>tench verify</code> does "
            "it, and <code>tench sweep</code> before it ranks.</p>\n";
   }
   return "<details class=\"parity\"><summary>The proofs, worker by worker</summary>\n"
-         "<div class=\"wide\"><table>\n<thead><tr><th class=\"left\">worker</th><th class=\"left\">network</th>"
+         "<div class=\"wide\"><table>\n<thead><tr><th class=\"left\">worker</th><th "
+         "class=\"left\">network</th>"
          "<th class=\"left\">setting</th><th class=\"left\">parity</th><th>worst / allowed</th>"
          "<th class=\"left\">where</th></tr></thead>\n<tbody>\n" +
          rows +
-         "</tbody></table></div>\n</details>\n<p class=\"soft\">Each worker trained from the same weights on the same "
+         "</tbody></table></div>\n</details>\n<p class=\"soft\">Each worker trained from the same "
+         "weights on the same "
          "data as the plain loops of "
-         "<code>reference</code>; the figure is its largest difference over what rounding allows, below 1 is right."
+         "<code>reference</code>; the figure is its largest difference over what rounding allows, "
+         "below 1 is right."
          "</p>\n";
 }
 
 std::string PublishedSection() {
   std::string out =
-      "<details><summary>SGEMM in the UFSM thesis of 2017: GoogLeNet, batch 128, on a GTX Titan X</summary>\n"
-      "<div class=\"wide\"><table>\n<thead><tr><th class=\"left\">kernel</th><th class=\"left\">framework</th>"
+      "<details><summary>SGEMM in the UFSM thesis of 2017: GoogLeNet, batch 128, on a GTX Titan "
+      "X</summary>\n"
+      "<div class=\"wide\"><table>\n<thead><tr><th class=\"left\">kernel</th><th "
+      "class=\"left\">framework</th>"
       "<th class=\"left\">kind</th><th>seconds</th><th>calls</th></tr></thead>\n<tbody>\n";
   for (const PublishedGemm& gemm : PublishedGemms()) {
     out += fmt::format(
         "<tr><td class=\"left\">{}</td><td class=\"left\">{}</td><td "
         "class=\"left\">{}</td><td>{}</td><td>{}</td></tr>\n",
-        HtmlText(gemm.method), HtmlText(gemm.framework), HtmlText(gemm.kind), gemm.seconds, gemm.calls);
+        HtmlText(gemm.method), HtmlText(gemm.framework), HtmlText(gemm.kind), gemm.seconds,
+        gemm.calls);
   }
   return out +
-         "</tbody></table></div>\n<p class=\"soft\">Caffe 1.0 and TensorFlow 1.4, total seconds and calls (Table "
+         "</tbody></table></div>\n<p class=\"soft\">Caffe 1.0 and TensorFlow 1.4, total seconds "
+         "and calls (Table "
          "5.1).</p>\n</details>\n"
          "<details><summary>What else the thesis found</summary>\n<ul>\n"
-         "<li>GPU over CPU: up to 200 times (AlexNet, TensorFlow, GTX Titan X over a Xeon E5620), up to 24 times on a "
+         "<li>GPU over CPU: up to 200 times (AlexNet, TensorFlow, GTX Titan X over a Xeon E5620), "
+         "up to 24 times on a "
          "Jetson TX1.</li>\n"
-         "<li>Swapping made GoogLeNet at batch 256 four times slower on the Xeon, and at batch 64 about 32 times "
+         "<li>Swapping made GoogLeNet at batch 256 four times slower on the Xeon, and at batch 64 "
+         "about 32 times "
          "slower on the TX1.</li>\n"
-         "<li>On a Xeon Phi Caffe with MKL took under 1 ms per image (AlexNet), 4 to 8 times faster than a TensorFlow "
+         "<li>On a Xeon Phi Caffe with MKL took under 1 ms per image (AlexNet), 4 to 8 times "
+         "faster than a TensorFlow "
          "built without AVX; on the Xeon TensorFlow was up to 3 times faster than Caffe.</li>\n"
          "<li>Caffe's loss went negative at convergence in every case.</li>\n</ul>\n</details>\n";
 }

@@ -48,10 +48,13 @@ std::string VerdictTitle(RatioVerdict verdict) {
 }
 
 std::string Tile(std::string_view value, std::string_view what) {
-  return fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n", HtmlText(value), HtmlText(what));
+  return fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n", HtmlText(value),
+                     HtmlText(what));
 }
 
-std::string Plural(size_t count, std::string_view noun) { return fmt::format("{}{}", noun, count == 1 ? "" : "s"); }
+std::string Plural(size_t count, std::string_view noun) {
+  return fmt::format("{}{}", noun, count == 1 ? "" : "s");
+}
 
 }  // namespace
 
@@ -64,13 +67,15 @@ std::string HeadlineSection(const ReportData& data) {
   }
   std::string out;
   if (!wins.empty()) {
-    const auto best =
-        std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto best = std::max_element(
+        wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     const int64_t won = best->second, sure = clear[best->first];
     out += fmt::format(
-        "<p class=\"headline\"><b>{}</b> is the fastest in {} of {} {}; {} by a margin that the rounds confirm.</p>\n",
+        "<p class=\"headline\"><b>{}</b> is the fastest in {} of {} {}; {} by a margin that the "
+        "rounds confirm.</p>\n",
         HtmlText(best->first), won, comparisons.size(), Plural(comparisons.size(), "comparison"),
-        sure == won ? fmt::format("{}", won == 1 ? "it wins" : "all of them") : fmt::format("{} of these", sure));
+        sure == won ? fmt::format("{}", won == 1 ? "it wins" : "all of them")
+                    : fmt::format("{} of these", sure));
   }
   std::set<std::string> workers, networks, machines;
   int64_t verified = 0;
@@ -80,12 +85,14 @@ std::string HeadlineSection(const ReportData& data) {
     machines.insert(cell.machine_id);
     verified += cell.ranked() && cell.HasFlag("verified");
   }
-  const auto ranked = std::count_if(data.cells.begin(), data.cells.end(), [](const auto& c) { return c.ranked(); });
+  const auto ranked =
+      std::count_if(data.cells.begin(), data.cells.end(), [](const auto& c) { return c.ranked(); });
   out += "<div class=\"tiles\">\n";
   out += Tile(std::to_string(workers.size()), Plural(workers.size(), "worker"));
   out += Tile(std::to_string(networks.size()), Plural(networks.size(), "network"));
   out += Tile(fmt::format("{}", data.cells.size()), fmt::format("cells, {} ranked", ranked));
-  out += Tile(fmt::format("{}", data.ranking.runs), Plural(static_cast<size_t>(data.ranking.runs), "run"));
+  out += Tile(fmt::format("{}", data.ranking.runs),
+              Plural(static_cast<size_t>(data.ranking.runs), "run"));
   out += Tile(fmt::format("{} / {}", verified, ranked), "ranked cells proven to compute the same");
   if (const auto spread = SpreadOfStudy(data))
     out += Tile(fmt::format("±{:.1f} %", spread->median * 100), "typical spread between rounds");
@@ -96,10 +103,13 @@ std::string HeadlineSection(const ReportData& data) {
 std::string WinnersSection(const ReportData& data) {
   const auto comparisons = Comparisons(data);
   if (comparisons.empty())
-    return "<p class=\"soft\">No two workers ran the same thing, so there is nothing to rank.</p>\n";
+    return "<p class=\"soft\">No two workers ran the same thing, so there is nothing to "
+           "rank.</p>\n";
   std::string out =
-      "<div class=\"wide\"><table>\n<thead><tr><th class=\"left\">comparison</th><th class=\"left\">fastest</th>"
-      "<th>images/s</th><th class=\"left\">runner-up</th><th>images/s</th><th>margin</th><th>95 %</th>"
+      "<div class=\"wide\"><table>\n<thead><tr><th class=\"left\">comparison</th><th "
+      "class=\"left\">fastest</th>"
+      "<th>images/s</th><th class=\"left\">runner-up</th><th>images/s</th><th>margin</th><th>95 "
+      "%</th>"
       "<th class=\"left\">verdict</th></tr></thead>\n<tbody>\n";
   size_t shown = 0;
   bool apart = false;
@@ -110,7 +120,8 @@ std::string WinnersSection(const ReportData& data) {
     double margin = second.row.ratio;
     if (const auto& test = second.row.against_best; test && test->rounds > 0) {
       margin = test->ratio;
-      if (test->rounds > 1) interval = fmt::format("{:.2f} … {:.2f}", test->interval.low, test->interval.high);
+      if (test->rounds > 1)
+        interval = fmt::format("{:.2f} … {:.2f}", test->interval.low, test->interval.high);
     }
     const std::string verdict = VerdictTitle(second.row.verdict);
     const bool side_by_side = !second.row.against_best || second.row.interleaved;
@@ -120,20 +131,23 @@ std::string WinnersSection(const ReportData& data) {
         "class=\"left\">{}</td><td>{}</td>"
         "<td>{:.2f}×</td><td class=\"soft\">{}</td><td class=\"left\"><span class=\"verdict "
         "{}\">{}{}</span></td></tr>\n",
-        HtmlText(data.group_titles[kGroupWorkers][static_cast<size_t>(group)]), HtmlText(first.series),
-        Rate(first.ImageNs()), HtmlText(second.series), Rate(second.ImageNs()), margin, interval, verdict, verdict,
-        side_by_side ? "" : " *");
+        HtmlText(data.group_titles[kGroupWorkers][static_cast<size_t>(group)]),
+        HtmlText(first.series), Rate(first.ImageNs()), HtmlText(second.series),
+        Rate(second.ImageNs()), margin, interval, verdict, verdict, side_by_side ? "" : " *");
   }
   out += "</tbody></table></div>\n";
   out +=
-      "<p class=\"soft\">Margin: the runner-up's time per image over the winner's, of each run's shortest step, as the geometric mean over rounds "
+      "<p class=\"soft\">Margin: the runner-up's time per image over the winner's, of each run's "
+      "shortest step, as the geometric mean over rounds "
       "in "
-      "which both ran, with Student's 95 % interval. Verdicts are corrected by Holm over each comparison; within 1 % "
+      "which both ran, with Student's 95 % interval. Verdicts are corrected by Holm over each "
+      "comparison; within 1 % "
       "is "
       "“same”, and fewer than five rounds can only be “ambiguous”.</p>\n";
   if (apart) {
     out +=
-        "<p class=\"soft\">* not measured side by side: rounds of different studies were paired by their "
+        "<p class=\"soft\">* not measured side by side: rounds of different studies were paired by "
+        "their "
         "number.</p>\n";
   }
   if (comparisons.size() > kMostWinners) {

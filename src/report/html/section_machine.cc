@@ -20,13 +20,15 @@ std::string FactText(const std::string& name, const Json& value) {
 
 void AppendFacts(std::string& out, const std::string& name, const Json& value) {
   if (value.is_object()) {
-    for (const auto& [key, part] : value.items()) AppendFacts(out, name.empty() ? key : name + " " + key, part);
+    for (const auto& [key, part] : value.items())
+      AppendFacts(out, name.empty() ? key : name + " " + key, part);
     return;
   }
   std::string text;
   const bool of_objects = value.is_array() && !value.empty() && value.front().is_object();
   if (of_objects) {
-    for (size_t i = 0; i < value.size(); ++i) AppendFacts(out, fmt::format("{} {}", name, i + 1), value[i]);
+    for (size_t i = 0; i < value.size(); ++i)
+      AppendFacts(out, fmt::format("{} {}", name, i + 1), value[i]);
     return;
   }
   if (value.is_array()) {
@@ -42,10 +44,14 @@ std::string MachineLine(const Json& host) {
     return host.contains(at) ? FactText(at.back(), host.at(at)) : std::string();
   };
   std::vector<std::string> parts;
-  if (const std::string model = text("/cpu/model"_json_pointer); !model.empty()) parts.push_back(model);
-  if (const std::string cores = text("/cpu/cores"_json_pointer); !cores.empty()) parts.push_back(cores + " cores");
-  if (const std::string memory = text("/memory_bytes"_json_pointer); !memory.empty()) parts.push_back(memory);
-  if (const std::string system = text("/distribution"_json_pointer); !system.empty()) parts.push_back(system);
+  if (const std::string model = text("/cpu/model"_json_pointer); !model.empty())
+    parts.push_back(model);
+  if (const std::string cores = text("/cpu/cores"_json_pointer); !cores.empty())
+    parts.push_back(cores + " cores");
+  if (const std::string memory = text("/memory_bytes"_json_pointer); !memory.empty())
+    parts.push_back(memory);
+  if (const std::string system = text("/distribution"_json_pointer); !system.empty())
+    parts.push_back(system);
   if (host.contains("gpus") && host["gpus"].is_array()) {
     for (const Json& gpu : host["gpus"]) {
       if (gpu.is_object() && gpu.contains("name")) parts.push_back(FactText("name", gpu["name"]));
@@ -75,21 +81,26 @@ std::string MachineSection(const ReportData& data) {
   for (const StudyRecord& study : data.ranking.studies) {
     const Json host = Json::parse(study.host_json, nullptr, false);
     if (!host.is_object() || !told.insert(study.machine_id + study.host_json).second) continue;
-    out += fmt::format("<p><b>{}</b> {}</p>\n<details><summary>All that is known of it</summary>\n<dl>\n",
-                       HtmlText(study.machine), HtmlText(MachineLine(host)));
+    out += fmt::format(
+        "<p><b>{}</b> {}</p>\n<details><summary>All that is known of it</summary>\n<dl>\n",
+        HtmlText(study.machine), HtmlText(MachineLine(host)));
     AppendFacts(out, "tench", Json(study.tench_version));
     AppendFacts(out, "", host);
     out += "</dl></details>\n";
   }
   if (const auto spread = SpreadOfStudy(data)) {
     out += fmt::format(
-        "<p><b>Noise</b> Between the rounds the same cell's time wandered by ±{:.1f} % (the median over {} cells of "
+        "<p><b>Noise</b> Between the rounds the same cell's time wandered by ±{:.1f} % (the median "
+        "over {} cells of "
         "the "
-        "standard deviation), by ±{:.1f} % at worst. Comparisons are made within rounds, where both sides met the same "
+        "standard deviation), by ±{:.1f} % at worst. Comparisons are made within rounds, where "
+        "both sides met the same "
         "weather.</p>\n",
         spread->median * 100, spread->cells, spread->largest * 100);
   } else {
-    out += "<p><b>Noise</b> unknown: no cell ran more than once. Repeat the study with <code>--rounds 5</code>.</p>\n";
+    out +=
+        "<p><b>Noise</b> unknown: no cell ran more than once. Repeat the study with <code>--rounds "
+        "5</code>.</p>\n";
   }
   return out;
 }
@@ -99,16 +110,23 @@ std::string MethodSection(const ReportData& data) {
   std::set<std::string> told;
   for (const ReportCell& cell : data.cells) {
     const std::string clock = OnTheClock(cell.cell);
-    if (told.insert(clock).second && told.size() <= 8) clocks += fmt::format("<li>{}</li>\n", HtmlText(clock));
+    if (told.insert(clock).second && told.size() <= 8)
+      clocks += fmt::format("<li>{}</li>\n", HtmlText(clock));
   }
   return fmt::format(
-      "<p>Every run is one process of its own. A monotonic clock is read around whole steps, and a step ends only when "
-      "its work is complete. Warm-up steps are kept but never averaged in. Building the network, starting the worker "
-      "and, where the input is cycled, fetching the next batch are not on that clock. On it are:</p>\n<ul>\n{}</ul>\n"
-      "<p>A cell's time is the median over its runs of each run's median step. Its interval is 95 %: of the median "
-      "where there is one run, Student's t on the logarithms of the runs' medians where there are more. Only cells "
+      "<p>Every run is one process of its own. A monotonic clock is read around whole steps, and a "
+      "step ends only when "
+      "its work is complete. Warm-up steps are kept but never averaged in. Building the network, "
+      "starting the worker "
+      "and, where the input is cycled, fetching the next batch are not on that clock. On it "
+      "are:</p>\n<ul>\n{}</ul>\n"
+      "<p>A cell's time is the median over its runs of each run's median step. Its interval is 95 "
+      "%: of the median "
+      "where there is one run, Student's t on the logarithms of the runs' medians where there are "
+      "more. Only cells "
       "that "
-      "are alike in everything but the worker, its version and its options are ranked against each other; cells that "
+      "are alike in everything but the worker, its version and its options are ranked against each "
+      "other; cells that "
       "failed are listed and never ranked. Peak memory is the worker's resident set.</p>\n",
       clocks);
 }

@@ -12,15 +12,19 @@
 
 namespace tench {
 
-// Time per image is 100 µs for native, 200 µs for torch, at batch 64; smaller batches take longer per image.
-inline RunRecord ReportRun(const std::string& worker, int64_t batch, const std::string& phase = "train",
-                           int64_t round = 0, int64_t threads = 0) {
-  const double image_ns = (worker == "native" ? 100e3 : 200e3) * (1 + 1.0 / static_cast<double>(batch));
+// Time per image is 100 µs for native, 200 µs for torch, at batch 64; smaller batches take longer
+// per image.
+inline RunRecord ReportRun(const std::string& worker, int64_t batch,
+                           const std::string& phase = "train", int64_t round = 0,
+                           int64_t threads = 0) {
+  const double image_ns =
+      (worker == "native" ? 100e3 : 200e3) * (1 + 1.0 / static_cast<double>(batch));
   const double share = phase == "forward" ? 0.25 : phase == "gradient" ? 0.75 : 1;
   const double per_thread = threads == 1 ? 1.6 : 1;
-  RunRecord run = TimedRun(
-      worker, image_ns * share * per_thread * static_cast<double>(batch) * (1 + 0.001 * static_cast<double>(round)),
-      batch);
+  RunRecord run = TimedRun(worker,
+                           image_ns * share * per_thread * static_cast<double>(batch) *
+                               (1 + 0.001 * static_cast<double>(round)),
+                           batch);
   static int64_t next_id = 0;
   run.id = ++next_id;
   run.study = 1;
@@ -54,8 +58,8 @@ inline RunSeries ReportSeries() {
   return series;
 }
 
-// native and torch on lenet: batches 16 and 64, three phases, five rounds; native with 1 and 2 threads; caffe
-// unsupported.
+// native and torch on lenet: batches 16 and 64, three phases, five rounds; native with 1 and 2
+// threads; caffe unsupported.
 inline ReportData SmallReport() {
   ReportBuilder builder;
   for (int64_t round = 0; round < 5; ++round) {
@@ -64,18 +68,22 @@ inline ReportData SmallReport() {
         for (const int64_t batch : {16, 64}) builder.Add(ReportRun(worker, batch, phase, round));
       }
     }
-    for (const int64_t threads : {1, 2}) builder.Add(ReportRun("native", 32, "train", round, threads));
+    for (const int64_t threads : {1, 2})
+      builder.Add(ReportRun("native", 32, "train", round, threads));
     RunRecord failed = FailedRun("caffe", Outcome::kUnsupported, "not installed <b>yet</b>");
     failed.study = 1;
     failed.round = round;
     builder.Add(failed);
   }
-  Result<ReportData> data = std::move(builder).Finish([](int64_t) { return Result<RunSeries>(ReportSeries()); });
+  Result<ReportData> data =
+      std::move(builder).Finish([](int64_t) { return Result<RunSeries>(ReportSeries()); });
   StudyRecord study = TestStudy();
   study.id = 1;
   data->ranking.studies = {study};
-  data->parities = {{"native", "1.0", "00000000deadbeef", "device=cpu", Outcome::kOk, "", 0.25, "ops: conv1", "now"},
-                    {"torch", "1.0", "00000000deadbeef", "device=cpu", Outcome::kWrong, "conv2 differs", 9, "", "now"}};
+  data->parities = {{"native", "1.0", "00000000deadbeef", "device=cpu", Outcome::kOk, "", 0.25,
+                     "ops: conv1", "now"},
+                    {"torch", "1.0", "00000000deadbeef", "device=cpu", Outcome::kWrong,
+                     "conv2 differs", 9, "", "now"}};
   return *std::move(data);
 }
 

@@ -26,7 +26,8 @@ std::vector<LossPoint> ThinLoss(const std::vector<double>& loss, double steps_pe
     if (loss[i] < 0 || !std::isfinite(loss[i])) kept.insert(i), ++marked;
   }
   std::vector<LossPoint> points;
-  for (const size_t i : kept) points.push_back({static_cast<double>(i + 1) / steps_per_epoch, loss[i]});
+  for (const size_t i : kept)
+    points.push_back({static_cast<double>(i + 1) / steps_per_epoch, loss[i]});
   return points;
 }
 
@@ -44,9 +45,10 @@ std::vector<UsePoint> ThinUse(const std::string& blob) {
   for (size_t i = 0; i < samples.size(); i += stride) {
     // The highest of those that a point stands for: a peak is what the chart is read for.
     const auto begin = samples.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto end = samples.begin() + static_cast<std::ptrdiff_t>(std::min(i + stride, samples.size()));
-    const Sample& top =
-        *std::max_element(begin, end, [](const Sample& a, const Sample& b) { return a.rss_bytes < b.rss_bytes; });
+    const auto end =
+        samples.begin() + static_cast<std::ptrdiff_t>(std::min(i + stride, samples.size()));
+    const Sample& top = *std::max_element(
+        begin, end, [](const Sample& a, const Sample& b) { return a.rss_bytes < b.rss_bytes; });
     const Sample& last = *std::prev(end);
     UsePoint point;
     point.time_s = static_cast<double>(top.time_ns - samples.front().time_ns) / 1e9;
@@ -72,7 +74,8 @@ std::vector<UsePoint> ThinUse(const std::string& blob) {
 
 std::optional<double> StepsPerEpoch(const Cell& cell, const Budget& budget, size_t timed_steps) {
   if (cell.Text(kAxisInput) == "fixed") return 1;
-  const int64_t images = cell.Integer(kAxisImages), batch = std::max<int64_t>(cell.Integer(kAxisBatch), 1);
+  const int64_t images = cell.Integer(kAxisImages),
+                batch = std::max<int64_t>(cell.Integer(kAxisBatch), 1);
   if (images > 0) return std::max<double>(1, static_cast<double>(images / batch));
   if (budget.epochs > 0 && timed_steps > 0)
     return static_cast<double>(timed_steps) / static_cast<double>(budget.epochs);

@@ -20,7 +20,10 @@ constexpr std::array<std::string_view, 3> kLacking = {"embedding", "lstm", "mean
 constexpr const char* kWeights = "weights.caffemodel";
 
 Error NotObserving(std::string_view what) {
-  return Failed("{} can be had of an observing build only: a timed caffe process is ahead of the steps that were taken from it", what);
+  return Failed(
+      "{} can be had of an observing build only: a timed caffe process is ahead of the steps that "
+      "were taken from it",
+      what);
 }
 
 class CaffeAdapter final : public Adapter {
@@ -31,7 +34,8 @@ class CaffeAdapter final : public Adapter {
     Description description;
     description.name = "caffe";
     for (const std::string& op : OpAbilities()) {
-      if (std::find(kLacking.begin(), kLacking.end(), op) == kLacking.end()) description.ops.push_back(op);
+      if (std::find(kLacking.begin(), kLacking.end(), op) == kLacking.end())
+        description.ops.push_back(op);
     }
     description.devices = {"cpu"};
     description.precisions = {"f32"};
@@ -50,7 +54,8 @@ class CaffeAdapter final : public Adapter {
 
   Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
     if (!binary_.ok()) return binary_.error();
-    if (options.profile) return Unsupported("caffe: its log has no times of single layers; `caffe time` prints them");
+    if (options.profile)
+      return Unsupported("caffe: its log has no times of single layers; `caffe time` prints them");
     timed_.reset();
     observed_.reset();
     cycle_ = false;
@@ -64,7 +69,8 @@ class CaffeAdapter final : public Adapter {
     workshop_.emplace(TENCH_TRY(Workshop::Open(*binary_, options.threads)));
     if (options.observe) observed_.emplace(*workshop_, graph_, options_);
     BuildFacts facts;
-    facts.choices["step"] = options.observe ? "one caffe process per step, through files" : std::string(StepSource(options.phase));
+    facts.choices["step"] = options.observe ? "one caffe process per step, through files"
+                                            : std::string(StepSource(options.phase));
     facts.choices["data"] = "HDF5Data: Caffe copies the batch into place in every step";
     return facts;
   }
@@ -80,13 +86,20 @@ class CaffeAdapter final : public Adapter {
   }
 
   Status SetState(const TensorSource& source) override {
-    const bool statistics = std::any_of(graph_.parameters.begin(), graph_.parameters.end(), [](const Parameter& p) { return !p.trained; });
-    if (statistics) TENCH_TRY(ReplaceStatistics(workshop_->Path(kWeights), workshop_->Path(kWeights), graph_, source));
+    const bool statistics = std::any_of(graph_.parameters.begin(), graph_.parameters.end(),
+                                        [](const Parameter& p) { return !p.trained; });
+    if (statistics)
+      TENCH_TRY(
+          ReplaceStatistics(workshop_->Path(kWeights), workshop_->Path(kWeights), graph_, source));
     return observed_ ? observed_->SetMomenta(source) : Ok();
   }
 
-  Status Parameters(const TensorSink& sink) override { return observed_ ? observed_->Parameters(sink) : NotObserving("parameters"); }
-  Status State(const TensorSink& sink) override { return observed_ ? observed_->State(sink) : NotObserving("the state"); }
+  Status Parameters(const TensorSink& sink) override {
+    return observed_ ? observed_->Parameters(sink) : NotObserving("parameters");
+  }
+  Status State(const TensorSink& sink) override {
+    return observed_ ? observed_->State(sink) : NotObserving("the state");
+  }
 
   Status SetCycle(int64_t samples, const BatchSource& batch) override {
     if (observed_) return Ok();
@@ -96,7 +109,8 @@ class CaffeAdapter final : public Adapter {
   }
 
   Status SetBatch(std::span<const HostTensor> inputs) override {
-    if (cycle_) return Ok();  // it is in Caffe's files already, and Caffe's data layer takes it from there
+    if (cycle_)
+      return Ok();  // it is in Caffe's files already, and Caffe's data layer takes it from there
     TENCH_TRY(workshop_->PutBatch(inputs));
     return observed_ ? Ok() : StartTimed();
   }
@@ -105,7 +119,10 @@ class CaffeAdapter final : public Adapter {
     const double before = std::exchange(lr_, lr);
     if (lr == before || observed_ || !timed_ || options_.phase != Phase::kTrain) return Ok();
     if (steps_ > 0) {
-      if (cycle_) return Unsupported("caffe: with cycled input the learning rate of a timed run cannot change: the process was told it when it began");
+      if (cycle_)
+        return Unsupported(
+            "caffe: with cycled input the learning rate of a timed run cannot change: the process "
+            "was told it when it began");
       timed_.reset();
       from_ = TENCH_TRY(Replay(*workshop_, graph_, options_, before, from_, done_, steps_));
       done_ += steps_;
@@ -120,7 +137,9 @@ class CaffeAdapter final : public Adapter {
     return timed_->Step();
   }
 
-  Status Gradients(const TensorSink& sink) override { return observed_ ? observed_->Gradients(sink) : NotObserving("gradients"); }
+  Status Gradients(const TensorSink& sink) override {
+    return observed_ ? observed_->Gradients(sink) : NotObserving("gradients");
+  }
   Status Outputs(std::span<const std::string> layers, const TensorSink& sink) override {
     return observed_ ? observed_->Outputs(layers, sink) : NotObserving("outputs");
   }
@@ -139,7 +158,8 @@ class CaffeAdapter final : public Adapter {
   TypedGraph graph_;
   BuildOptions options_;
   double lr_ = 0;
-  // Of a timed run: the file that its process began with, the updates behind that, and the steps taken since.
+  // Of a timed run: the file that its process began with, the updates behind that, and the steps
+  // taken since.
   std::string from_ = kWeights;
   int64_t done_ = 0, steps_ = 0;
   bool cycle_ = false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Caffe, as the user's own `caffe` program: every network, weight and batch goes in as a file, what it computes comes back as files and log
-// lines. The program is looked for when the adapter is made; where there is none, Build says what to install.
+// Caffe, as the user's own `caffe` program: every network, weight and batch goes in as a file, what
+// it computes comes back as files and log lines. The program is looked for when the adapter is
+// made; where there is none, Build says what to install.
 
 #include <memory>
 

@@ -68,7 +68,8 @@ TEST_F(CaffeAdapterTest, AgreesWithTheReferenceInEveryPhase) {
     const auto reference = MakeReferenceAdapter();
     const AdapterRun got = Run(*caffe, phase, 4), expected = Run(*reference, phase, 4);
     ASSERT_EQ(got.losses.size(), 4u);
-    for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(got.losses[i], expected.losses[i], 1e-5 * expected.losses[i]) << i;
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_NEAR(got.losses[i], expected.losses[i], 1e-5 * expected.losses[i]) << i;
     ExpectNear(expected.parameters, got.parameters, "parameters");
     ExpectNear(expected.state, got.state, "state");
     ExpectNear(expected.gradients, got.gradients, "gradients");
@@ -90,7 +91,8 @@ TEST_F(CaffeAdapterTest, TimesTheSameLossesThatItShows) {
       }
       const auto loss = timed->Step(phase);
       ASSERT_TRUE(loss.ok()) << loss.error().message;
-      EXPECT_NEAR(*loss, exact.losses[static_cast<size_t>(step)], 1e-5 * *loss) << step;  // the log has six digits
+      EXPECT_NEAR(*loss, exact.losses[static_cast<size_t>(step)], 1e-5 * *loss)
+          << step;  // the log has six digits
     }
     EXPECT_GT(PeakResidentBytes(timed->Helper()), 0);
     EXPECT_GT(CpuNs(timed->Helper()), 0);
@@ -116,8 +118,10 @@ TEST(CaffeBinaryTest, SaysWhatToInstallWhereThereIsNoCaffe) {
   const auto adapter = MakeCaffeAdapter();
   const Description description = adapter->Describe();
   const auto built = adapter->Build(*Infer(Network(), 4), {});
-  if (before != nullptr) setenv("TENCH_CAFFE", kept.c_str(), 1);
-  else unsetenv("TENCH_CAFFE");
+  if (before != nullptr)
+    setenv("TENCH_CAFFE", kept.c_str(), 1);
+  else
+    unsetenv("TENCH_CAFFE");
   EXPECT_THAT(description.facts.at("missing"), HasSubstr("/nowhere/caffe"));
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.error().kind, ErrorKind::kUnsupported);

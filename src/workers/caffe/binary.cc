@@ -18,7 +18,8 @@ namespace {
 
 constexpr int64_t kAnswerNs = 20'000'000'000;
 constexpr const char* kHelp =
-    "install Caffe 1.0 (a build with HDF5, which is its default) and put `caffe` on PATH or its path into TENCH_CAFFE";
+    "install Caffe 1.0 (a build with HDF5, which is its default) and put `caffe` on PATH or its "
+    "path into TENCH_CAFFE";
 
 bool IsProgram(const std::filesystem::path& path) {
   std::error_code error;
@@ -26,7 +27,8 @@ bool IsProgram(const std::filesystem::path& path) {
 }
 
 // All that the program prints; whatever goes wrong, that is less.
-std::string Printed(const std::filesystem::path& binary, const std::vector<std::string>& arguments, const std::string& loader_trace) {
+std::string Printed(const std::filesystem::path& binary, const std::vector<std::string>& arguments,
+                    const std::string& loader_trace) {
   Result<Pipe> pipe = Pipe::Make();
   if (!pipe.ok()) return "";
   SpawnOptions spawn;
@@ -57,11 +59,13 @@ std::string Printed(const std::filesystem::path& binary, const std::vector<std::
 Result<std::filesystem::path> FindBinary() {
   if (const char* named = std::getenv("TENCH_CAFFE"); named != nullptr && *named != '\0') {
     if (IsProgram(named)) return std::filesystem::absolute(named);
-    return Unsupported("TENCH_CAFFE is '{}', which is no program that can be run; {}", Printable(named), kHelp);
+    return Unsupported("TENCH_CAFFE is '{}', which is no program that can be run; {}",
+                       Printable(named), kHelp);
   }
   const char* path = std::getenv("PATH");
   for (const std::string& folder : Split(path != nullptr ? path : "", ':')) {
-    const std::filesystem::path file = std::filesystem::path(folder.empty() ? "." : folder) / "caffe";
+    const std::filesystem::path file =
+        std::filesystem::path(folder.empty() ? "." : folder) / "caffe";
     if (IsProgram(file)) return std::filesystem::absolute(file);
   }
   return Unsupported("there is no `caffe` program on PATH; {}", kHelp);
@@ -71,19 +75,22 @@ BinaryFacts AskBinary(const std::filesystem::path& binary) {
   BinaryFacts facts{"unknown", ""};
   for (const std::string& line : Split(Printed(binary, {"--version"}, ""), '\n')) {
     const size_t at = line.find(" version ");
-    if (at != std::string::npos) facts.version = Printable(Trim(std::string_view(line).substr(at + 9)), 60);
+    if (at != std::string::npos)
+      facts.version = Printable(Trim(std::string_view(line).substr(at + 9)), 60);
   }
   // What ldd does: the loader lists what it would load, and nothing runs.
   for (const std::string& line : Split(Printed(binary, {}, "LD_TRACE_LOADED_OBJECTS"), '\n')) {
     const size_t arrow = line.find(" => /");
     if (arrow == std::string::npos) continue;
     const std::string_view name = Trim(std::string_view(line).substr(0, arrow));
-    const bool blas = name.find("blas") != std::string_view::npos || name.find("atlas") != std::string_view::npos ||
+    const bool blas = name.find("blas") != std::string_view::npos ||
+                      name.find("atlas") != std::string_view::npos ||
                       name.find("mkl_rt") != std::string_view::npos;
     if (!blas) continue;
     const std::string_view file = std::string_view(line).substr(arrow + 4);
     std::error_code error;
-    facts.blas = std::filesystem::canonical(std::string(file.substr(0, file.find(" ("))), error).string();
+    facts.blas =
+        std::filesystem::canonical(std::string(file.substr(0, file.find(" ("))), error).string();
     break;
   }
   return facts;

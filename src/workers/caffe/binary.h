@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The user's own `caffe`: where it is, which version, which BLAS it would load. Nothing here computes.
+// The user's own `caffe`: where it is, which version, which BLAS it would load. Nothing here
+// computes.
 
 #include <filesystem>
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Batches as HDF5 files that Caffe's HDF5Data layer reads, and what its HDF5Output layer wrote. Numbers are f32 in the file, bit for bit;
-// class numbers become f32 too, as everything in Caffe is. One thread at a time.
+// Batches as HDF5 files that Caffe's HDF5Data layer reads, and what its HDF5Output layer wrote.
+// Numbers are f32 in the file, bit for bit; class numbers become f32 too, as everything in Caffe
+// is. One thread at a time.
 
 #include <filesystem>
 #include <span>
@@ -15,9 +16,11 @@ namespace tench::caffe_worker {
 std::string InputName(size_t index);
 
 // The first `rows` samples of each tensor.
-Status WriteBatch(const std::filesystem::path& path, std::span<const HostTensor> inputs, int64_t rows);
+Status WriteBatch(const std::filesystem::path& path, std::span<const HostTensor> inputs,
+                  int64_t rows);
 
 // The data set `name`, which must have exactly that many numbers.
-Status ReadNumbers(const std::filesystem::path& path, const std::string& name, std::span<float> out);
+Status ReadNumbers(const std::filesystem::path& path, const std::string& name,
+                   std::span<float> out);
 
 }  // namespace tench::caffe_worker

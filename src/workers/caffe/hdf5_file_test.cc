@@ -23,7 +23,8 @@ class Hdf5FileTest : public testing::Test {
 
 TEST_F(Hdf5FileTest, KeepsEveryBit) {
   const std::vector<float> odd = {-0.0f, 1e-45f, 3.4e38f, std::nextafterf(1, 2), 0.1f, -7};
-  const std::vector<HostTensor> inputs = {{"a/data", {DType::kF32, {2, 1, 3}}, odd, {}}, {"label", {DType::kI32, {2}}, {}, {999, 3}}};
+  const std::vector<HostTensor> inputs = {{"a/data", {DType::kF32, {2, 1, 3}}, odd, {}},
+                                          {"label", {DType::kI32, {2}}, {}, {999, 3}}};
   ASSERT_TRUE(WriteBatch(File(), inputs, 2).ok());
   std::vector<float> data(6), label(2);
   ASSERT_TRUE(ReadNumbers(File(), InputName(0), data).ok());
@@ -39,7 +40,8 @@ TEST_F(Hdf5FileTest, WritesTheFirstSamplesOnlyWhereTheRestIsNotWanted) {
   ASSERT_TRUE(ReadNumbers(File(), InputName(0), data).ok());
   EXPECT_THAT(data, ElementsAre(1, 2, 3, 4));
   std::vector<float> more(6);
-  EXPECT_THAT(ReadNumbers(File(), InputName(0), more).error().message, HasSubstr("4 numbers where 6 were due"));
+  EXPECT_THAT(ReadNumbers(File(), InputName(0), more).error().message,
+              HasSubstr("4 numbers where 6 were due"));
 }
 
 TEST_F(Hdf5FileTest, SaysWhatIsMissing) {
@@ -47,7 +49,9 @@ TEST_F(Hdf5FileTest, SaysWhatIsMissing) {
   EXPECT_THAT(ReadNumbers(File(), "data", numbers).error().message, HasSubstr("no HDF5 file"));
   ASSERT_TRUE(WriteFileAtomically(File(), "no HDF5 at all").ok());
   EXPECT_FALSE(ReadNumbers(File(), "data", numbers).ok());
-  EXPECT_FALSE(WriteBatch("/nowhere/batch.h5", std::vector<HostTensor>{{"data", {DType::kF32, {1}}, {1}, {}}}, 1).ok());
+  EXPECT_FALSE(WriteBatch("/nowhere/batch.h5",
+                          std::vector<HostTensor>{{"data", {DType::kF32, {1}}, {1}, {}}}, 1)
+                   .ok());
 }
 
 }  // namespace

@@ -22,15 +22,18 @@ Graph Plain(const TypedGraph& graph) {
 
 class NetEditor {
  public:
-  NetEditor(const TypedGraph& graph, const NetForm& form, const CaffeNames& names) : graph_(graph), form_(form), names_(names) {}
+  NetEditor(const TypedGraph& graph, const NetForm& form, const CaffeNames& names)
+      : graph_(graph), form_(form), names_(names) {}
 
   Result<NetText> Edit(const std::string& source) {
     caffe::NetParameter from;
-    Check(google::protobuf::TextFormat::ParseFromString(source, &from), "a prototxt of ours does not parse");
+    Check(google::protobuf::TextFormat::ParseFromString(source, &from),
+          "a prototxt of ours does not parse");
     to_.set_name(from.name());
     for (const caffe::LayerParameter& layer : from.layer()) AddLayer(layer);
     result_.slots = TENCH_TRY(Slots());
-    Check(google::protobuf::TextFormat::PrintToString(to_, &result_.text), "a network does not print");
+    Check(google::protobuf::TextFormat::PrintToString(to_, &result_.text),
+          "a network does not print");
     if (form_.apart) {
       for (const caffe::LayerParameter& layer : to_.layer()) {
         if (result_.factors.contains(layer.name())) AddSilentLoss(layer);
@@ -43,7 +46,8 @@ class NetEditor {
  private:
   void AddLayer(caffe::LayerParameter layer) {
     const bool is_data = to_.layer_size() == 0;
-    const bool in_place = layer.bottom_size() > 0 && layer.top_size() > 0 && layer.bottom(0) == layer.top(0);
+    const bool in_place =
+        layer.bottom_size() > 0 && layer.top_size() > 0 && layer.bottom(0) == layer.top(0);
     const std::string top = layer.top_size() > 0 ? layer.top(0) : "";
     for (std::string& bottom : *layer.mutable_bottom()) bottom = blob_.at(bottom);
     if (is_data) {
@@ -63,7 +67,8 @@ class NetEditor {
     }
     if (form_.as_training) {
       layer.clear_include();
-      if (layer.type() == "BatchNorm") layer.mutable_batch_norm_param()->set_use_global_stats(false);
+      if (layer.type() == "BatchNorm")
+        layer.mutable_batch_norm_param()->set_use_global_stats(false);
     }
     // The statistics of a batch norm are none of the solver's, and Caffe insists on it.
     if (form_.equal_rates && layer.type() != "BatchNorm") layer.clear_param();
@@ -81,7 +86,8 @@ class NetEditor {
     for (const caffe::LayerParameter& layer : to_.layer()) {
       std::vector<BlobSlot> own;
       for (size_t i = 0; i < places.size(); ++i) {
-        if (!places[i] || places[i]->layer != layer.name() || places[i]->type != layer.type()) continue;
+        if (!places[i] || places[i]->layer != layer.name() || places[i]->type != layer.type())
+          continue;
         const auto index = static_cast<size_t>(places[i]->index);
         if (own.size() <= index) own.resize(index + 1);
         own[index] = {i, graph_.parameters[i].shape};
@@ -98,8 +104,9 @@ class NetEditor {
     result_.text += fmt::format("layer {{\n{}{}}}\n", body, more);
   }
 
-  // A loss that a further layer reads would be counted twice: Caffe gives the layer its default weight again when it splits the blob. So what
-  // is read is the same loss once more, without weight.
+  // A loss that a further layer reads would be counted twice: Caffe gives the layer its default
+  // weight again when it splits the blob. So what is read is the same loss once more, without
+  // weight.
   void AddSilentLoss(caffe::LayerParameter loss) {
     const std::string name = loss.name();
     loss.set_name("tench copy of " + name);
@@ -114,7 +121,9 @@ class NetEditor {
   Result<std::string> BlobOf(const std::string& layer) const {
     const auto scale = names_.scales.find(layer);
     const auto found = output_of_.find(scale == names_.scales.end() ? layer : scale->second.name);
-    if (found == output_of_.end()) return Unsupported("layer '{}' is part of another one in Caffe, and has no output of its own", layer);
+    if (found == output_of_.end())
+      return Unsupported("layer '{}' is part of another one in Caffe, and has no output of its own",
+                         layer);
     return found->second;
   }
 
@@ -142,8 +151,9 @@ class NetEditor {
   const CaffeNames& names_;
   caffe::NetParameter to_;
   NetText result_;
-  std::map<std::string, std::string> blob_;        // name in the source -> name here, at this point of the network
-  std::map<std::string, std::string> output_of_;   // Caffe's layer -> blob
+  std::map<std::string, std::string>
+      blob_;  // name in the source -> name here, at this point of the network
+  std::map<std::string, std::string> output_of_;  // Caffe's layer -> blob
 };
 
 }  // namespace

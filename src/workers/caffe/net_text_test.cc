@@ -61,8 +61,10 @@ TEST(NetTextTest, NumbersBlobsAsCaffesSolverDoes) {
   const TypedGraph graph = Small();
   const NetText net = Write({});
   std::vector<std::string> names;
-  for (const BlobSlot& slot : net.slots) names.push_back(slot.parameter ? graph.parameters[*slot.parameter].name : "factor");
-  EXPECT_THAT(names, testing::ElementsAre("conv.weight", "conv.bias", "bn.running_mean", "bn.running_var", "factor", "bn.weight", "bn.bias",
+  for (const BlobSlot& slot : net.slots)
+    names.push_back(slot.parameter ? graph.parameters[*slot.parameter].name : "factor");
+  EXPECT_THAT(names, testing::ElementsAre("conv.weight", "conv.bias", "bn.running_mean",
+                                          "bn.running_var", "factor", "bn.weight", "bn.bias",
                                           "aux_fc.weight", "aux_fc.bias", "fc.weight", "fc.bias"));
 }
 

@@ -49,14 +49,16 @@ Status ObservedRun::SetMomenta(const TensorSource& source) {
   return Ok();
 }
 
-// A gradient step moves the running statistics and nothing else, so the two can be of different files.
+// A gradient step moves the running statistics and nothing else, so the two can be of different
+// files.
 Result<std::string> ObservedRun::JoinedWeights() {
   if (before_.weights == before_.statistics) return before_.weights;
   std::map<std::string, std::vector<float>> statistics;
-  TENCH_TRY(ReadWeights(workshop_->Path(before_.statistics), *graph_, false, [&](const std::string& name, std::span<const float> values) -> Status {
-    statistics[name].assign(values.begin(), values.end());
-    return Ok();
-  }));
+  TENCH_TRY(ReadWeights(workshop_->Path(before_.statistics), *graph_, false,
+                        [&](const std::string& name, std::span<const float> values) -> Status {
+                          statistics[name].assign(values.begin(), values.end());
+                          return Ok();
+                        }));
   const std::string joined = Fresh("joined") + ".caffemodel";
   TENCH_TRY(ReplaceStatistics(workshop_->Path(joined), workshop_->Path(before_.weights), *graph_,
                               [&](const std::string& name, std::span<float> out) -> Status {
@@ -67,7 +69,8 @@ Result<std::string> ObservedRun::JoinedWeights() {
   return joined;
 }
 
-// The state before the step. Its own word for the file of the weights counts, and that may be another by now.
+// The state before the step. Its own word for the file of the weights counts, and that may be
+// another by now.
 Result<std::string> ObservedRun::ResumeState(const NetText& net, const std::string& weights) {
   std::map<std::string, std::vector<float>> momenta;
   const SlotSink gather = [&](const Parameter& parameter, std::span<const float> from) -> Status {
@@ -84,18 +87,23 @@ Result<std::string> ObservedRun::ResumeState(const NetText& net, const std::stri
   return file;
 }
 
-Result<NetText> ObservedRun::Run(const NetForm& form, const Solver& solver, const std::string& prefix) {
+Result<NetText> ObservedRun::Run(const NetForm& form, const Solver& solver,
+                                 const std::string& prefix) {
   NetText net = TENCH_TRY(workshop_->PutNet(*graph_, form));
   const std::string weights = TENCH_TRY(JoinedWeights());
   std::vector<std::string> arguments;
   std::string resume;
   if (options_.phase == Phase::kForward) {
-    arguments = {"test", fmt::format("--model={}", kNetFile), "--weights=" + weights, "--iterations=1"};
+    arguments = {"test", fmt::format("--model={}", kNetFile), "--weights=" + weights,
+                 "--iterations=1"};
   } else {
-    // Displayed at the first iteration only: after an even last one Caffe would make one more forward pass.
-    TENCH_TRY(workshop_->PutSolver({solver, options_.seed + static_cast<uint64_t>(steps_), 1, 2, prefix}));
+    // Displayed at the first iteration only: after an even last one Caffe would make one more
+    // forward pass.
+    TENCH_TRY(workshop_->PutSolver(
+        {solver, options_.seed + static_cast<uint64_t>(steps_), 1, 2, prefix}));
     arguments = {"train", fmt::format("--solver={}", kSolverFile)};
-    if (solver.momentum > 0 && !before_.momenta.empty()) resume = TENCH_TRY(ResumeState(net, weights));
+    if (solver.momentum > 0 && !before_.momenta.empty())
+      resume = TENCH_TRY(ResumeState(net, weights));
     arguments.push_back(resume.empty() ? "--weights=" + weights : "--snapshot=" + resume);
   }
   CaffeProcess process = TENCH_TRY(workshop_->Start(std::move(arguments)));
@@ -121,7 +129,8 @@ void ObservedRun::Tidy(const std::vector<std::string>& files) const {
       return std::find(needed.begin(), needed.end(), file) != needed.end();
     };
     std::error_code ignored;
-    if (!file.empty() && file != gradients_ && !known(before_) && !known(after_)) std::filesystem::remove(workshop_->Path(file), ignored);
+    if (!file.empty() && file != gradients_ && !known(before_) && !known(after_))
+      std::filesystem::remove(workshop_->Path(file), ignored);
   }
 }
 
@@ -161,9 +170,12 @@ Status ObservedRun::State(const TensorSink& sink) const {
   const SlotSink momentum = [&](const Parameter& parameter, std::span<const float> values) {
     return sink(parameter.name + kMomentumSuffix, values);
   };
-  if (!after_.momenta.empty()) return ReadSolverState(workshop_->Path(after_.momenta), *graph_, net.slots, momentum);
+  if (!after_.momenta.empty())
+    return ReadSolverState(workshop_->Path(after_.momenta), *graph_, net.slots, momentum);
   for (const Parameter& parameter : graph_->parameters) {
-    if (parameter.trained) TENCH_TRY(momentum(parameter, std::vector<float>(static_cast<size_t>(ElementCount(parameter.shape)))));
+    if (parameter.trained)
+      TENCH_TRY(momentum(parameter,
+                         std::vector<float>(static_cast<size_t>(ElementCount(parameter.shape)))));
   }
   return Ok();
 }
@@ -179,7 +191,9 @@ Status ObservedRun::Gradients(const TensorSink& sink) {
     Tidy({ModelFile(prefix)});
   }
   return ReadSolverState(workshop_->Path(gradients_), *graph_, net.slots,
-                         [&](const Parameter& parameter, std::span<const float> values) { return sink(parameter.name, values); });
+                         [&](const Parameter& parameter, std::span<const float> values) {
+                           return sink(parameter.name, values);
+                         });
 }
 
 Status ObservedRun::Outputs(std::span<const std::string> layers, const TensorSink& sink) {
@@ -196,7 +210,8 @@ Status ObservedRun::Outputs(std::span<const std::string> layers, const TensorSin
     values.resize(static_cast<size_t>(ElementCount(layer.output.shape)));
     TENCH_TRY(ReadNumbers(workshop_->Path(net.files.at(name)), "data", values));
     const auto factor = net.factors.find(name);
-    if (factor != net.factors.end()) values[0] = static_cast<float>(factor->second * double{values[0]});
+    if (factor != net.factors.end())
+      values[0] = static_cast<float>(factor->second * double{values[0]});
     TENCH_TRY(sink(name, values));
   }
   return Ok();

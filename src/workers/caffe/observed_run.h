@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Steps that are looked at: one `caffe` process per step, from files to files. Nothing is timed here; everything is exact.
+// Steps that are looked at: one `caffe` process per step, from files to files. Nothing is timed
+// here; everything is exact.
 //   weights, statistics   the .caffemodel that goes in and the snapshot that comes out
 //   momenta               the .solverstate, likewise
 //   losses, outputs       HDF5Output layers, in f32 to the last bit (the log has six digits)
-//   gradients             one update at rate 1, without momentum and decay, leaves them in the .solverstate, bit for bit
-// Outputs, and the gradients of a train step, are computed by once more running the step from the state before it: same weights, same
-// batch, same seed.
+//   gradients             one update at rate 1, without momentum and decay, leaves them in the
+//   .solverstate, bit for bit
+// Outputs, and the gradients of a train step, are computed by once more running the step from the
+// state before it: same weights, same batch, same seed.
 
 #include <string>
 
@@ -35,9 +37,9 @@ class ObservedRun {
  private:
   // Files of one moment of the training.
   struct Moment {
-    std::string weights;      // trained parameters
-    std::string statistics;   // running statistics
-    std::string momenta;      // .solverstate; "" = zeros
+    std::string weights;     // trained parameters
+    std::string statistics;  // running statistics
+    std::string momenta;     // .solverstate; "" = zeros
     std::vector<std::string> Files() const { return {weights, statistics, momenta}; }
   };
 
@@ -55,7 +57,7 @@ class ObservedRun {
   const TypedGraph* graph_;
   BuildOptions options_;
   Moment before_, after_;
-  std::string gradients_;     // .solverstate of the last step's gradients, if it is there
+  std::string gradients_;  // .solverstate of the last step's gradients, if it is there
   int64_t steps_ = 0, files_ = 0;
 };
 

@@ -10,7 +10,9 @@ namespace {
 
 using testing::HasSubstr;
 
-CaffeProcess Shell(const std::string& script) { return *CaffeProcess::Start("/bin/sh", {"-c", script}, "/tmp", 3); }
+CaffeProcess Shell(const std::string& script) {
+  return *CaffeProcess::Start("/bin/sh", {"-c", script}, "/tmp", 3);
+}
 
 TEST(CaffeProcessTest, GivesTheLinesOfBothStreamsAsTheyCome) {
   CaffeProcess process = Shell("echo one; echo two >&2; printf half");
@@ -21,18 +23,22 @@ TEST(CaffeProcessTest, GivesTheLinesOfBothStreamsAsTheyCome) {
 }
 
 TEST(CaffeProcessTest, ReadsALogThatIsLongerThanAnyBuffer) {
-  CaffeProcess process = Shell("i=0; while [ $i -lt 20000 ]; do echo \"a line that is written again and again\"; i=$((i+1)); done; echo last");
+  CaffeProcess process = Shell(
+      "i=0; while [ $i -lt 20000 ]; do echo \"a line that is written again and again\"; "
+      "i=$((i+1)); done; echo last");
   EXPECT_TRUE(process.ReadUntil("last").ok());
 }
 
 TEST(CaffeProcessTest, TellsTheThreadsToEveryBlas) {
-  CaffeProcess process = Shell("echo $OMP_NUM_THREADS $OPENBLAS_NUM_THREADS $MKL_NUM_THREADS $GLOG_logtostderr");
+  CaffeProcess process =
+      Shell("echo $OMP_NUM_THREADS $OPENBLAS_NUM_THREADS $MKL_NUM_THREADS $GLOG_logtostderr");
   EXPECT_EQ(**process.ReadLine(), "3 3 3 1");
 }
 
 TEST(CaffeProcessTest, ReportsTheFatalWords) {
   CaffeProcess process = Shell(
-      "echo 'F1115 22:57:49.957798 28018 net.cpp:1] Check failed: a == b (1 vs. 2)'; echo '*** Check failure stack trace: ***'; kill -ABRT $$");
+      "echo 'F1115 22:57:49.957798 28018 net.cpp:1] Check failed: a == b (1 vs. 2)'; echo '*** "
+      "Check failure stack trace: ***'; kill -ABRT $$");
   const Status status = process.Finish();
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::kFailed);
@@ -45,9 +51,13 @@ TEST(CaffeProcessTest, KnowsWantOfMemoryAndALayerThatIsMissing) {
     CaffeProcess process = Shell("echo \"" + words + "\"; exit 1");
     return process.Finish().error().kind;
   };
-  EXPECT_EQ(kind("terminate called after throwing an instance of 'std::bad_alloc'"), ErrorKind::kOutOfMemory);
-  EXPECT_EQ(kind("F1115 22:57:49.957798 1 a.hpp:1] Check failed: *ptr host allocation of size 9 failed"), ErrorKind::kOutOfMemory);
-  EXPECT_EQ(kind("F1115 22:57:49.957798 1 a.hpp:1] Unknown layer type: HDF5Data (known types: A)"), ErrorKind::kUnsupported);
+  EXPECT_EQ(kind("terminate called after throwing an instance of 'std::bad_alloc'"),
+            ErrorKind::kOutOfMemory);
+  EXPECT_EQ(
+      kind("F1115 22:57:49.957798 1 a.hpp:1] Check failed: *ptr host allocation of size 9 failed"),
+      ErrorKind::kOutOfMemory);
+  EXPECT_EQ(kind("F1115 22:57:49.957798 1 a.hpp:1] Unknown layer type: HDF5Data (known types: A)"),
+            ErrorKind::kUnsupported);
   EXPECT_EQ(kind("something else"), ErrorKind::kFailed);
   CaffeProcess killed = Shell("kill -KILL $$");
   EXPECT_EQ(killed.Finish().error().kind, ErrorKind::kOutOfMemory);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The momenta of a training, as Caffe's solver keeps them in a .solverstate: one blob per blob that it learns. Because Caffe multiplies by
-// the rate before it adds to the momentum, one update at rate 1 without momentum and decay leaves the plain gradients here, bit for bit.
+// The momenta of a training, as Caffe's solver keeps them in a .solverstate: one blob per blob that
+// it learns. Because Caffe multiplies by the rate before it adds to the momentum, one update at
+// rate 1 without momentum and decay leaves the plain gradients here, bit for bit.
 
 #include <filesystem>
 #include <functional>
@@ -17,10 +18,13 @@ namespace tench::caffe_worker {
 using SlotSource = std::function<Status(const Parameter& parameter, std::span<float> out)>;
 using SlotSink = std::function<Status(const Parameter& parameter, std::span<const float> values)>;
 
-// `learned_net` is the file of the weights that belong to it. Asks for trained parameters; the rest is zero.
-Status WriteSolverState(const std::filesystem::path& path, const std::string& learned_net, const TypedGraph& graph,
-                        std::span<const BlobSlot> slots, const SlotSource& source);
+// `learned_net` is the file of the weights that belong to it. Asks for trained parameters; the rest
+// is zero.
+Status WriteSolverState(const std::filesystem::path& path, const std::string& learned_net,
+                        const TypedGraph& graph, std::span<const BlobSlot> slots,
+                        const SlotSource& source);
 // Calls for every trained parameter, in the order of the slots.
-Status ReadSolverState(const std::filesystem::path& path, const TypedGraph& graph, std::span<const BlobSlot> slots, const SlotSink& sink);
+Status ReadSolverState(const std::filesystem::path& path, const TypedGraph& graph,
+                       std::span<const BlobSlot> slots, const SlotSink& sink);
 
 }  // namespace tench::caffe_worker

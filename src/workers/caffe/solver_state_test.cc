@@ -28,15 +28,21 @@ TEST(SolverStateTest, GivesBackTheMomentaOfWhatIsTrained) {
   const TypedGraph graph = Normed();
   const NetText net = *WriteNet(graph, "l", {});
   const auto path = folder.path() / "a.solverstate";
-  ASSERT_TRUE(WriteSolverState(path, "w.caffemodel", graph, net.slots, [](const Parameter& parameter, std::span<float> out) -> Status {
-                std::iota(out.begin(), out.end(), static_cast<float>(parameter.name.size()));
-                return Ok();
-              }).ok());
+  ASSERT_TRUE(WriteSolverState(path, "w.caffemodel", graph, net.slots,
+                               [](const Parameter& parameter, std::span<float> out) -> Status {
+                                 std::iota(out.begin(), out.end(),
+                                           static_cast<float>(parameter.name.size()));
+                                 return Ok();
+                               })
+                  .ok());
   std::map<std::string, std::vector<float>> read;
-  ASSERT_TRUE(ReadSolverState(path, graph, net.slots, [&](const Parameter& parameter, std::span<const float> values) -> Status {
-                read[parameter.name].assign(values.begin(), values.end());
-                return Ok();
-              }).ok());
+  ASSERT_TRUE(
+      ReadSolverState(path, graph, net.slots,
+                      [&](const Parameter& parameter, std::span<const float> values) -> Status {
+                        read[parameter.name].assign(values.begin(), values.end());
+                        return Ok();
+                      })
+          .ok());
   EXPECT_EQ(read.size(), 4u);  // no statistics, no factor
   EXPECT_THAT(read.at("fc.weight"), testing::ElementsAre(9, 10, 11, 12, 13, 14));
   EXPECT_THAT(read.at("bn.bias"), testing::ElementsAre(7, 8));
@@ -51,7 +57,8 @@ TEST(SolverStateTest, RefusesTheStateOfAnotherNetwork) {
   const SlotSink nothing = [](const Parameter&, std::span<const float>) { return Ok(); };
   ASSERT_TRUE(WriteSolverState(path, "w", graph, net.slots, zeros).ok());
   net.slots.pop_back();
-  EXPECT_THAT(ReadSolverState(path, graph, net.slots, nothing).error().message, testing::HasSubstr("7 blobs where the network has 6"));
+  EXPECT_THAT(ReadSolverState(path, graph, net.slots, nothing).error().message,
+              testing::HasSubstr("7 blobs where the network has 6"));
   ASSERT_TRUE(WriteFileAtomically(path, "garbage").ok());
   EXPECT_FALSE(ReadSolverState(path, graph, net.slots, nothing).ok());
   EXPECT_FALSE(ReadSolverState(folder.path() / "none", graph, net.slots, nothing).ok());

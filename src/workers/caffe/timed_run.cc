@@ -11,7 +11,9 @@ namespace {
 // More than any run makes; the process is ended when enough steps were seen.
 constexpr int64_t kWithoutEnd = 2'000'000'000;
 
-std::string Flag(std::string_view name, const std::string& value) { return fmt::format("--{}={}", name, value); }
+std::string Flag(std::string_view name, const std::string& value) {
+  return fmt::format("--{}={}", name, value);
+}
 
 NetForm FormOf(const BuildOptions& options) {
   NetForm form;
@@ -20,22 +22,28 @@ NetForm FormOf(const BuildOptions& options) {
 }
 
 // Weights to begin with, or a training to go on with.
-std::string FromFlag(const std::string& from) { return Flag(from.ends_with(".solverstate") ? "snapshot" : "weights", from); }
+std::string FromFlag(const std::string& from) {
+  return Flag(from.ends_with(".solverstate") ? "snapshot" : "weights", from);
+}
 
-// The loss that a line of `caffe test` scores, already times its weight; nothing for what is no loss.
+// The loss that a line of `caffe test` scores, already times its weight; nothing for what is no
+// loss.
 std::optional<double> ScoredLoss(const std::vector<LossBlob>& losses, const CaffeLine& line) {
   if (line.kind != CaffeLine::Kind::kScore) return std::nullopt;
-  const auto found = std::find_if(losses.begin(), losses.end(), [&](const LossBlob& loss) { return loss.blob == line.text; });
+  const auto found = std::find_if(losses.begin(), losses.end(),
+                                  [&](const LossBlob& loss) { return loss.blob == line.text; });
   return found == losses.end() ? std::nullopt : std::optional(line.value * found->weight);
 }
 
 // The training's loss of these weights, dropout aside: what every gradient step of them has.
-Result<double> LossOfWeights(const Workshop& workshop, const TypedGraph& graph, const std::string& weights) {
+Result<double> LossOfWeights(const Workshop& workshop, const TypedGraph& graph,
+                             const std::string& weights) {
   NetForm form;
   form.dropout = false;
   form.as_training = true;
   const NetText net = TENCH_TRY(workshop.PutNet(graph, form));
-  CaffeProcess process = TENCH_TRY(workshop.Start({"test", Flag("model", kNetFile), Flag("weights", weights), "--iterations=1"}));
+  CaffeProcess process = TENCH_TRY(workshop.Start(
+      {"test", Flag("model", kNetFile), Flag("weights", weights), "--iterations=1"}));
   double loss = 0;
   size_t scores = 0;
   while (const std::optional<std::string_view> text = TENCH_TRY(process.ReadLine())) {
@@ -45,7 +53,9 @@ Result<double> LossOfWeights(const Workshop& workshop, const TypedGraph& graph, 
     scores += scored ? 1 : 0;
   }
   TENCH_TRY(process.Finish());
-  if (scores != net.losses.size()) return Failed("caffe test: {} scores where the network has {} losses", scores, net.losses.size());
+  if (scores != net.losses.size())
+    return Failed("caffe test: {} scores where the network has {} losses", scores,
+                  net.losses.size());
   return loss;
 }
 
@@ -53,18 +63,22 @@ Result<double> LossOfWeights(const Workshop& workshop, const TypedGraph& graph, 
 
 std::string_view StepSource(Phase phase) {
   switch (phase) {
-    case Phase::kForward: return "caffe test: the time between the scores of two batches";
+    case Phase::kForward:
+      return "caffe test: the time between the scores of two batches";
     case Phase::kGradient:
-      return "caffe time: the time between two of its iteration lines; weights by Caffe's own fillers, the loss computed once before";
-    case Phase::kTrain: break;
+      return "caffe time: the time between two of its iteration lines; weights by Caffe's own "
+             "fillers, the loss computed once before";
+    case Phase::kTrain:
+      break;
   }
   return "caffe train: the time between two of its iteration lines";
 }
 
-Result<TimedRun> TimedRun::Start(const Workshop& workshop, const TypedGraph& graph, const BuildOptions& options, double lr,
-                                 const std::string& from) {
+Result<TimedRun> TimedRun::Start(const Workshop& workshop, const TypedGraph& graph,
+                                 const BuildOptions& options, double lr, const std::string& from) {
   double gradient_loss = 0;
-  if (options.phase == Phase::kGradient) gradient_loss = TENCH_TRY(LossOfWeights(workshop, graph, from));
+  if (options.phase == Phase::kGradient)
+    gradient_loss = TENCH_TRY(LossOfWeights(workshop, graph, from));
   const NetText net = TENCH_TRY(workshop.PutNet(graph, FormOf(options)));
   std::vector<std::string> arguments;
   std::string_view begin;
@@ -78,11 +92,13 @@ Result<TimedRun> TimedRun::Start(const Workshop& workshop, const TypedGraph& gra
       break;
     }
     case Phase::kForward:
-      arguments = {"test", Flag("model", kNetFile), FromFlag(from), Flag("iterations", std::to_string(kWithoutEnd))};
+      arguments = {"test", Flag("model", kNetFile), FromFlag(from),
+                   Flag("iterations", std::to_string(kWithoutEnd))};
       begin = "Running for ";
       break;
     case Phase::kGradient:
-      arguments = {"time", Flag("model", kNetFile), Flag("iterations", std::to_string(kWithoutEnd))};
+      arguments = {"time", Flag("model", kNetFile),
+                   Flag("iterations", std::to_string(kWithoutEnd))};
       begin = "*** Benchmark begins ***";
       break;
   }
@@ -92,13 +108,15 @@ Result<TimedRun> TimedRun::Start(const Workshop& workshop, const TypedGraph& gra
   return run;
 }
 
-Result<std::string> Replay(const Workshop& workshop, const TypedGraph& graph, const BuildOptions& options, double lr, const std::string& from,
+Result<std::string> Replay(const Workshop& workshop, const TypedGraph& graph,
+                           const BuildOptions& options, double lr, const std::string& from,
                            int64_t done, int64_t steps) {
   TENCH_TRY(workshop.PutNet(graph, FormOf(options)));
   SolverText solver{options.solver, options.seed, done + steps, 0, "replay"};
   solver.solver.lr = lr;
   TENCH_TRY(workshop.PutSolver(solver));
-  CaffeProcess process = TENCH_TRY(workshop.Start({"train", Flag("solver", kSolverFile), FromFlag(from)}));
+  CaffeProcess process =
+      TENCH_TRY(workshop.Start({"train", Flag("solver", kSolverFile), FromFlag(from)}));
   TENCH_TRY(process.Finish());
   return fmt::format("replay_iter_{}.solverstate", done + steps);
 }
@@ -117,17 +135,21 @@ Result<std::optional<double>> TimedRun::LossIn(std::string_view text) {
   if (!line) return std::optional<double>();
   switch (line->kind) {
     case CaffeLine::Kind::kBareIteration:  // as older versions write it
-    case CaffeLine::Kind::kIteration: return phase_ == Phase::kTrain ? std::optional(line->value) : std::nullopt;
-    case CaffeLine::Kind::kTimed: return phase_ == Phase::kGradient ? std::optional(gradient_loss_) : std::nullopt;
+    case CaffeLine::Kind::kIteration:
+      return phase_ == Phase::kTrain ? std::optional(line->value) : std::nullopt;
+    case CaffeLine::Kind::kTimed:
+      return phase_ == Phase::kGradient ? std::optional(gradient_loss_) : std::nullopt;
     case CaffeLine::Kind::kScore: {
-      const std::optional<double> scored = phase_ == Phase::kForward ? ScoredLoss(losses_, *line) : std::nullopt;
+      const std::optional<double> scored =
+          phase_ == Phase::kForward ? ScoredLoss(losses_, *line) : std::nullopt;
       if (!scored) return std::optional<double>();
       scored_ += *scored;
       if (++scores_ < losses_.size()) return std::optional<double>();
       scores_ = 0;
       return std::optional(std::exchange(scored_, 0));
     }
-    default: return std::optional<double>();
+    default:
+      return std::optional<double>();
   }
 }
 

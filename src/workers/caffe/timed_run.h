@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Steps that are timed: one long `caffe` process whose log lines are the steps. It is never held up or hurried: a step is over when its line
-// has come, so that the time between two lines is the time of a step, Caffe's own data layer and log line in it.
-//   train     `caffe train --weights`, display 1: from one iteration line to the next, that is the update of the one before, forward, backward
-//   forward   `caffe test --weights`: from one batch's scores to the next
-//   gradient  `caffe time`: forward and backward without an update. It takes no weights: they come from the network's own fillers, in the
-//             same distribution. Its loss would be theirs, so ours is computed once before, by `caffe test`, with dropout as the identity
+// Steps that are timed: one long `caffe` process whose log lines are the steps. It is never held up
+// or hurried: a step is over when its line has come, so that the time between two lines is the time
+// of a step, Caffe's own data layer and log line in it.
+//   train     `caffe train --weights`, display 1: from one iteration line to the next, that is the
+//   update of the one before, forward, backward forward   `caffe test --weights`: from one batch's
+//   scores to the next gradient  `caffe time`: forward and backward without an update. It takes no
+//   weights: they come from the network's own fillers, in the
+//             same distribution. Its loss would be theirs, so ours is computed once before, by
+//             `caffe test`, with dropout as the identity
 
 #include <filesystem>
 #include <optional>
@@ -19,9 +22,10 @@ namespace tench::caffe_worker {
 
 class TimedRun {
  public:
-  // `from` is a .caffemodel or a .solverstate in the workshop's folder. Returns when Caffe is about to make its first step.
-  static Result<TimedRun> Start(const Workshop& workshop, const TypedGraph& graph, const BuildOptions& options, double lr,
-                                const std::string& from);
+  // `from` is a .caffemodel or a .solverstate in the workshop's folder. Returns when Caffe is about
+  // to make its first step.
+  static Result<TimedRun> Start(const Workshop& workshop, const TypedGraph& graph,
+                                const BuildOptions& options, double lr, const std::string& from);
 
   pid_t pid() const { return process_.pid(); }
   // Waits for the next step's line, and gives its loss as the log has it: six digits.
@@ -35,14 +39,16 @@ class TimedRun {
   CaffeProcess process_;
   Phase phase_;
   std::vector<LossBlob> losses_;
-  double gradient_loss_ = 0;      // phase gradient
-  double scored_ = 0;             // phase forward: of the batch that is being scored
+  double gradient_loss_ = 0;  // phase gradient
+  double scored_ = 0;         // phase forward: of the batch that is being scored
   size_t scores_ = 0;
 };
 
-// The process of a timed training is always ahead of the steps that were taken from it. This makes `steps` updates once more, from the same
-// file at the same rate, untimed, and gives the .solverstate that they end in. `done` is how many updates `from` has behind it.
-Result<std::string> Replay(const Workshop& workshop, const TypedGraph& graph, const BuildOptions& options, double lr, const std::string& from,
+// The process of a timed training is always ahead of the steps that were taken from it. This makes
+// `steps` updates once more, from the same file at the same rate, untimed, and gives the
+// .solverstate that they end in. `done` is how many updates `from` has behind it.
+Result<std::string> Replay(const Workshop& workshop, const TypedGraph& graph,
+                           const BuildOptions& options, double lr, const std::string& from,
                            int64_t done, int64_t steps);
 
 // In words, for the result.

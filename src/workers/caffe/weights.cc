@@ -8,11 +8,15 @@
 namespace tench::caffe_worker {
 namespace {
 
-Status CopyBlob(const Caffemodel& model, const std::optional<BlobPlace>& place, std::span<float> out) {
+Status CopyBlob(const Caffemodel& model, const std::optional<BlobPlace>& place,
+                std::span<float> out) {
   Check(place.has_value(), "a trained parameter has no place in our own file");
-  const auto layer = std::find_if(model.layers().begin(), model.layers().end(), [&](const CaffeLayer& each) { return each.name == place->layer; });
+  const auto layer =
+      std::find_if(model.layers().begin(), model.layers().end(),
+                   [&](const CaffeLayer& each) { return each.name == place->layer; });
   const auto index = static_cast<size_t>(place->index);
-  if (layer == model.layers().end() || index >= layer->blobs.size() || layer->blobs[index].count() != static_cast<int64_t>(out.size()))
+  if (layer == model.layers().end() || index >= layer->blobs.size() ||
+      layer->blobs[index].count() != static_cast<int64_t>(out.size()))
     return Failed("the file has no fitting blob {} of layer '{}'", place->index, place->layer);
   layer->blobs[index].CopyTo(out);
   return Ok();
@@ -26,14 +30,16 @@ CaffeNames NamesOf(const TypedGraph& graph) {
   return DefaultCaffeNames(plain);
 }
 
-Status WriteWeights(const std::filesystem::path& path, const TypedGraph& graph, const TensorSource& trained, const TensorSource& statistics) {
-  return WriteCaffemodel(path, graph, NamesOf(graph), [&](const Parameter& parameter, std::span<float> out) {
-    return (parameter.trained ? trained : statistics)(parameter.name, out);
-  });
+Status WriteWeights(const std::filesystem::path& path, const TypedGraph& graph,
+                    const TensorSource& trained, const TensorSource& statistics) {
+  return WriteCaffemodel(path, graph, NamesOf(graph),
+                         [&](const Parameter& parameter, std::span<float> out) {
+                           return (parameter.trained ? trained : statistics)(parameter.name, out);
+                         });
 }
 
-Status ReplaceStatistics(const std::filesystem::path& path, const std::filesystem::path& trained, const TypedGraph& graph,
-                         const TensorSource& source) {
+Status ReplaceStatistics(const std::filesystem::path& path, const std::filesystem::path& trained,
+                         const TypedGraph& graph, const TensorSource& source) {
   const Caffemodel model = TENCH_TRY(Caffemodel::Open(trained));
   const CaffeNames names = NamesOf(graph);
   const auto places = TENCH_TRY(BlobPlaces(graph, names));
@@ -44,11 +50,13 @@ Status ReplaceStatistics(const std::filesystem::path& path, const std::filesyste
   });
 }
 
-Status ReadWeights(const std::filesystem::path& path, const TypedGraph& graph, bool trained, const TensorSink& sink) {
+Status ReadWeights(const std::filesystem::path& path, const TypedGraph& graph, bool trained,
+                   const TensorSink& sink) {
   const Caffemodel model = TENCH_TRY(Caffemodel::Open(path));
-  TENCH_TRY(LoadWeights(model, graph, NamesOf(graph), [&](const Parameter& parameter, std::span<const float> values) {
-    return parameter.trained == trained ? sink(parameter.name, values) : Ok();
-  }));
+  TENCH_TRY(LoadWeights(model, graph, NamesOf(graph),
+                        [&](const Parameter& parameter, std::span<const float> values) {
+                          return parameter.trained == trained ? sink(parameter.name, values) : Ok();
+                        }));
   return Ok();
 }
 

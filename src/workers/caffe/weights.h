@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The .caffemodel files of a run: trained parameters and running statistics lie in one file, but come and go apart. One tensor at a time is
-// in memory.
+// The .caffemodel files of a run: trained parameters and running statistics lie in one file, but
+// come and go apart. One tensor at a time is in memory.
 
 #include <filesystem>
 
@@ -12,11 +12,13 @@ namespace tench::caffe_worker {
 
 CaffeNames NamesOf(const TypedGraph& graph);
 
-Status WriteWeights(const std::filesystem::path& path, const TypedGraph& graph, const TensorSource& trained, const TensorSource& statistics);
+Status WriteWeights(const std::filesystem::path& path, const TypedGraph& graph,
+                    const TensorSource& trained, const TensorSource& statistics);
 // The statistics are from `source`, all else from the file `trained`; `path` may be that file.
-Status ReplaceStatistics(const std::filesystem::path& path, const std::filesystem::path& trained, const TypedGraph& graph,
-                         const TensorSource& source);
+Status ReplaceStatistics(const std::filesystem::path& path, const std::filesystem::path& trained,
+                         const TypedGraph& graph, const TensorSource& source);
 // What is trained, or else what is not.
-Status ReadWeights(const std::filesystem::path& path, const TypedGraph& graph, bool trained, const TensorSink& sink);
+Status ReadWeights(const std::filesystem::path& path, const TypedGraph& graph, bool trained,
+                   const TensorSink& sink);
 
 }  // namespace tench::caffe_worker

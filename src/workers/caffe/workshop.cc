@@ -13,19 +13,24 @@ namespace {
 
 int64_t BatchBytes(std::span<const HostTensor> inputs) {
   int64_t bytes = 0;
-  for (const HostTensor& input : inputs) bytes += ElementCount(input.type.shape) * static_cast<int64_t>(sizeof(float));
+  for (const HostTensor& input : inputs)
+    bytes += ElementCount(input.type.shape) * static_cast<int64_t>(sizeof(float));
   return bytes;
 }
 
 std::string Print(const SolverText& text) {
   std::string out = fmt::format(
-      "net: \"{}\"\ntype: \"{}\"\nsolver_mode: CPU\nlr_policy: \"fixed\"\nbase_lr: {}\nmomentum: {}\nweight_decay: {}\n"
+      "net: \"{}\"\ntype: \"{}\"\nsolver_mode: CPU\nlr_policy: \"fixed\"\nbase_lr: {}\nmomentum: "
+      "{}\nweight_decay: {}\n"
       "regularization_type: \"L2\"\nrandom_seed: {}\nmax_iter: {}\ndisplay: {}\n",
-      kNetFile, text.solver.type == SolverType::kNesterov ? "Nesterov" : "SGD", text.solver.lr, text.solver.momentum,
-      text.solver.weight_decay, text.seed & std::numeric_limits<int64_t>::max(), text.iterations, text.display);
-  if (text.solver.clip_gradients > 0) out += fmt::format("clip_gradients: {}\n", text.solver.clip_gradients);
-  out += text.snapshot.empty() ? "snapshot_after_train: false\nsnapshot_prefix: \"unused\"\n"
-                               : fmt::format("snapshot_after_train: true\nsnapshot_prefix: \"{}\"\n", text.snapshot);
+      kNetFile, text.solver.type == SolverType::kNesterov ? "Nesterov" : "SGD", text.solver.lr,
+      text.solver.momentum, text.solver.weight_decay,
+      text.seed & std::numeric_limits<int64_t>::max(), text.iterations, text.display);
+  if (text.solver.clip_gradients > 0)
+    out += fmt::format("clip_gradients: {}\n", text.solver.clip_gradients);
+  out += text.snapshot.empty()
+             ? "snapshot_after_train: false\nsnapshot_prefix: \"unused\"\n"
+             : fmt::format("snapshot_after_train: true\nsnapshot_prefix: \"{}\"\n", text.snapshot);
   return out;
 }
 
@@ -41,7 +46,9 @@ Result<NetText> Workshop::PutNet(const TypedGraph& graph, const NetForm& form) c
   return net;
 }
 
-Status Workshop::PutSolver(const SolverText& solver) const { return PutText(kSolverFile, Print(solver)); }
+Status Workshop::PutSolver(const SolverText& solver) const {
+  return PutText(kSolverFile, Print(solver));
+}
 
 Status Workshop::PutBatch(std::span<const HostTensor> inputs) const {
   Check(!inputs.empty() && !inputs[0].type.shape.empty(), "a batch without inputs");
@@ -57,12 +64,17 @@ Status Workshop::PutCycle(int64_t samples, const BatchOf& batch) const {
     const int64_t rows = std::min(left, inputs[0].type.shape[0]);
     if (step == 0) {
       std::error_code error;
-      const double needed = static_cast<double>(BatchBytes(inputs)) / static_cast<double>(inputs[0].type.shape[0]) * static_cast<double>(samples);
+      const double needed = static_cast<double>(BatchBytes(inputs)) /
+                            static_cast<double>(inputs[0].type.shape[0]) *
+                            static_cast<double>(samples);
       const auto room = std::filesystem::space(folder_.path(), error);
       if (!error && needed > 0.8 * static_cast<double>(room.available)) {
-        return Unsupported("Caffe reads its data from files: {} samples need {} in {}, which has {}; ask for fewer with --images", samples,
-                           HumanBytes(static_cast<int64_t>(needed)), folder_.path().parent_path().string(),
-                           HumanBytes(static_cast<int64_t>(room.available)));
+        return Unsupported(
+            "Caffe reads its data from files: {} samples need {} in {}, which has {}; ask for "
+            "fewer with --images",
+            samples, HumanBytes(static_cast<int64_t>(needed)),
+            folder_.path().parent_path().string(),
+            HumanBytes(static_cast<int64_t>(room.available)));
       }
     }
     const std::string name = fmt::format("batch{}.h5", step);
@@ -79,7 +91,8 @@ Result<CaffeProcess> Workshop::Start(std::vector<std::string> arguments) const {
 
 Status Workshop::PutText(const std::string& name, const std::string& text) const {
   std::ofstream file(Path(name), std::ios::binary);
-  if (!(file << text) || !file.flush()) return Failed("{}: cannot write: is the disk full?", Path(name).string());
+  if (!(file << text) || !file.flush())
+    return Failed("{}: cannot write: is the disk full?", Path(name).string());
   return Ok();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The folder in which `caffe` works for one run, and the files that both kinds of run need: the network, the solver, the data. Owns the
-// folder; not aware of what a run is for.
+// The folder in which `caffe` works for one run, and the files that both kinds of run need: the
+// network, the solver, the data. Owns the folder; not aware of what a run is for.
 
 #include <filesystem>
 #include <functional>
@@ -28,7 +28,7 @@ struct SolverText {
   uint64_t seed = 1;
   int64_t iterations = 0;
   int64_t display = 1;
-  std::string snapshot;      // prefix of what is written after the last iteration; "" = nothing is
+  std::string snapshot;  // prefix of what is written after the last iteration; "" = nothing is
 };
 
 class Workshop {
@@ -42,7 +42,8 @@ class Workshop {
   Status PutSolver(const SolverText& solver) const;
   // One resident batch, which Caffe's HDF5Data layer copies into place in every iteration.
   Status PutBatch(std::span<const HostTensor> inputs) const;
-  // `samples` of a cycle, as files of one batch each. kUnsupported if the disk has no room for them.
+  // `samples` of a cycle, as files of one batch each. kUnsupported if the disk has no room for
+  // them.
   using BatchOf = std::function<std::span<const HostTensor>(int64_t step)>;
   Status PutCycle(int64_t samples, const BatchOf& batch) const;
 

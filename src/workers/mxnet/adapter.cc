@@ -13,10 +13,12 @@ namespace {
 constexpr const char* kNoSubgraph = "NONE";
 
 bool IsActivation(const Op& op) {
-  return std::holds_alternative<Relu>(op) || std::holds_alternative<Sigmoid>(op) || std::holds_alternative<Tanh>(op);
+  return std::holds_alternative<Relu>(op) || std::holds_alternative<Sigmoid>(op) ||
+         std::holds_alternative<Tanh>(op);
 }
 
-// MXNet 1.9.1's oneDNN subgraph of a fully connected layer and its activation replaces the layer's own output for all who read it.
+// MXNet 1.9.1's oneDNN subgraph of a fully connected layer and its activation replaces the layer's
+// own output for all who read it.
 bool FusionWouldHideAnOutput(const TypedGraph& graph) {
   std::vector<int> readers(graph.layers.size()), activations(graph.layers.size());
   for (const TypedLayer& layer : graph.layers) {
@@ -26,7 +28,9 @@ bool FusionWouldHideAnOutput(const TypedGraph& graph) {
     }
   }
   for (size_t i = 0; i < graph.layers.size(); ++i) {
-    if (std::holds_alternative<FullyConnected>(graph.layers[i].layer.op) && activations[i] > 0 && readers[i] > 1) return true;
+    if (std::holds_alternative<FullyConnected>(graph.layers[i].layer.op) && activations[i] > 0 &&
+        readers[i] > 1)
+      return true;
   }
   return false;
 }
@@ -45,12 +49,23 @@ class MxnetAdapter final : public Adapter {
     description.devices = Devices();
     description.precisions = {"f32"};
     description.options = {
-        {"subgraph", "MXNet's subgraph backend: oneDNN fuses convolutions with what follows (inference), or nothing is fused",
-         fallback.subgraph, {"MKLDNN", "NONE"}},
-        {"bulk", "ops that the engine takes as one piece of work; 0 = each alone", std::to_string(fallback.bulk), {}},
-        {"aggregate", "parameters that one update op serves (multi_sgd_mom_update), at most 60; 0 = sgd_mom_update for each",
-         std::to_string(fallback.aggregate), {}},
-        {"engine", "MXNet's scheduler; NaiveEngine computes in the calling thread", fallback.engine,
+        {"subgraph",
+         "MXNet's subgraph backend: oneDNN fuses convolutions with what follows (inference), or "
+         "nothing is fused",
+         fallback.subgraph,
+         {"MKLDNN", "NONE"}},
+        {"bulk",
+         "ops that the engine takes as one piece of work; 0 = each alone",
+         std::to_string(fallback.bulk),
+         {}},
+        {"aggregate",
+         "parameters that one update op serves (multi_sgd_mom_update), at most 60; 0 = "
+         "sgd_mom_update for each",
+         std::to_string(fallback.aggregate),
+         {}},
+        {"engine",
+         "MXNet's scheduler; NaiveEngine computes in the calling thread",
+         fallback.engine,
          {"ThreadedEnginePerDevice", "ThreadedEnginePooled", kSynchronousEngine}}};
     description.facts = Facts();
     return description;
@@ -66,7 +81,9 @@ class MxnetAdapter final : public Adapter {
     std::map<std::string, std::string> choices;
     if (settings.subgraph != kNoSubgraph && FusionWouldHideAnOutput(graph)) {
       settings.subgraph = kNoSubgraph;
-      choices["subgraph"] = "NONE: MXNet fuses an activation into a layer whose own output is read too, and gives the wrong one on";
+      choices["subgraph"] =
+          "NONE: MXNet fuses an activation into a layer whose own output is read too, and gives "
+          "the wrong one on";
     }
     if (options.profile) {
       // Op by op and in order, or no event could be told to be a layer's.
@@ -83,7 +100,8 @@ class MxnetAdapter final : public Adapter {
       choices.insert(tuning.choices.begin(), tuning.choices.end());
     }
     network_ = TENCH_TRY(Network::Make(*library_, graph_, options_, settings));
-    TENCH_TRY(library_->Ask((*library_)->MXRandomSeed(static_cast<int>(options.seed & 0x7fffffff)), "seed"));
+    TENCH_TRY(library_->Ask((*library_)->MXRandomSeed(static_cast<int>(options.seed & 0x7fffffff)),
+                            "seed"));
     if (options.profile) profiler_ = TENCH_TRY(Profiler::Make(*library_));
     return BuildFacts{TENCH_TRY(network_->Bytes()), std::move(choices)};
   }
@@ -168,7 +186,8 @@ class MxnetAdapter final : public Adapter {
   std::vector<std::string> Devices() const {
     std::vector<std::string> devices = {"cpu"};
     int count = 0;
-    if (!library_.ok() || !library_->HasFeature("CUDA") || (*library_)->MXGetGPUCount(&count) != 0) return devices;
+    if (!library_.ok() || !library_->HasFeature("CUDA") || (*library_)->MXGetGPUCount(&count) != 0)
+      return devices;
     for (const char* word : {"gpu", "cuda"}) {
       if (count > 0) devices.push_back(word);
       for (int i = 0; i < count; ++i) devices.push_back(fmt::format("{}:{}", word, i));
@@ -180,7 +199,8 @@ class MxnetAdapter final : public Adapter {
     if (!library_.ok()) return {{"library", library_.error().message}};
     std::string features;
     for (const char* feature : {"CUDA", "MKLDNN", "OPENMP", "BLAS_OPEN", "BLAS_MKL"}) {
-      if (library_->HasFeature(feature)) features += (features.empty() ? "" : " ") + std::string(feature);
+      if (library_->HasFeature(feature))
+        features += (features.empty() ? "" : " ") + std::string(feature);
     }
     return {{"library", library_->file().string()}, {"features", features}};
   }
@@ -194,6 +214,8 @@ class MxnetAdapter final : public Adapter {
 
 }  // namespace
 
-std::unique_ptr<Adapter> MakeMxnetAdapter(const std::filesystem::path& library) { return std::make_unique<MxnetAdapter>(library); }
+std::unique_ptr<Adapter> MakeMxnetAdapter(const std::filesystem::path& library) {
+  return std::make_unique<MxnetAdapter>(library);
+}
 
 }  // namespace tench::mxnet

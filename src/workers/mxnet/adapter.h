@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// MXNet's side of the contract. A library that cannot be opened still describes itself, and refuses to build with the reason.
+// MXNet's side of the contract. A library that cannot be opened still describes itself, and refuses
+// to build with the reason.
 
 #include <filesystem>
 #include <memory>

@@ -34,11 +34,14 @@ std::string BuildError(const std::filesystem::path& library) {
 
 TEST(MxnetLibraryTest, AMissingOrBrokenLibraryIsOneLineThatNamesFileAndFix) {
   const TemporaryFolder folder = *TemporaryFolder::Make("tench-mxnet-test");
-  EXPECT_THAT(BuildError(folder.path() / "libmxnet.so"), testing::AllOf(HasSubstr("libmxnet.so: no such library"), HasSubstr("deps/fetch")));
+  EXPECT_THAT(BuildError(folder.path() / "libmxnet.so"),
+              testing::AllOf(HasSubstr("libmxnet.so: no such library"), HasSubstr("deps/fetch")));
   std::ofstream(folder.path() / "libmxnet.so") << "no library";
-  EXPECT_THAT(BuildError(folder.path() / "libmxnet.so"), testing::AllOf(HasSubstr("libmxnet.so"), HasSubstr("deps/fetch")));
-  EXPECT_THAT(BuildError(Library::DefaultFile().parent_path() / "libgfortran.so.3"),
-              testing::AllOf(HasSubstr("libgfortran.so.3 has no symbol MX"), HasSubstr("deps/fetch")));
+  EXPECT_THAT(BuildError(folder.path() / "libmxnet.so"),
+              testing::AllOf(HasSubstr("libmxnet.so"), HasSubstr("deps/fetch")));
+  EXPECT_THAT(
+      BuildError(Library::DefaultFile().parent_path() / "libgfortran.so.3"),
+      testing::AllOf(HasSubstr("libgfortran.so.3 has no symbol MX"), HasSubstr("deps/fetch")));
 }
 
 TEST(MxnetLibraryTest, TheWheelsOwnBlasAndFortranAreTheOnesLoaded) {
@@ -47,7 +50,10 @@ TEST(MxnetLibraryTest, TheWheelsOwnBlasAndFortranAreTheOnesLoaded) {
   const std::vector<std::string> libraries = LoadedLibraries();
   for (const char* name : {"libmxnet.so", "libopenblas.so.0", "libgfortran.so.3"}) {
     EXPECT_THAT(libraries, testing::Contains((folder / name).string()));
-    EXPECT_EQ(std::ranges::count_if(libraries, [&](const std::string& path) { return path.ends_with(name); }), 1) << name;
+    EXPECT_EQ(std::ranges::count_if(libraries,
+                                    [&](const std::string& path) { return path.ends_with(name); }),
+              1)
+        << name;
   }
 }
 
@@ -62,7 +68,8 @@ TEST(MxnetAdapterTest, RefusesOptionsThatAreNoNumbers) {
   }
 }
 
-// The engine queues: without the wait a step would seem to take only as long as the queueing. The clock is looked at in proportion only.
+// The engine queues: without the wait a step would seem to take only as long as the queueing. The
+// clock is looked at in proportion only.
 TEST(MxnetAdapterTest, AStepEndsOnlyWhenAllOfItsWorkIsDone) {
   const Library library = *Library::Open(Library::DefaultFile());
   const TypedGraph graph = Lenet(128);
@@ -106,9 +113,13 @@ TEST(MxnetAdapterTest, ComputesWithAsManyThreadsAsItIsTold) {
   for (const int threads : {3, 1, 2}) {
     ASSERT_TRUE(SetThreads(library, {}, threads).ok());
     Look look{library->omp_get_max_threads};
-    const auto run = [](void*, void* into) { static_cast<Look*>(into)->seen = static_cast<Look*>(into)->count(); };
+    const auto run = [](void*, void* into) {
+      static_cast<Look*>(into)->seen = static_cast<Look*>(into)->count();
+    };
     const Device cpu;
-    ASSERT_EQ(library->MXEnginePushSync(run, &look, nullptr, &cpu, nullptr, 0, nullptr, 0, nullptr, 0, "look"), 0);
+    ASSERT_EQ(library->MXEnginePushSync(run, &look, nullptr, &cpu, nullptr, 0, nullptr, 0, nullptr,
+                                        0, "look"),
+              0);
     ASSERT_TRUE(Wait(library).ok());
     EXPECT_EQ(look.seen, threads);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An NDArray: memory that MXNet's engine owns, of f32. Copies in and out wait for the work that is pending on the array, and speak
-// the logical order whatever layout oneDNN has given it meanwhile. Holds a pointer to the library, which must outlive it.
+// An NDArray: memory that MXNet's engine owns, of f32. Copies in and out wait for the work that is
+// pending on the array, and speak the logical order whatever layout oneDNN has given it meanwhile.
+// Holds a pointer to the library, which must outlive it.
 
 #include <span>
 #include <vector>
@@ -13,14 +14,15 @@ namespace tench::mxnet {
 
 // MXNet's numbers for a kind of device.
 struct Device {
-  int type = 1, id = 0;   // 1 = cpu, 2 = gpu
+  int type = 1, id = 0;  // 1 = cpu, 2 = gpu
 };
 
 class Array {
  public:
   Array() = default;
   // Takes over a handle that the C API gave.
-  Array(const Library& library, void* handle) : library_(&library), handle_(handle, {library->MXNDArrayFree}) {}
+  Array(const Library& library, void* handle)
+      : library_(&library), handle_(handle, {library->MXNDArrayFree}) {}
   static Result<Array> Create(const Library& library, const Shape& shape, Device device);
 
   // A view of elements along dimension 0, of the same memory.

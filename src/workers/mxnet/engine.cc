@@ -9,14 +9,16 @@ namespace tench::mxnet {
 namespace {
 
 constexpr int64_t kMaxBulk = 10'000;
-constexpr int64_t kMaxAggregate = 60;   // MXNet's own limit
+constexpr int64_t kMaxAggregate = 60;  // MXNet's own limit
 
-Status ReadNumber(const std::map<std::string, std::string>& options, const std::string& name, int64_t highest, int64_t& into) {
+Status ReadNumber(const std::map<std::string, std::string>& options, const std::string& name,
+                  int64_t highest, int64_t& into) {
   const auto found = options.find(name);
   if (found == options.end()) return Ok();
   const Result<int64_t> number = ParseInteger(found->second);
   if (!number.ok() || *number < 0 || *number > highest) {
-    return Unsupported("option {} is '{}'; it must be a number from 0 to {}", name, Printable(found->second), highest);
+    return Unsupported("option {} is '{}'; it must be a number from 0 to {}", name,
+                       Printable(found->second), highest);
   }
   into = *number;
   return Ok();
@@ -38,8 +40,10 @@ void SetInThisThread(void* /*run_context*/, void* parameter) {
 
 Result<EngineSettings> SettingsOf(const std::map<std::string, std::string>& options) {
   EngineSettings settings;
-  if (const auto found = options.find("subgraph"); found != options.end()) settings.subgraph = found->second;
-  if (const auto found = options.find("engine"); found != options.end()) settings.engine = found->second;
+  if (const auto found = options.find("subgraph"); found != options.end())
+    settings.subgraph = found->second;
+  if (const auto found = options.find("engine"); found != options.end())
+    settings.engine = found->second;
   TENCH_TRY(ReadNumber(options, "bulk", kMaxBulk, settings.bulk));
   TENCH_TRY(ReadNumber(options, "aggregate", kMaxAggregate, settings.aggregate));
   return settings;
@@ -65,16 +69,18 @@ void ApplySettings(const EngineSettings& settings) {
   Set("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", bulk);
 }
 
-// libgomp keeps the count per thread, and a thread that it did not start begins with the environment's: so each of the engine's is told.
-// A second team, of the caller's for its copies, would take the engine's its CPUs away (see OpenInItsOwnThread).
+// libgomp keeps the count per thread, and a thread that it did not start begins with the
+// environment's: so each of the engine's is told. A second team, of the caller's for its copies,
+// would take the engine's its CPUs away (see OpenInItsOwnThread).
 Status SetThreads(const Library& library, const EngineSettings& settings, int64_t threads) {
   ThreadCount count{library->omp_set_num_threads, static_cast<int>(threads)};
   library->omp_set_num_threads(1);
   if (settings.engine == kSynchronousEngine) SetInThisThread(nullptr, &count);
-  const Device cpu;                                  // laid out as MXNet's Context
-  const int kNormal = 0, kPrioritized = 3;           // of MXNet's FnProperty
+  const Device cpu;                         // laid out as MXNet's Context
+  const int kNormal = 0, kPrioritized = 3;  // of MXNet's FnProperty
   for (const int* property : {&kNormal, &kPrioritized}) {
-    TENCH_TRY(library.Ask(library->MXEnginePushSync(SetInThisThread, &count, nullptr, &cpu, nullptr, 0, nullptr, 0, property, 0, "threads"),
+    TENCH_TRY(library.Ask(library->MXEnginePushSync(SetInThisThread, &count, nullptr, &cpu, nullptr,
+                                                    0, nullptr, 0, property, 0, "threads"),
                           "thread count"));
     // Also keeps `count` alive until it was read.
     TENCH_TRY(Wait(library));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A bound graph: MXNet has inferred, fused, planned its static memory and allocated every variable, gradient and output.
-// Forward and Backward only queue work (see engine.h); reading an array waits for that array.
+// A bound graph: MXNet has inferred, fused, planned its static memory and allocated every variable,
+// gradient and output. Forward and Backward only queue work (see engine.h); reading an array waits
+// for that array.
 
 #include <map>
 #include <string>
@@ -13,14 +14,15 @@ namespace tench::mxnet {
 
 class Executor {
  public:
-  static Result<std::unique_ptr<Executor>> Bind(const Library& library, const SymbolMaker& maker, const Lowered& lowered, bool gradients,
+  static Result<std::unique_ptr<Executor>> Bind(const Library& library, const SymbolMaker& maker,
+                                                const Lowered& lowered, bool gradients,
                                                 Device device);
 
   Status Forward(bool training);
   Status Backward();
 
-  Array& variable(const std::string& name);            // arguments and running statistics
-  Array& gradient(const std::string& name);            // only of a trained variable, bound with gradients
+  Array& variable(const std::string& name);  // arguments and running statistics
+  Array& gradient(const std::string& name);  // only of a trained variable, bound with gradients
   const Array& output(size_t head) const { return outputs_[head]; }
 
   // MXNet's own listing of its nodes and of what it has planned.
@@ -30,7 +32,8 @@ class Executor {
 
  private:
   explicit Executor(const Library& library) : library_(library) {}
-  Status Keep(const std::vector<std::string>& names, void** arrays, std::map<std::string, Array>& into);
+  Status Keep(const std::vector<std::string>& names, void** arrays,
+              std::map<std::string, Array>& into);
 
   const Library& library_;
   std::map<std::string, Array> variables_, gradients_;

@@ -55,24 +55,28 @@ void FindGraphFunctions(SymbolTable& table, Functions& f) {
   table("MXDumpProcessProfile", f.MXDumpProcessProfile);
 }
 
-// MXNet looks once, while it is loaded, whether this is set. If not it takes half of the processors for hyper-threads and never uses
-// more than the other half; set, it asks OpenMP before every loop, and the engine's thread can be told the real number later.
+// MXNet looks once, while it is loaded, whether this is set. If not it takes half of the processors
+// for hyper-threads and never uses more than the other half; set, it asks OpenMP before every loop,
+// and the engine's thread can be told the real number later.
 void ClaimThreadCount() {
   cpu_set_t cpus;
   const int count = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
   setenv("OMP_NUM_THREADS", std::to_string(count).c_str(), 0);
 }
 
-// While it is loaded MXNet times its own loops, which may leave the loading thread with a team of OpenMP threads; a thread that ends takes its
-// team along. With more threads than CPUs libgomp lets a waiting team sleep at once. Together with the caller's count of one (SetThreads)
-// this took a LeNet step on two cores from 42 to 28 ms, and CPU per wall time from 1.4 to 2.0; libgomp itself was not traced.
+// While it is loaded MXNet times its own loops, which may leave the loading thread with a team of
+// OpenMP threads; a thread that ends takes its team along. With more threads than CPUs libgomp lets
+// a waiting team sleep at once. Together with the caller's count of one (SetThreads) this took a
+// LeNet step on two cores from 42 to 28 ms, and CPU per wall time from 1.4 to 2.0; libgomp itself
+// was not traced.
 Result<void*> OpenInItsOwnThread(const std::filesystem::path& file) {
-  if (const Status checked = CheckLibraryFile(file); !checked) return Unsupported("{} ({})", checked.error().message, kFix);
+  if (const Status checked = CheckLibraryFile(file); !checked)
+    return Unsupported("{} ({})", checked.error().message, kFix);
   void* opened = nullptr;
   std::string error;
   std::thread([&] {
     opened = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (opened == nullptr) error = dlerror();   // kept per thread
+    if (opened == nullptr) error = dlerror();  // kept per thread
   }).join();
   if (opened == nullptr) return Unsupported("{} ({})", error, kFix);
   return opened;
@@ -87,7 +91,8 @@ std::filesystem::path Library::DefaultFile() {
 
 Result<Library> Library::Open(const std::filesystem::path& file) {
   std::error_code error;
-  if (!std::filesystem::exists(file, error)) return Unsupported("{}: no such library ({})", file.string(), kFix);
+  if (!std::filesystem::exists(file, error))
+    return Unsupported("{}: no such library ({})", file.string(), kFix);
   ClaimThreadCount();
   for (const char* companion : {"libgfortran.so.3", "libopenblas.so.0"}) {
     const std::filesystem::path beside = file.parent_path() / companion;
@@ -103,8 +108,11 @@ Result<Library> Library::Open(const std::filesystem::path& file) {
   TENCH_TRY(table.Complete(fmt::format("tench needs MXNet 1.9 ({})", kFix)));
   int version = 0;
   TENCH_TRY(library.Ask(library->MXGetVersion(&version), "version"));
-  if (version / 100 != 109) return Unsupported("{}: MXNet {}; tench needs 1.9 ({})", file.string(), library.Version(), kFix);
-  // Operators of the older kind (SequenceMask, SoftmaxOutput) can be found by name only after all were listed once.
+  if (version / 100 != 109)
+    return Unsupported("{}: MXNet {}; tench needs 1.9 ({})", file.string(), library.Version(),
+                       kFix);
+  // Operators of the older kind (SequenceMask, SoftmaxOutput) can be found by name only after all
+  // were listed once.
   uint32_t count = 0;
   const char** names = nullptr;
   TENCH_TRY(library.Ask(library->MXListAllOpNames(&count, &names), "operators"));
@@ -119,14 +127,16 @@ Status Library::Ask(int code, std::string_view what) const {
   for (size_t at = 0; at < said.size() && line.empty();) {
     const size_t end = std::min(said.find('\n', at), said.size());
     const std::string_view candidate = said.substr(at, end - at);
-    if (!candidate.starts_with("Traceback") && !candidate.starts_with("  [bt]") && !candidate.starts_with("  File") &&
-        !candidate.starts_with("Stack trace")) {
+    if (!candidate.starts_with("Traceback") && !candidate.starts_with("  [bt]") &&
+        !candidate.starts_with("  File") && !candidate.starts_with("Stack trace")) {
       line = candidate;
     }
     at = end + 1;
   }
-  const bool memory = said.find("allocate") != std::string_view::npos || said.find("bad_alloc") != std::string_view::npos;
-  return Error{fmt::format("{}: MXNet says: {}", what, line), memory ? ErrorKind::kOutOfMemory : ErrorKind::kFailed};
+  const bool memory = said.find("allocate") != std::string_view::npos ||
+                      said.find("bad_alloc") != std::string_view::npos;
+  return Error{fmt::format("{}: MXNet says: {}", what, line),
+               memory ? ErrorKind::kOutOfMemory : ErrorKind::kFailed};
 }
 
 Result<void*> Library::Op(const std::string& name) const {

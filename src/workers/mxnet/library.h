@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// MXNet's C library, opened at run time: a file that is missing or broken is an error of one line, never a process that cannot start.
-// The OpenBLAS and libgfortran that lie beside the library are loaded first, by path, so that no others of the same name come in.
-// One process holds one MXNet: the library is never unloaded, and its engine's threads live until the process ends.
+// MXNet's C library, opened at run time: a file that is missing or broken is an error of one line,
+// never a process that cannot start. The OpenBLAS and libgfortran that lie beside the library are
+// loaded first, by path, so that no others of the same name come in. One process holds one MXNet:
+// the library is never unloaded, and its engine's threads live until the process ends.
 
 #include <mxnet/c_api.h>
 

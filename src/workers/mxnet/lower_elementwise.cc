@@ -22,7 +22,8 @@ Result<std::vector<Symbol>> Lowering::Ins(size_t i) {
   return inputs;
 }
 
-Result<Symbol> Lowering::WithNumber(size_t i, const char* op, Symbol in, double number, const std::string& suffix) {
+Result<Symbol> Lowering::WithNumber(size_t i, const char* op, Symbol in, double number,
+                                    const std::string& suffix) {
   return Apply(i, op, {{"scalar", fmt::format("{}", number)}}, {in}, suffix);
 }
 
@@ -30,7 +31,8 @@ Result<Symbol> Lowering::Chain(size_t i, const char* op) {
   const std::vector<Symbol> inputs = TENCH_TRY(Ins(i));
   Symbol value = inputs[0];
   for (size_t k = 1; k < inputs.size(); ++k)
-    value = TENCH_TRY(Apply(i, op, {}, {value, inputs[k]}, k + 1 == inputs.size() ? "" : fmt::format(".{}", k)));
+    value = TENCH_TRY(
+        Apply(i, op, {}, {value, inputs[k]}, k + 1 == inputs.size() ? "" : fmt::format(".{}", k)));
   return value;
 }
 
@@ -39,7 +41,8 @@ Result<Symbol> Lowering::Lower(size_t i, const Maximum&) { return Chain(i, "_max
 
 Result<Symbol> Lowering::LeakyRelu(size_t i, const Relu& op) {
   const Symbol in = TENCH_TRY(In(i));
-  return Apply(i, "LeakyReLU", {{"act_type", "leaky"}, {"slope", fmt::format("{}", op.negative_slope)}}, {in});
+  return Apply(i, "LeakyReLU",
+               {{"act_type", "leaky"}, {"slope", fmt::format("{}", op.negative_slope)}}, {in});
 }
 
 Result<Symbol> Lowering::Lower(size_t i, const Power& op) {
@@ -53,7 +56,9 @@ Result<Symbol> Lowering::Lower(size_t i, const Power& op) {
 
 Result<Symbol> Lowering::Lower(size_t i, const Slice& op) {
   const Symbol in = TENCH_TRY(In(i));
-  return Apply(i, "slice_axis", {{"axis", "1"}, {"begin", std::to_string(op.begin)}, {"end", std::to_string(op.end)}}, {in});
+  return Apply(
+      i, "slice_axis",
+      {{"axis", "1"}, {"begin", std::to_string(op.begin)}, {"end", std::to_string(op.end)}}, {in});
 }
 
 Result<Symbol> Lowering::Lower(size_t i, const Reshape&) {
@@ -72,8 +77,10 @@ Result<Symbol> Lowering::Lower(size_t i, const Scale& op) {
   Symbol value = TENCH_TRY(In(i));
   for (size_t k = 0; k < (op.bias ? 2 : 1); ++k) {
     const Symbol parameter = TENCH_TRY(Weight(i, k));
-    const Symbol spread = TENCH_TRY(Apply(i, "Reshape", {{"shape", Tuple(sizes)}}, {parameter}, k == 0 ? ".weights" : ".biases"));
-    value = TENCH_TRY(Apply(i, k == 0 ? "broadcast_mul" : "broadcast_add", {}, {value, spread}, k == 0 && op.bias ? ".scaled" : ""));
+    const Symbol spread = TENCH_TRY(Apply(i, "Reshape", {{"shape", Tuple(sizes)}}, {parameter},
+                                          k == 0 ? ".weights" : ".biases"));
+    value = TENCH_TRY(Apply(i, k == 0 ? "broadcast_mul" : "broadcast_add", {}, {value, spread},
+                            k == 0 && op.bias ? ".scaled" : ""));
   }
   return value;
 }
@@ -84,8 +91,12 @@ Result<Symbol> Lowering::LrnWithin(size_t i, const Lrn& op) {
   const Symbol squares = TENCH_TRY(Apply(i, "square", {}, {in}, ".squares"));
   const std::string kernel = Tuple({op.size, op.size}), pad = Tuple({op.size / 2, op.size / 2});
   const Symbol mean = TENCH_TRY(Apply(i, "Pooling",
-                                      {{"kernel", kernel}, {"stride", "(1, 1)"}, {"pad", pad}, {"pool_type", "avg"},
-                                       {"pooling_convention", "valid"}, {"count_include_pad", "True"}},
+                                      {{"kernel", kernel},
+                                       {"stride", "(1, 1)"},
+                                       {"pad", pad},
+                                       {"pool_type", "avg"},
+                                       {"pooling_convention", "valid"},
+                                       {"count_include_pad", "True"}},
                                       {squares}, ".mean"));
   const Symbol scaled = TENCH_TRY(WithNumber(i, "_mul_scalar", mean, op.alpha, ".scaled"));
   const Symbol base = TENCH_TRY(WithNumber(i, "_plus_scalar", scaled, op.k, ".base"));

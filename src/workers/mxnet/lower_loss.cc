@@ -1,29 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses: a value that the step reports, and a head from which MXNet's own gradient of that loss begins.
+// Losses: a value that the step reports, and a head from which MXNet's own gradient of that loss
+// begins.
 #include "workers/mxnet/lowering.h"
 
 namespace tench::mxnet {
 
 Result<Symbol> Lowering::Scaled(const std::string& name, Symbol values, double factor) {
   const Symbol sum = TENCH_TRY(maker_.Apply("sum", name + ".sum", {}, {values}));
-  return maker_.Apply("_mul_scalar", name + ".scaled", {{"scalar", fmt::format("{}", factor)}}, {sum});
+  return maker_.Apply("_mul_scalar", name + ".scaled", {{"scalar", fmt::format("{}", factor)}},
+                      {sum});
 }
 
-Result<Symbol> Lowering::Constant(const std::string& name, Symbol symbol) { return maker_.Apply("BlockGrad", name, {}, {symbol}); }
+Result<Symbol> Lowering::Constant(const std::string& name, Symbol symbol) {
+  return maker_.Apply("BlockGrad", name, {}, {symbol});
+}
 
-// SoftmaxOutput begins the gradient. The value is worked out beside it in f64: once a network has learnt its batch, the logarithm of a
-// probability near 1 would be nothing but f32's rounding.
+// SoftmaxOutput begins the gradient. The value is worked out beside it in f64: once a network has
+// learnt its batch, the logarithm of a probability near 1 would be nothing but f32's rounding.
 Result<Symbol> Lowering::Lower(size_t i, const SoftmaxCrossEntropy& op) {
   if (op.ignore_label) return LowerIgnoring(i, op);
   const Symbol scores = TENCH_TRY(In(i)), labels = TENCH_TRY(In(i, 1));
   const double factor = op.loss_weight / static_cast<double>(graph_.batch);
   if (training()) {
-    const Attributes attributes = {{"grad_scale", fmt::format("{}", factor)}, {"normalization", "null"}};
-    gradient_heads_.push_back(TENCH_TRY(Apply(i, "SoftmaxOutput", attributes, {scores, labels}, ".gradient")));
+    const Attributes attributes = {{"grad_scale", fmt::format("{}", factor)},
+                                   {"normalization", "null"}};
+    gradient_heads_.push_back(
+        TENCH_TRY(Apply(i, "SoftmaxOutput", attributes, {scores, labels}, ".gradient")));
   }
   const Symbol constant = TENCH_TRY(Constant(NameOf(i) + ".scores", scores));
   const Symbol exact = TENCH_TRY(Apply(i, "Cast", {{"dtype", "float64"}}, {constant}, ".exact"));
-  const Symbol logarithms = TENCH_TRY(Apply(i, "log_softmax", {{"axis", "1"}}, {exact}, ".log_softmax"));
+  const Symbol logarithms =
+      TENCH_TRY(Apply(i, "log_softmax", {{"axis", "1"}}, {exact}, ".log_softmax"));
   const Symbol chosen = TENCH_TRY(Apply(i, "pick", {{"axis", "1"}}, {logarithms, labels}, ".pick"));
   const Symbol value = TENCH_TRY(Scaled(NameOf(i), chosen, -factor));
   loss_values_.push_back(TENCH_TRY(Apply(i, "Cast", {{"dtype", "float32"}}, {value})));
@@ -31,19 +38,26 @@ Result<Symbol> Lowering::Lower(size_t i, const SoftmaxCrossEntropy& op) {
   return loss_values_.back();
 }
 
-// The same over the labels that count. `pick` takes the nearest class for a label that is none; its sample weighs nothing.
+// The same over the labels that count. `pick` takes the nearest class for a label that is none; its
+// sample weighs nothing.
 Result<Symbol> Lowering::LowerIgnoring(size_t i, const SoftmaxCrossEntropy& op) {
   const Symbol scores = TENCH_TRY(In(i)), labels = TENCH_TRY(In(i, 1));
   const std::string ignored = std::to_string(*op.ignore_label);
   if (training()) {
-    const Attributes attributes = {{"grad_scale", fmt::format("{}", op.loss_weight)}, {"normalization", "valid"}, {"use_ignore", "True"}, {"ignore_label", ignored}};
-    gradient_heads_.push_back(TENCH_TRY(Apply(i, "SoftmaxOutput", attributes, {scores, labels}, ".gradient")));
+    const Attributes attributes = {{"grad_scale", fmt::format("{}", op.loss_weight)},
+                                   {"normalization", "valid"},
+                                   {"use_ignore", "True"},
+                                   {"ignore_label", ignored}};
+    gradient_heads_.push_back(
+        TENCH_TRY(Apply(i, "SoftmaxOutput", attributes, {scores, labels}, ".gradient")));
   }
   const Symbol constant = TENCH_TRY(Constant(NameOf(i) + ".scores", scores));
   const Symbol exact = TENCH_TRY(Apply(i, "Cast", {{"dtype", "float64"}}, {constant}, ".exact"));
-  const Symbol logarithms = TENCH_TRY(Apply(i, "log_softmax", {{"axis", "1"}}, {exact}, ".log_softmax"));
+  const Symbol logarithms =
+      TENCH_TRY(Apply(i, "log_softmax", {{"axis", "1"}}, {exact}, ".log_softmax"));
   const Symbol chosen = TENCH_TRY(Apply(i, "pick", {{"axis", "1"}}, {logarithms, labels}, ".pick"));
-  const Symbol counts = TENCH_TRY(Apply(i, "_not_equal_scalar", {{"scalar", ignored}}, {labels}, ".counts"));
+  const Symbol counts =
+      TENCH_TRY(Apply(i, "_not_equal_scalar", {{"scalar", ignored}}, {labels}, ".counts"));
   const Symbol weights = TENCH_TRY(Apply(i, "Cast", {{"dtype", "float64"}}, {counts}, ".weights"));
   const Symbol weighed = TENCH_TRY(Apply(i, "elemwise_mul", {}, {chosen, weights}, ".weighed"));
   const Symbol sum = TENCH_TRY(Scaled(NameOf(i), weighed, -op.loss_weight));
@@ -62,7 +76,8 @@ Result<Symbol> Lowering::Lower(size_t i, const SigmoidCrossEntropy& op) {
   const double features = static_cast<double>(ElementCount(graph_.InputType(i, 0).shape)) / batch;
   if (training()) {
     const std::string scale = fmt::format("{}", op.loss_weight * features / batch);
-    gradient_heads_.push_back(TENCH_TRY(Apply(i, "LogisticRegressionOutput", {{"grad_scale", scale}}, {scores, targets}, ".gradient")));
+    gradient_heads_.push_back(TENCH_TRY(Apply(
+        i, "LogisticRegressionOutput", {{"grad_scale", scale}}, {scores, targets}, ".gradient")));
   }
   // max(x, 0) - x·z + log(1 + exp(-|x|)): no exponential overflows.
   const Symbol x = TENCH_TRY(Constant(NameOf(i) + ".scores", scores));
@@ -72,7 +87,8 @@ Result<Symbol> Lowering::Lower(size_t i, const SigmoidCrossEntropy& op) {
   const Symbol negated = TENCH_TRY(Apply(i, "negative", {}, {magnitude}, ".negated"));
   const Symbol exponential = TENCH_TRY(Apply(i, "exp", {}, {negated}, ".exponential"));
   const Symbol rest = TENCH_TRY(Apply(i, "log1p", {}, {exponential}, ".rest"));
-  const Symbol difference = TENCH_TRY(Apply(i, "elemwise_sub", {}, {positive, product}, ".difference"));
+  const Symbol difference =
+      TENCH_TRY(Apply(i, "elemwise_sub", {}, {positive, product}, ".difference"));
   const Symbol values = TENCH_TRY(Apply(i, "elemwise_add", {}, {difference, rest}, ".values"));
   loss_values_.push_back(TENCH_TRY(Scaled(NameOf(i), values, op.loss_weight / batch)));
   lowered_.losses.push_back(NameOf(i));
@@ -83,8 +99,10 @@ Result<Symbol> Lowering::Lower(size_t i, const MeanSquaredError& op) {
   const Symbol made = TENCH_TRY(In(i)), targets = TENCH_TRY(In(i, 1));
   const double elements = static_cast<double>(ElementCount(graph_.InputType(i, 0).shape));
   if (training()) {
-    const std::string scale = fmt::format("{}", 2 * op.loss_weight / static_cast<double>(graph_.batch));
-    gradient_heads_.push_back(TENCH_TRY(Apply(i, "LinearRegressionOutput", {{"grad_scale", scale}}, {made, targets}, ".gradient")));
+    const std::string scale =
+        fmt::format("{}", 2 * op.loss_weight / static_cast<double>(graph_.batch));
+    gradient_heads_.push_back(TENCH_TRY(
+        Apply(i, "LinearRegressionOutput", {{"grad_scale", scale}}, {made, targets}, ".gradient")));
   }
   const Symbol x = TENCH_TRY(Constant(NameOf(i) + ".values", made));
   const Symbol difference = TENCH_TRY(Apply(i, "elemwise_sub", {}, {x, targets}, ".difference"));

@@ -11,7 +11,8 @@ Result<Lowered> Lowering::Run() {
     const TypedLayer& layer = graph_.layers[i];
     // The wheel is built without 64-bit indices.
     if (ElementCount(layer.output.shape) > std::numeric_limits<int32_t>::max()) {
-      return Unsupported("layer '{}': an output of {} is more than MXNet 1.9 can index", layer.layer.name, ToString(layer.output.shape));
+      return Unsupported("layer '{}': an output of {} is more than MXNet 1.9 can index",
+                         layer.layer.name, ToString(layer.output.shape));
     }
     TENCH_TRY(Lower(i).In(fmt::format("layer '{}'", layer.layer.name)));
   }
@@ -25,8 +26,12 @@ Status Lowering::Lower(size_t i) {
     return Ok();
   };
   return std::visit(
-      Overload{[&](const Input&) { return keep(Variable(NameOf(i), graph_.layers[i].output.shape, false)); },
-               [&](const Relu& op) { return keep(op.negative_slope == 0 ? Activation(i, "relu") : LeakyRelu(i, op)); },
+      Overload{[&](const Input&) {
+                 return keep(Variable(NameOf(i), graph_.layers[i].output.shape, false));
+               },
+               [&](const Relu& op) {
+                 return keep(op.negative_slope == 0 ? Activation(i, "relu") : LeakyRelu(i, op));
+               },
                [&](const Sigmoid&) { return keep(Activation(i, "sigmoid")); },
                [&](const Tanh&) { return keep(Activation(i, "tanh")); },
                [&](const Flatten&) -> Status {
@@ -50,7 +55,8 @@ Result<Symbol> Lowering::Ordered(size_t layer, TimeOrder order) {
   if (wanted == nullptr) {
     const Symbol other = batch ? value.time_major : value.batch_major;
     const bool matrix = graph_.layers[layer].output.shape.size() == 2;
-    wanted = TENCH_TRY(Apply(layer, "transpose", {{"axes", matrix ? "(1, 0)" : "(1, 0, 2)"}}, {other}, batch ? ".batch" : ".time"));
+    wanted = TENCH_TRY(Apply(layer, "transpose", {{"axes", matrix ? "(1, 0)" : "(1, 0, 2)"}},
+                             {other}, batch ? ".batch" : ".time"));
   }
   return wanted;
 }
@@ -68,7 +74,8 @@ Result<Symbol> Lowering::Weight(size_t i, size_t number) {
   return Variable(parameter.name, parameter.shape, parameter.trained);
 }
 
-Result<Symbol> Lowering::Apply(size_t i, const char* op, const Attributes& attributes, std::vector<Symbol> inputs, const std::string& suffix) {
+Result<Symbol> Lowering::Apply(size_t i, const char* op, const Attributes& attributes,
+                               std::vector<Symbol> inputs, const std::string& suffix) {
   return maker_.Apply(op, NameOf(i) + suffix, attributes, std::move(inputs));
 }
 
@@ -79,7 +86,9 @@ Result<Symbol> Lowering::Heads() {
   if (options_.observe) {
     for (size_t i = 0; i < graph_.layers.size(); ++i) {
       const TypedLayer& layer = graph_.layers[i];
-      if (layer.output.dtype != DType::kF32 || std::holds_alternative<Input>(layer.layer.op) || IsLoss(layer.layer.op)) continue;
+      if (layer.output.dtype != DType::kF32 || std::holds_alternative<Input>(layer.layer.op) ||
+          IsLoss(layer.layer.op))
+        continue;
       lowered_.observed[layer.layer.name] = heads.size();
       const Symbol value = TENCH_TRY(Ordered(i, TimeOrder::kBatchMajor));
       heads.push_back(TENCH_TRY(Constant(layer.layer.name + ".observed", value)));

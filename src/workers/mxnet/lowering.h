@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// tench's network in MXNet's symbols. Where MXNet's convention is another (pooling that rounds up, time before batch, a flat vector of LSTM
-// weights, biased running variances) the difference is settled here, and `ParameterPlace` says how to read and write the numbers.
-// Losses are heads of the graph whose gradient is MXNet's own; their values come out as scalars that already carry their weight.
+// tench's network in MXNet's symbols. Where MXNet's convention is another (pooling that rounds up,
+// time before batch, a flat vector of LSTM weights, biased running variances) the difference is
+// settled here, and `ParameterPlace` says how to read and write the numbers. Losses are heads of
+// the graph whose gradient is MXNet's own; their values come out as scalars that already carry
+// their weight.
 
 #include <map>
 #include <set>
@@ -17,18 +19,19 @@ namespace tench::mxnet {
 // Where a parameter of the network lives: in a variable of MXNet's graph, or in a stretch of one.
 struct ParameterPlace {
   std::string variable;
-  int64_t offset = 0;       // in elements, when it is a part of a flat variable
+  int64_t offset = 0;  // in elements, when it is a part of a flat variable
   bool part = false;
-  double scale = 1;         // what MXNet's number is multiplied with to be ours
+  double scale = 1;  // what MXNet's number is multiplied with to be ours
 };
 
 struct Lowered {
-  Symbol heads = nullptr;                    // grouped: the losses' values first, then what makes gradients, then observed outputs
-  std::vector<std::string> losses;           // layers, in the order of the heads
-  std::map<std::string, size_t> observed;    // layer -> head
-  std::map<std::string, Shape> variables;    // every variable's shape
-  std::set<std::string> trained;             // those that need a gradient
-  std::vector<ParameterPlace> parameters;    // by the network's parameter
+  Symbol heads = nullptr;  // grouped: the losses' values first, then what makes gradients, then
+                           // observed outputs
+  std::vector<std::string> losses;         // layers, in the order of the heads
+  std::map<std::string, size_t> observed;  // layer -> head
+  std::map<std::string, Shape> variables;  // every variable's shape
+  std::set<std::string> trained;           // those that need a gradient
+  std::vector<ParameterPlace> parameters;  // by the network's parameter
 };
 
 class Lowering {
@@ -40,7 +43,8 @@ class Lowering {
   Result<Lowered> Run();
 
  private:
-  // A sequence can exist in both orders, (N, T, F) and (T, N, F); the missing one is made when somebody wants it.
+  // A sequence can exist in both orders, (N, T, F) and (T, N, F); the missing one is made when
+  // somebody wants it.
   struct Value {
     Symbol batch_major = nullptr, time_major = nullptr;
   };
@@ -69,25 +73,29 @@ class Lowering {
   // By the op of two inputs, from the first on.
   Result<Symbol> Chain(size_t i, const char* op);
   // An op of a symbol and a number.
-  Result<Symbol> WithNumber(size_t i, const char* op, Symbol in, double number, const std::string& suffix);
+  Result<Symbol> WithNumber(size_t i, const char* op, Symbol in, double number,
+                            const std::string& suffix);
   Result<std::vector<Symbol>> Ins(size_t i);
   Status LowerEmbedding(size_t i, const Embedding& op);
   Status LowerLstm(size_t i, const Lstm& op);
 
-  // The value, already weighted; in the phases that need one, a head that begins the gradient is added.
+  // The value, already weighted; in the phases that need one, a head that begins the gradient is
+  // added.
   Result<Symbol> Lower(size_t i, const SoftmaxCrossEntropy& op);
   Result<Symbol> LowerIgnoring(size_t i, const SoftmaxCrossEntropy& op);
   Result<Symbol> Lower(size_t i, const SigmoidCrossEntropy& op);
   Result<Symbol> Lower(size_t i, const MeanSquaredError& op);
   Result<Symbol> Scaled(const std::string& name, Symbol values, double factor);
-  Result<Symbol> Constant(const std::string& name, Symbol symbol);   // no gradient flows back through it
+  Result<Symbol> Constant(const std::string& name,
+                          Symbol symbol);  // no gradient flows back through it
 
   // The layer's input, and its parameter as a variable.
   Result<Symbol> In(size_t i, size_t input = 0);
   Result<Symbol> Ordered(size_t layer, TimeOrder order);
   Result<Symbol> Variable(const std::string& name, const Shape& shape, bool trained);
   Result<Symbol> Weight(size_t i, size_t number);
-  Result<Symbol> Apply(size_t i, const char* op, const Attributes& attributes, std::vector<Symbol> inputs, const std::string& suffix = "");
+  Result<Symbol> Apply(size_t i, const char* op, const Attributes& attributes,
+                       std::vector<Symbol> inputs, const std::string& suffix = "");
   Result<Symbol> Heads();
 
   const std::string& NameOf(size_t i) const { return graph_.layers[i].layer.name; }
@@ -96,7 +104,7 @@ class Lowering {
   const TypedGraph& graph_;
   const BuildOptions& options_;
   SymbolMaker& maker_;
-  std::vector<Value> values_;              // by layer
+  std::vector<Value> values_;  // by layer
   std::vector<Symbol> loss_values_, gradient_heads_;
   Lowered lowered_;
 };

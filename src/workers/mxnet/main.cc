@@ -4,5 +4,7 @@
 #include "workers/mxnet/library.h"
 
 int main(int argc, char** argv) {
-  return tench::Serve(argc, argv, [] { return tench::mxnet::MakeMxnetAdapter(tench::mxnet::Library::DefaultFile()); });
+  return tench::Serve(argc, argv, [] {
+    return tench::mxnet::MakeMxnetAdapter(tench::mxnet::Library::DefaultFile());
+  });
 }

@@ -8,21 +8,25 @@
 namespace tench::mxnet {
 namespace {
 
-size_t SizeOf(const Parameter& parameter) { return static_cast<size_t>(ElementCount(parameter.shape)); }
+size_t SizeOf(const Parameter& parameter) {
+  return static_cast<size_t>(ElementCount(parameter.shape));
+}
 
 void Multiply(std::vector<float>& values, double factor) {
   if (factor == 1) return;
   for (float& value : values) value = static_cast<float>(value * factor);
 }
 
-Status Give(const Array& array, const std::string& name, size_t size, double factor, const TensorSink& sink) {
+Status Give(const Array& array, const std::string& name, size_t size, double factor,
+            const TensorSink& sink) {
   std::vector<float> values(size);
   TENCH_TRY(array.Read(values));
   Multiply(values, factor);
   return sink(name, values);
 }
 
-Status Take(Array& array, const std::string& name, size_t size, double factor, const TensorSource& source) {
+Status Take(Array& array, const std::string& name, size_t size, double factor,
+            const TensorSource& source) {
   std::vector<float> values(size);
   TENCH_TRY(source(name, values));
   Multiply(values, factor);
@@ -42,14 +46,16 @@ Device DeviceOf(const std::string& name) {
   return {2, number.ok() ? static_cast<int>(*number) : 0};
 }
 
-Result<std::unique_ptr<Network>> Network::Make(const Library& library, const TypedGraph& graph, const BuildOptions& options,
+Result<std::unique_ptr<Network>> Network::Make(const Library& library, const TypedGraph& graph,
+                                               const BuildOptions& options,
                                                const EngineSettings& settings) {
   ApplySettings(settings);
   std::unique_ptr<Network> network(new Network(library, graph, options.phase));
   network->lowered_ = TENCH_TRY(Lowering(graph, options, network->maker_).Run());
   const bool gradients = options.phase != Phase::kForward;
   const Device device = DeviceOf(options.device);
-  network->executor_ = TENCH_TRY(Executor::Bind(library, network->maker_, network->lowered_, gradients, device));
+  network->executor_ =
+      TENCH_TRY(Executor::Bind(library, network->maker_, network->lowered_, gradients, device));
   network->values_.resize(graph.parameters.size());
   network->gradients_.resize(graph.parameters.size());
   network->momenta_.resize(graph.parameters.size());
@@ -58,7 +64,8 @@ Result<std::unique_ptr<Network>> Network::Make(const Library& library, const Typ
     Executor& executor = *network->executor_;
     const std::string& variable = network->lowered_.parameters[i].variable;
     network->values_[i] = TENCH_TRY(network->View(executor.variable(variable), i));
-    if (gradients && graph.parameters[i].trained) network->gradients_[i] = TENCH_TRY(network->View(executor.gradient(variable), i));
+    if (gradients && graph.parameters[i].trained)
+      network->gradients_[i] = TENCH_TRY(network->View(executor.gradient(variable), i));
   }
   if (options.phase == Phase::kTrain) TENCH_TRY(network->MakeUpdate(options, settings, device));
   return network;
@@ -72,7 +79,8 @@ Result<Array> Network::View(const Array& whole, size_t parameter) const {
   return whole.Slice(0, described.shape[0]);
 }
 
-Status Network::MakeUpdate(const BuildOptions& options, const EngineSettings& settings, Device device) {
+Status Network::MakeUpdate(const BuildOptions& options, const EngineSettings& settings,
+                           Device device) {
   std::vector<Update::Item> items;
   for (size_t i = 0; i < graph_.parameters.size(); ++i) {
     const Parameter& parameter = graph_.parameters[i];
@@ -124,15 +132,18 @@ Status Network::WriteInput(const HostTensor& input) {
 }
 
 Status Network::WriteParameter(size_t i, const TensorSource& source) {
-  return Take(values_[i], graph_.parameters[i].name, SizeOf(graph_.parameters[i]), 1 / lowered_.parameters[i].scale, source);
+  return Take(values_[i], graph_.parameters[i].name, SizeOf(graph_.parameters[i]),
+              1 / lowered_.parameters[i].scale, source);
 }
 
 Status Network::ReadParameter(size_t i, const TensorSink& sink) const {
-  return Give(values_[i], graph_.parameters[i].name, SizeOf(graph_.parameters[i]), lowered_.parameters[i].scale, sink);
+  return Give(values_[i], graph_.parameters[i].name, SizeOf(graph_.parameters[i]),
+              lowered_.parameters[i].scale, sink);
 }
 
 Status Network::ReadGradient(size_t i, const TensorSink& sink) const {
-  if (!gradients_[i]) return Failed("gradient of '{}' was not computed in this phase", graph_.parameters[i].name);
+  if (!gradients_[i])
+    return Failed("gradient of '{}' was not computed in this phase", graph_.parameters[i].name);
   return Give(gradients_[i], graph_.parameters[i].name, SizeOf(graph_.parameters[i]), 1, sink);
 }
 
@@ -146,20 +157,25 @@ Status Network::ZeroMomentum(size_t i) {
 Status Network::WriteMomentum(size_t i, const TensorSource& source) {
   const Parameter& parameter = graph_.parameters[i];
   TENCH_TRY(Take(*momenta_[i], MomentumName(parameter), SizeOf(parameter), momentum_sign_, source));
-  return momenta2_[i] ? Take(*momenta2_[i], Momentum2Name(parameter), SizeOf(parameter), 1, source) : Ok();
+  return momenta2_[i] ? Take(*momenta2_[i], Momentum2Name(parameter), SizeOf(parameter), 1, source)
+                      : Ok();
 }
 
 Status Network::ReadMomentum(size_t i, const TensorSink& sink) const {
   const Parameter& parameter = graph_.parameters[i];
   TENCH_TRY(Give(*momenta_[i], MomentumName(parameter), SizeOf(parameter), momentum_sign_, sink));
-  return momenta2_[i] ? Give(*momenta2_[i], Momentum2Name(parameter), SizeOf(parameter), 1, sink) : Ok();
+  return momenta2_[i] ? Give(*momenta2_[i], Momentum2Name(parameter), SizeOf(parameter), 1, sink)
+                      : Ok();
 }
 
 Status Network::ReadOutput(const std::string& layer, const TensorSink& sink) const {
-  const auto typed = std::ranges::find_if(graph_.layers, [&](const TypedLayer& each) { return each.layer.name == layer; });
-  if (typed == graph_.layers.end() || typed->output.dtype != DType::kF32) return Failed("layer '{}' has no output of numbers", layer);
+  const auto typed = std::ranges::find_if(
+      graph_.layers, [&](const TypedLayer& each) { return each.layer.name == layer; });
+  if (typed == graph_.layers.end() || typed->output.dtype != DType::kF32)
+    return Failed("layer '{}' has no output of numbers", layer);
   const size_t size = static_cast<size_t>(ElementCount(typed->output.shape));
-  if (std::holds_alternative<Input>(typed->layer.op)) return Give(executor_->variable(layer), layer, size, 1, sink);
+  if (std::holds_alternative<Input>(typed->layer.op))
+    return Give(executor_->variable(layer), layer, size, 1, sink);
   const auto found = lowered_.observed.find(layer);
   if (found == lowered_.observed.end()) return Failed("layer '{}' was not observed", layer);
   return Give(executor_->output(found->second), layer, size, 1, sink);

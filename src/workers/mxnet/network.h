@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A network that MXNet has bound under certain settings, with its momenta: what a step queues, and where every number is read and written.
-// Queue returns before the work is done; Loss and every read wait. Used by one thread.
+// A network that MXNet has bound under certain settings, with its momenta: what a step queues, and
+// where every number is read and written. Queue returns before the work is done; Loss and every
+// read wait. Used by one thread.
 
 #include <optional>
 
@@ -17,20 +18,23 @@ Device DeviceOf(const std::string& name);
 class Network {
  public:
   // `graph` and `library` must outlive it.
-  static Result<std::unique_ptr<Network>> Make(const Library& library, const TypedGraph& graph, const BuildOptions& options,
+  static Result<std::unique_ptr<Network>> Make(const Library& library, const TypedGraph& graph,
+                                               const BuildOptions& options,
                                                const EngineSettings& settings);
 
   // The step's forward, backward and update, as far as the phase has them.
   Status Queue();
   Result<double> Loss() const;
-  void SetLearningRate(double lr) { if (update_) update_->SetLearningRate(lr); }
+  void SetLearningRate(double lr) {
+    if (update_) update_->SetLearningRate(lr);
+  }
 
   Status WriteInput(const HostTensor& input);
   Status WriteParameter(size_t parameter, const TensorSource& source);
   Status ReadParameter(size_t parameter, const TensorSink& sink) const;
   Status ReadGradient(size_t parameter, const TensorSink& sink) const;
   bool HasMomentum(size_t parameter) const { return momenta_[parameter].has_value(); }
-  Status ZeroMomentum(size_t parameter);   // and the count of updates
+  Status ZeroMomentum(size_t parameter);  // and the count of updates
   Status WriteMomentum(size_t parameter, const TensorSource& source);
   Status ReadMomentum(size_t parameter, const TensorSink& sink) const;
   Status ReadOutput(const std::string& layer, const TensorSink& sink) const;
@@ -39,7 +43,8 @@ class Network {
   const Executor& executor() const { return *executor_; }
 
  private:
-  Network(const Library& library, const TypedGraph& graph, Phase phase) : library_(library), graph_(graph), phase_(phase), maker_(library) {}
+  Network(const Library& library, const TypedGraph& graph, Phase phase)
+      : library_(library), graph_(graph), phase_(phase), maker_(library) {}
   Status MakeUpdate(const BuildOptions& options, const EngineSettings& settings, Device device);
   Result<Array> View(const Array& whole, size_t parameter) const;
 
@@ -49,9 +54,10 @@ class Network {
   SymbolMaker maker_;
   Lowered lowered_;
   std::unique_ptr<Executor> executor_;
-  std::vector<Array> values_, gradients_;             // by parameter
-  std::vector<std::optional<Array>> momenta_;         // by parameter; a second handle of what the update writes
-  std::vector<std::optional<Array>> momenta2_;        // Adam's
+  std::vector<Array> values_, gradients_;  // by parameter
+  std::vector<std::optional<Array>>
+      momenta_;  // by parameter; a second handle of what the update writes
+  std::vector<std::optional<Array>> momenta2_;  // Adam's
   double momentum_sign_ = 1;
   std::optional<Update> update_;
 };

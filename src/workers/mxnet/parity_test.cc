@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MXNet's ops as they are mapped, against the reference: every place where MXNet's convention is not tench's has a network here.
+// MXNet's ops as they are mapped, against the reference: every place where MXNet's convention is
+// not tench's has a network here.
 #include <gtest/gtest.h>
 
 #include "net/builder.h"
@@ -22,11 +23,14 @@ const Convolution kUnbiased{8, {3, 3}, {1, 1}, {0, 0}, {1, 1}, 1, false};
 // A chain over data, ended by a classifier whose gradient is different everywhere.
 class Chain {
  public:
-  explicit Chain(const Shape& sample) { builder_.Append("data", Input{InputRole::kData, sample, {FillKind::kUniform, -1, 1}}, {}); }
+  explicit Chain(const Shape& sample) {
+    builder_.Append("data", Input{InputRole::kData, sample, {FillKind::kUniform, -1, 1}}, {});
+  }
 
   Chain& Then(const std::string& name, const Op& op, std::vector<std::string> inputs = {}) {
     if (inputs.empty()) inputs = {top_};
-    top_ = builder_.Append(name, op, inputs, HasWeight(op) ? kWeights : ParameterRule{}, HasBias(op) ? kBiases : ParameterRule{});
+    top_ = builder_.Append(name, op, inputs, HasWeight(op) ? kWeights : ParameterRule{},
+                           HasBias(op) ? kBiases : ParameterRule{});
     return *this;
   }
   Graph Classify() {
@@ -44,24 +48,30 @@ class Chain {
 
 constexpr double kRoundingFloor = 1e-6;
 
-void ExpectClose(const std::string& what, const Tensors& expected, const Tensors& got, double tolerance) {
+void ExpectClose(const std::string& what, const Tensors& expected, const Tensors& got,
+                 double tolerance) {
   ASSERT_EQ(expected.size(), got.size()) << what;
   for (const auto& [name, values] : expected) {
     ASSERT_TRUE(got.contains(name)) << what << " " << name;
-    EXPECT_LE(RelativeError(values, got.at(name), kRoundingFloor), tolerance) << what << " " << name;
+    EXPECT_LE(RelativeError(values, got.at(name), kRoundingFloor), tolerance)
+        << what << " " << name;
   }
 }
 
-void ExpectSame(const Graph& graph, int64_t batch, const RunPlan& plan, double tolerance = kTolerance) {
-  const std::unique_ptr<Adapter> reference = MakeReferenceAdapter(), mxnet = MakeMxnetAdapter(Library::DefaultFile());
+void ExpectSame(const Graph& graph, int64_t batch, const RunPlan& plan,
+                double tolerance = kTolerance) {
+  const std::unique_ptr<Adapter> reference = MakeReferenceAdapter(),
+                                 mxnet = MakeMxnetAdapter(Library::DefaultFile());
   RunPlan plain = plan;
   plain.options.clear();
-  const Result<AdapterRun> expected = RunNetwork(*reference, graph, batch, plain), got = RunNetwork(*mxnet, graph, batch, plan);
+  const Result<AdapterRun> expected = RunNetwork(*reference, graph, batch, plain),
+                           got = RunNetwork(*mxnet, graph, batch, plan);
   ASSERT_TRUE(expected.ok()) << expected.error().message;
   ASSERT_TRUE(got.ok()) << got.error().message;
   ASSERT_EQ(expected->losses.size(), got->losses.size());
   for (size_t i = 0; i < expected->losses.size(); ++i)
-    EXPECT_NEAR(got->losses[i], expected->losses[i], tolerance * std::abs(expected->losses[i])) << "step " << i;
+    EXPECT_NEAR(got->losses[i], expected->losses[i], tolerance * std::abs(expected->losses[i]))
+        << "step " << i;
   ExpectClose("output", expected->outputs, got->outputs, tolerance);
   ExpectClose("gradient", expected->gradients, got->gradients, tolerance);
   ExpectClose("parameter", expected->parameters, got->parameters, tolerance);
@@ -84,43 +94,77 @@ TEST(MxnetParityTest, PoolsRoundAsCaffeDoes) {
   const auto avg = PoolMode::kAvg, max = PoolMode::kMax;
   ExpectSameEverywhere("max, floor", PoolGraph({8, 9, 9}, {max, {2, 2}, {2, 2}}));
   ExpectSameEverywhere("max, ceil", PoolGraph({8, 12, 13}, {max, {3, 3}, {2, 2}, {0, 0}, true}));
-  ExpectSameEverywhere("max, ceil, padded: the last window is dropped", PoolGraph({8, 7, 7}, {max, {2, 2}, {2, 2}, {1, 1}, true}));
-  ExpectSameEverywhere("dropped on one side alone", PoolGraph({8, 7, 8}, {max, {2, 3}, {2, 2}, {1, 0}, true}));
+  ExpectSameEverywhere("max, ceil, padded: the last window is dropped",
+                       PoolGraph({8, 7, 7}, {max, {2, 2}, {2, 2}, {1, 1}, true}));
+  ExpectSameEverywhere("dropped on one side alone",
+                       PoolGraph({8, 7, 8}, {max, {2, 3}, {2, 2}, {1, 0}, true}));
   ExpectSameEverywhere("avg, ceil", PoolGraph({8, 8, 8}, {avg, {3, 3}, {2, 2}, {0, 0}, true}));
   ExpectSameEverywhere("avg, padded", PoolGraph({8, 8, 8}, {avg, {3, 3}, {2, 2}, {1, 1}}));
-  ExpectSameEverywhere("avg, ceil, padded", PoolGraph({8, 8, 8}, {avg, {3, 3}, {2, 2}, {1, 1}, true}));
-  ExpectSameEverywhere("a kernel larger than the image", PoolGraph({8, 3, 6}, {avg, {4, 3}, {3, 3}, {0, 0}, true}));
-  ExpectSameEverywhere("global avg", PoolGraph({8, 6, 5}, {avg, {1, 1}, {1, 1}, {0, 0}, false, true}));
-  ExpectSameEverywhere("global max", PoolGraph({8, 6, 5}, {max, {1, 1}, {1, 1}, {0, 0}, false, true}));
+  ExpectSameEverywhere("avg, ceil, padded",
+                       PoolGraph({8, 8, 8}, {avg, {3, 3}, {2, 2}, {1, 1}, true}));
+  ExpectSameEverywhere("a kernel larger than the image",
+                       PoolGraph({8, 3, 6}, {avg, {4, 3}, {3, 3}, {0, 0}, true}));
+  ExpectSameEverywhere("global avg",
+                       PoolGraph({8, 6, 5}, {avg, {1, 1}, {1, 1}, {0, 0}, false, true}));
+  ExpectSameEverywhere("global max",
+                       PoolGraph({8, 6, 5}, {max, {1, 1}, {1, 1}, {0, 0}, false, true}));
 }
 
 TEST(MxnetParityTest, ConvolutionsWithGroupsDilationAndWithoutBias) {
-  ExpectSameEverywhere("groups", Chain({16, 9, 9}).Then("a", Convolution{16, {1, 1}})
-                                     .Then("b", Convolution{24, {5, 5}, {1, 1}, {2, 2}, {1, 1}, 2}).Classify());
-  ExpectSameEverywhere("dilated", Chain({8, 11, 9}).Then("a", Convolution{8, {1, 1}})
-                                      .Then("b", Convolution{8, {3, 3}, {1, 1}, {2, 2}, {2, 2}}).Classify());
-  ExpectSameEverywhere("strided, no bias", Chain({3, 13, 11}).Then("a", Convolution{8, {3, 1}, {2, 3}, {1, 0}, {1, 1}, 1, false}).Classify());
+  ExpectSameEverywhere("groups", Chain({16, 9, 9})
+                                     .Then("a", Convolution{16, {1, 1}})
+                                     .Then("b", Convolution{24, {5, 5}, {1, 1}, {2, 2}, {1, 1}, 2})
+                                     .Classify());
+  ExpectSameEverywhere("dilated", Chain({8, 11, 9})
+                                      .Then("a", Convolution{8, {1, 1}})
+                                      .Then("b", Convolution{8, {3, 3}, {1, 1}, {2, 2}, {2, 2}})
+                                      .Classify());
+  ExpectSameEverywhere("strided, no bias",
+                       Chain({3, 13, 11})
+                           .Then("a", Convolution{8, {3, 1}, {2, 3}, {1, 0}, {1, 1}, 1, false})
+                           .Classify());
 }
 
 TEST(MxnetParityTest, RunningVariancesAreUnbiasedAndInferenceUsesThem) {
-  ExpectSameEverywhere("images", Chain({4, 6, 6}).Then("conv", kUnbiased).Then("bn", BatchNorm{1e-3, 0.25}).Then("relu", Relu{}).Classify(), 2);
-  ExpectSameEverywhere("vectors", Chain({30}).Then("fc", FullyConnected{12, false}).Then("bn", BatchNorm{}).Classify(), 5);
+  ExpectSameEverywhere("images",
+                       Chain({4, 6, 6})
+                           .Then("conv", kUnbiased)
+                           .Then("bn", BatchNorm{1e-3, 0.25})
+                           .Then("relu", Relu{})
+                           .Classify(),
+                       2);
+  ExpectSameEverywhere(
+      "vectors",
+      Chain({30}).Then("fc", FullyConnected{12, false}).Then("bn", BatchNorm{}).Classify(), 5);
 }
 
 TEST(MxnetParityTest, NormalisationActivationsSumsAndJoins) {
-  ExpectSameEverywhere("lrn", Chain({24, 6, 6}).Then("conv", Convolution{24, {1, 1}}).Then("lrn", Lrn{5, 0.1, 0.75, 1}).Classify());
-  ExpectSameEverywhere("lrn of size 3", Chain({8, 5, 5}).Then("conv", Convolution{8, {1, 1}}).Then("lrn", Lrn{3, 0.2, 0.5, 2}).Classify());
-  ExpectSameEverywhere("branches", Chain({8, 6, 6}).Then("a", Convolution{8, {1, 1}}).Then("sigmoid", Sigmoid{})
-                                       .Then("b", Convolution{8, {3, 3}, {1, 1}, {1, 1}}).Then("tanh", Tanh{})
-                                       .Then("two", Add{}, {"tanh", "sigmoid"}).Then("three", Add{}, {"two", "a", "b"})
-                                       .Then("join", Concat{}, {"three", "two", "a"}).Classify());
+  ExpectSameEverywhere("lrn", Chain({24, 6, 6})
+                                  .Then("conv", Convolution{24, {1, 1}})
+                                  .Then("lrn", Lrn{5, 0.1, 0.75, 1})
+                                  .Classify());
+  ExpectSameEverywhere("lrn of size 3", Chain({8, 5, 5})
+                                            .Then("conv", Convolution{8, {1, 1}})
+                                            .Then("lrn", Lrn{3, 0.2, 0.5, 2})
+                                            .Classify());
+  ExpectSameEverywhere("branches", Chain({8, 6, 6})
+                                       .Then("a", Convolution{8, {1, 1}})
+                                       .Then("sigmoid", Sigmoid{})
+                                       .Then("b", Convolution{8, {3, 3}, {1, 1}, {1, 1}})
+                                       .Then("tanh", Tanh{})
+                                       .Then("two", Add{}, {"tanh", "sigmoid"})
+                                       .Then("three", Add{}, {"two", "a", "b"})
+                                       .Then("join", Concat{}, {"three", "two", "a"})
+                                       .Classify());
 }
 
 TEST(MxnetParityTest, OpsOfCaffesNetworks) {
   const auto each = [](const std::string& name, const Op& op) {
-    ExpectSameEverywhere(name, Chain({8, 6, 5}).Then("conv", Convolution{8, {1, 1}}).Then("op", op).Classify());
+    ExpectSameEverywhere(
+        name, Chain({8, 6, 5}).Then("conv", Convolution{8, {1, 1}}).Then("op", op).Classify());
     if (std::holds_alternative<Lrn>(op)) return;
-    ExpectSameEverywhere(name + " of vectors", Chain({9}).Then("fc", FullyConnected{13}).Then("op", op).Classify());
+    ExpectSameEverywhere(name + " of vectors",
+                         Chain({9}).Then("fc", FullyConnected{13}).Then("op", op).Classify());
   };
   each("leaky relu", Relu{0.2});
   each("square", Power{2, 0.5, 1});
@@ -131,14 +175,25 @@ TEST(MxnetParityTest, OpsOfCaffesNetworks) {
   each("scale without bias", Scale{false});
   each("slice", Slice{1, 4});
   each("lrn within a channel", Lrn{3, 0.9, 0.75, 1, LrnRegion::kWithinChannel});
-  ExpectSameEverywhere("reshape", Chain({8, 6, 5}).Then("conv", Convolution{8, {1, 1}}).Then("op", Reshape{{4, 10, 6}})
-                                      .Then("after", Convolution{8, {3, 3}}).Classify());
-  ExpectSameEverywhere("batch norm alone", Chain({4, 6, 6}).Then("conv", kUnbiased).Then("bn", BatchNorm{1e-3, 0.25, false})
-                                               .Then("scale", Scale{}).Then("relu", Relu{}).Classify());
+  ExpectSameEverywhere("reshape", Chain({8, 6, 5})
+                                      .Then("conv", Convolution{8, {1, 1}})
+                                      .Then("op", Reshape{{4, 10, 6}})
+                                      .Then("after", Convolution{8, {3, 3}})
+                                      .Classify());
+  ExpectSameEverywhere("batch norm alone", Chain({4, 6, 6})
+                                               .Then("conv", kUnbiased)
+                                               .Then("bn", BatchNorm{1e-3, 0.25, false})
+                                               .Then("scale", Scale{})
+                                               .Then("relu", Relu{})
+                                               .Classify());
   for (const Op& op : {Op(Add{{0.5, -2, 1}}), Op(Multiply{}), Op(Maximum{})}) {
-    ExpectSameEverywhere(std::string(OpName(op)), Chain({8, 6, 6}).Then("a", Convolution{8, {1, 1}}).Then("sigmoid", Sigmoid{})
-                                                      .Then("b", Convolution{8, {3, 3}, {1, 1}, {1, 1}})
-                                                      .Then("op", op, {"a", "sigmoid", "b"}).Classify());
+    ExpectSameEverywhere(std::string(OpName(op)),
+                         Chain({8, 6, 6})
+                             .Then("a", Convolution{8, {1, 1}})
+                             .Then("sigmoid", Sigmoid{})
+                             .Then("b", Convolution{8, {3, 3}, {1, 1}, {1, 1}})
+                             .Then("op", op, {"a", "sigmoid", "b"})
+                             .Classify());
   }
   Graph ignoring = Chain({9}).Then("fc", FullyConnected{13}).Classify();
   for (const int64_t label : {1, 255, -1}) {
@@ -148,7 +203,11 @@ TEST(MxnetParityTest, OpsOfCaffesNetworks) {
 }
 
 TEST(MxnetParityTest, EverySolver) {
-  Graph graph = Chain({4, 6, 6}).Then("conv", kUnbiased).Then("bn", BatchNorm{}).Then("relu", Relu{}).Classify();
+  Graph graph = Chain({4, 6, 6})
+                    .Then("conv", kUnbiased)
+                    .Then("bn", BatchNorm{})
+                    .Then("relu", Relu{})
+                    .Classify();
   graph.layers[1].weight.lr_mult = 0;
   Solver nesterov, adam, clipped, clipped_adam;
   nesterov.type = SolverType::kNesterov;
@@ -164,7 +223,10 @@ TEST(MxnetParityTest, EverySolver) {
 TEST(MxnetParityTest, SequencesInBothOrdersOfTime) {
   Chain data({7, 10});
   data.builder().Append("lengths", Input{InputRole::kLengths, {}, {FillKind::kInteger, 1, 8}}, {});
-  ExpectSameEverywhere("lstms over data", data.Then("lstm1", Lstm{16}).Then("lstm2", Lstm{12}).Then("mean", MeanOverTime{}, {"lstm2", "lengths"}).Classify());
+  ExpectSameEverywhere("lstms over data", data.Then("lstm1", Lstm{16})
+                                              .Then("lstm2", Lstm{12})
+                                              .Then("mean", MeanOverTime{}, {"lstm2", "lengths"})
+                                              .Classify());
   for (const bool recurrent : {false, true}) {
     GraphBuilder b("tokens");
     b.Append("tokens", Input{InputRole::kTokens, {6}, {FillKind::kInteger, 0, 20}}, {});
@@ -188,10 +250,18 @@ TEST(MxnetParityTest, LossesOfEveryKindWithWeights) {
 }
 
 TEST(MxnetParityTest, EveryOptionComputesTheSame) {
-  const Graph graph = Chain({3, 12, 12}).Then("conv", kUnbiased).Then("bn", BatchNorm{}).Then("relu", Relu{})
-                          .Then("pool", Pooling{PoolMode::kMax, {2, 2}, {2, 2}}).Classify();
-  for (const std::map<std::string, std::string>& options : std::vector<std::map<std::string, std::string>>{
-           {{"subgraph", "NONE"}}, {{"bulk", "0"}}, {{"bulk", "60"}}, {{"aggregate", "4"}}, {{"aggregate", "60"}}}) {
+  const Graph graph = Chain({3, 12, 12})
+                          .Then("conv", kUnbiased)
+                          .Then("bn", BatchNorm{})
+                          .Then("relu", Relu{})
+                          .Then("pool", Pooling{PoolMode::kMax, {2, 2}, {2, 2}})
+                          .Classify();
+  for (const std::map<std::string, std::string>& options :
+       std::vector<std::map<std::string, std::string>>{{{"subgraph", "NONE"}},
+                                                       {{"bulk", "0"}},
+                                                       {{"bulk", "60"}},
+                                                       {{"aggregate", "4"}},
+                                                       {{"aggregate", "60"}}}) {
     SCOPED_TRACE(options.begin()->first + " " + options.begin()->second);
     ExpectSame(graph, 4, {Phase::kTrain, false, 2, 4, options}, 3 * kTolerance);
     ExpectSame(graph, 4, {Phase::kForward, false, 2, 1, options});

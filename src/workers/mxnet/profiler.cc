@@ -18,18 +18,21 @@ constexpr std::string_view kBackward = "_backward";
 
 bool IsUpdate(std::string_view op) { return op.ends_with("sgd_mom_update"); }
 
-// The layer of a node called "LAYER", "LAYER.part" or either with "_backward"; the node's own name if no layer has such a name.
+// The layer of a node called "LAYER", "LAYER.part" or either with "_backward"; the node's own name
+// if no layer has such a name.
 struct Origin {
   std::string layer;
-  bool backward = false, whole = false;   // whole: the node is the layer's main op
+  bool backward = false, whole = false;  // whole: the node is the layer's main op
   size_t index = 0;
 };
 
 Origin OriginOf(std::string_view node, const std::map<std::string, size_t>& layers) {
   const bool backward = node.ends_with(kBackward);
   const std::string_view base = backward ? node.substr(0, node.size() - kBackward.size()) : node;
-  if (const auto found = layers.find(std::string(base)); found != layers.end()) return {found->first, backward, true, found->second};
-  for (size_t dot = base.rfind('.'); dot != std::string_view::npos && dot > 0; dot = base.rfind('.', dot - 1)) {
+  if (const auto found = layers.find(std::string(base)); found != layers.end())
+    return {found->first, backward, true, found->second};
+  for (size_t dot = base.rfind('.'); dot != std::string_view::npos && dot > 0;
+       dot = base.rfind('.', dot - 1)) {
     if (const auto found = layers.find(std::string(base.substr(0, dot))); found != layers.end())
       return {found->first, backward, false, found->second};
   }
@@ -39,8 +42,10 @@ Origin OriginOf(std::string_view node, const std::map<std::string, size_t>& laye
 // Rows in the order in which their first event came.
 class RowTable {
  public:
-  ProfileRow& At(const std::string& layer, const std::string& direction, const std::string& kernel) {
-    const auto [found, fresh] = places_.emplace(std::array<std::string, 3>{layer, direction, kernel}, rows_.size());
+  ProfileRow& At(const std::string& layer, const std::string& direction,
+                 const std::string& kernel) {
+    const auto [found, fresh] =
+        places_.emplace(std::array<std::string, 3>{layer, direction, kernel}, rows_.size());
     if (fresh) rows_.push_back({layer, direction, kernel});
     return rows_[found->second];
   }
@@ -82,11 +87,12 @@ Result<std::vector<OpEvent>> ParseTrace(std::string_view text) {
     int64_t start_us = 0, end_us = 0;
   };
   std::vector<Stretch> stretches;
-  std::map<std::string, std::vector<size_t>> open;   // by thread and name: begun and not ended
+  std::map<std::string, std::vector<size_t>> open;  // by thread and name: begun and not ended
   for (const Json& event : trace["traceEvents"]) {
     if (event.value("cat", "") != "operator" || !event.contains("ts")) continue;
     const std::string name = event.value("name", ""), phase = event.value("ph", "");
-    const std::string key = fmt::format("{} {}", event.contains("tid") ? PrintJson(event["tid"]) : "", name);
+    const std::string key =
+        fmt::format("{} {}", event.contains("tid") ? PrintJson(event["tid"]) : "", name);
     if (phase == "B") {
       open[key].push_back(stretches.size());
       stretches.push_back({name, event["ts"].get<int64_t>(), 0});
@@ -113,7 +119,8 @@ Result<std::vector<OpEvent>> ParseTrace(std::string_view text) {
   return events;
 }
 
-std::vector<ProfileRow> AttributeEvents(std::span<const OpEvent> events, std::span<const ListedNode> nodes, const TypedGraph& graph,
+std::vector<ProfileRow> AttributeEvents(std::span<const OpEvent> events,
+                                        std::span<const ListedNode> nodes, const TypedGraph& graph,
                                         std::span<const std::string> updated) {
   std::map<std::string, size_t> layers;
   for (size_t i = 0; i < graph.layers.size(); ++i) layers[graph.layers[i].layer.name] = i;
@@ -130,7 +137,9 @@ std::vector<ProfileRow> AttributeEvents(std::span<const OpEvent> events, std::sp
       cursor = node + 1;
       const Origin origin = OriginOf(nodes[node].name, layers);
       row = &rows.At(origin.layer, origin.backward ? "backward" : "forward", event.op);
-      if (origin.whole) flops = origin.backward ? costs[origin.index].backward_flops : costs[origin.index].forward_flops;
+      if (origin.whole)
+        flops = origin.backward ? costs[origin.index].backward_flops
+                                : costs[origin.index].forward_flops;
     } else {
       row = &rows.At("", "forward", event.op);
     }
@@ -142,15 +151,20 @@ std::vector<ProfileRow> AttributeEvents(std::span<const OpEvent> events, std::sp
 }
 
 Result<std::unique_ptr<Profiler>> Profiler::Make(const Library& library) {
-  std::unique_ptr<Profiler> profiler(new Profiler(library, TENCH_TRY(TemporaryFolder::Make("tench-mxnet-profile"))));
+  std::unique_ptr<Profiler> profiler(
+      new Profiler(library, TENCH_TRY(TemporaryFolder::Make("tench-mxnet-profile"))));
   const std::string file = profiler->File().string();
   const std::array<const char*, 3> keys = {"filename", "profile_symbolic", "profile_imperative"};
   const std::array<const char*, 3> values = {file.c_str(), "True", "True"};
-  TENCH_TRY(library.Ask(library->MXSetProcessProfilerConfig(static_cast<int>(keys.size()), keys.data(), values.data(), nullptr), "profiler"));
+  TENCH_TRY(library.Ask(library->MXSetProcessProfilerConfig(static_cast<int>(keys.size()),
+                                                            keys.data(), values.data(), nullptr),
+                        "profiler"));
   return profiler;
 }
 
-Status Profiler::SetState(bool on) { return library_.Ask(library_->MXSetProcessProfilerState(on ? 1 : 0, 0, nullptr), "profiler"); }
+Status Profiler::SetState(bool on) {
+  return library_.Ask(library_->MXSetProcessProfilerState(on ? 1 : 0, 0, nullptr), "profiler");
+}
 
 Status Profiler::BeginStep() { return steps_ < kProfiledSteps ? SetState(true) : Ok(); }
 

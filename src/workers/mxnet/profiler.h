@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// MXNet's own profiler, and whose layer each of its events belongs to. MXNet names an event by its operator alone; so a profiled network
-// runs on the engine that computes in the order of the executor's listing, op by op, and events are matched to that listing in order.
-// One process can be profiled once: MXNet keeps one file of events.
+// MXNet's own profiler, and whose layer each of its events belongs to. MXNet names an event by its
+// operator alone; so a profiled network runs on the engine that computes in the order of the
+// executor's listing, op by op, and events are matched to that listing in order. One process can be
+// profiled once: MXNet keeps one file of events.
 
 #include <span>
 
@@ -14,7 +15,7 @@
 namespace tench::mxnet {
 
 struct ListedNode {
-  std::string op, name;        // "_backward_Convolution", "conv1_backward"
+  std::string op, name;  // "_backward_Convolution", "conv1_backward"
 };
 struct OpEvent {
   std::string op;
@@ -25,21 +26,25 @@ struct OpEvent {
 std::vector<ListedNode> ParseListing(std::string_view listing);
 // From the profiler's file (Chrome's trace format), in the order of time.
 Result<std::vector<OpEvent>> ParseTrace(std::string_view text);
-// `updated` are the parameters in the order of their updates. What no node claims is a row of its own without a layer.
-std::vector<ProfileRow> AttributeEvents(std::span<const OpEvent> events, std::span<const ListedNode> nodes, const TypedGraph& graph,
+// `updated` are the parameters in the order of their updates. What no node claims is a row of its
+// own without a layer.
+std::vector<ProfileRow> AttributeEvents(std::span<const OpEvent> events,
+                                        std::span<const ListedNode> nodes, const TypedGraph& graph,
                                         std::span<const std::string> updated);
 
 class Profiler {
  public:
   static Result<std::unique_ptr<Profiler>> Make(const Library& library);
 
-  // Around every step; after enough steps these do nothing, because MXNet holds all events in memory.
+  // Around every step; after enough steps these do nothing, because MXNet holds all events in
+  // memory.
   Status BeginStep();
   Status EndStep();
   Result<std::vector<OpEvent>> Finish();
 
  private:
-  Profiler(const Library& library, TemporaryFolder folder) : library_(library), folder_(std::move(folder)) {}
+  Profiler(const Library& library, TemporaryFolder folder)
+      : library_(library), folder_(std::move(folder)) {}
   std::filesystem::path File() const { return folder_.path() / "profile.json"; }
   Status SetState(bool on);
 

@@ -9,8 +9,10 @@ namespace tench::mxnet {
 namespace {
 
 constexpr const char* kListing =
-    "Symbol Outputs:\n\toutput[0]=loss(0)\nVariable:data\n--------------------\nOp:Convolution, Name=conv1\nInputs:\n\targ[0]=data(0) version=0\n"
-    "--------------------\nOp:Cast, Name=loss.exact\n--------------------\nOp:_backward_Convolution, Name=conv1_backward\n"
+    "Symbol Outputs:\n\toutput[0]=loss(0)\nVariable:data\n--------------------\nOp:Convolution, "
+    "Name=conv1\nInputs:\n\targ[0]=data(0) version=0\n"
+    "--------------------\nOp:Cast, "
+    "Name=loss.exact\n--------------------\nOp:_backward_Convolution, Name=conv1_backward\n"
     "Total 3 MB allocated\n";
 
 TEST(MxnetProfilerTest, ReadsTheNodesOfAListingInOrder) {
@@ -22,7 +24,8 @@ TEST(MxnetProfilerTest, ReadsTheNodesOfAListingInOrder) {
 }
 
 TEST(MxnetProfilerTest, ReadsOperatorsOfATraceInTheOrderOfTimeAndOnceEach) {
-  const auto events = ParseTrace(R"({"traceEvents":[{"ph":"M","name":"process_name","args":{"name":"cpu/0"},"pid":0},
+  const auto events = ParseTrace(
+      R"({"traceEvents":[{"ph":"M","name":"process_name","args":{"name":"cpu/0"},"pid":0},
     {"name":"B2","cat":"operator","ph":"B","ts":30,"pid":0,"tid":1},{"name":"B2","cat":"operator","ph":"E","ts":37,"pid":0,"tid":1},
     {"name":"A","cat":"operator","ph":"B","ts":11,"pid":0,"tid":1},{"name":"A","cat":"operator","ph":"E","ts":12,"pid":0,"tid":1},
     {"name":"A","cat":"operator","ph":"B","ts":10,"pid":0,"tid":1},{"name":"A","cat":"operator","ph":"E","ts":12,"pid":0,"tid":1},
@@ -41,7 +44,11 @@ TEST(MxnetProfilerTest, ReadsOperatorsOfATraceInTheOrderOfTimeAndOnceEach) {
 TEST(MxnetProfilerTest, GivesEveryEventToItsLayerOverSeveralSteps) {
   const TypedGraph graph = *Infer(*LoadNetwork("lenet", "mnist", 0), 4);
   const std::vector<ListedNode> nodes = ParseListing(kListing);
-  const std::vector<OpEvent> step = {{"Convolution", 5}, {"Cast", 1}, {"_backward_Convolution", 9}, {"sgd_mom_update", 2}, {"sgd_mom_update", 3}};
+  const std::vector<OpEvent> step = {{"Convolution", 5},
+                                     {"Cast", 1},
+                                     {"_backward_Convolution", 9},
+                                     {"sgd_mom_update", 2},
+                                     {"sgd_mom_update", 3}};
   std::vector<OpEvent> events = step;
   events.insert(events.end(), step.begin(), step.end());
   events.push_back({"Unheard", 4});

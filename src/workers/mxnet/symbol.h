@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Symbols: the nodes of MXNet's own graph, made by name and attributes as every front end of MXNet makes them.
-// A SymbolMaker owns all that it makes; a Symbol is a pointer that lives as long as its maker. Not aware of tench's ops.
+// Symbols: the nodes of MXNet's own graph, made by name and attributes as every front end of MXNet
+// makes them. A SymbolMaker owns all that it makes; a Symbol is a pointer that lives as long as its
+// maker. Not aware of tench's ops.
 
 #include <map>
 #include <string>
@@ -19,7 +20,8 @@ class SymbolMaker {
   explicit SymbolMaker(const Library& library) : library_(library) {}
 
   Result<Symbol> Variable(const std::string& name);
-  Result<Symbol> Apply(const std::string& op, const std::string& name, const Attributes& attributes, std::vector<Symbol> inputs);
+  Result<Symbol> Apply(const std::string& op, const std::string& name, const Attributes& attributes,
+                       std::vector<Symbol> inputs);
   Result<Symbol> Group(std::vector<Symbol> symbols);
 
   Result<std::vector<std::string>> Arguments(Symbol symbol) const;

@@ -10,9 +10,10 @@
 namespace tench::mxnet {
 namespace {
 
-constexpr int64_t kTrialNs = 300'000'000;          // of timed steps per candidate, at least kTrialSteps of them
+constexpr int64_t kTrialNs =
+    300'000'000;  // of timed steps per candidate, at least kTrialSteps of them
 constexpr int kTrialSteps = 3, kWarmUpSteps = 2;
-constexpr int64_t kAllTrialsNs = 30'000'000'000;   // after that the best so far is taken
+constexpr int64_t kAllTrialsNs = 30'000'000'000;  // after that the best so far is taken
 
 struct Candidate {
   std::string knob, value;
@@ -47,8 +48,10 @@ Status FillForTrial(Network& network, const TypedGraph& graph, const BuildOption
 }
 
 // The fastest step: noise only ever adds.
-Result<int64_t> TrialNs(const Library& library, const TypedGraph& graph, const BuildOptions& options, const EngineSettings& settings) {
-  const std::unique_ptr<Network> network = TENCH_TRY(Network::Make(library, graph, options, settings));
+Result<int64_t> TrialNs(const Library& library, const TypedGraph& graph,
+                        const BuildOptions& options, const EngineSettings& settings) {
+  const std::unique_ptr<Network> network =
+      TENCH_TRY(Network::Make(library, graph, options, settings));
   TENCH_TRY(FillForTrial(*network, graph, options));
   int64_t best_ns = std::numeric_limits<int64_t>::max(), spent_ns = 0;
   for (int step = 0; step < kWarmUpSteps + kTrialSteps || spent_ns < kTrialNs; ++step) {
@@ -64,7 +67,8 @@ Result<int64_t> TrialNs(const Library& library, const TypedGraph& graph, const B
 }
 
 // The other values of a knob, at what is best so far.
-std::vector<Candidate> CandidatesOf(const std::string& knob, const EngineSettings& best, const BuildOptions& options) {
+std::vector<Candidate> CandidatesOf(const std::string& knob, const EngineSettings& best,
+                                    const BuildOptions& options) {
   std::vector<Candidate> candidates;
   if (options.options.contains(knob)) return candidates;
   const auto add = [&](std::string value, const auto& change) {
@@ -72,21 +76,27 @@ std::vector<Candidate> CandidatesOf(const std::string& knob, const EngineSetting
     change(candidate.settings);
     candidates.push_back(std::move(candidate));
   };
-  if (knob == "subgraph" && options.phase == Phase::kForward) add("NONE", [](EngineSettings& s) { s.subgraph = "NONE"; });
+  if (knob == "subgraph" && options.phase == Phase::kForward)
+    add("NONE", [](EngineSettings& s) { s.subgraph = "NONE"; });
   if (knob == "bulk") {
-    for (const int64_t bulk : {int64_t{0}, int64_t{60}}) add(std::to_string(bulk), [&](EngineSettings& s) { s.bulk = bulk; });
+    for (const int64_t bulk : {int64_t{0}, int64_t{60}})
+      add(std::to_string(bulk), [&](EngineSettings& s) { s.bulk = bulk; });
   }
   if (knob == "aggregate" && options.phase == Phase::kTrain) {
-    for (const int64_t count : {int64_t{4}, int64_t{60}}) add(std::to_string(count), [&](EngineSettings& s) { s.aggregate = count; });
+    for (const int64_t count : {int64_t{4}, int64_t{60}})
+      add(std::to_string(count), [&](EngineSettings& s) { s.aggregate = count; });
   }
   return candidates;
 }
 
-std::string Milliseconds(int64_t ns) { return fmt::format("{:.3f} ms", static_cast<double>(ns) * 1e-6); }
+std::string Milliseconds(int64_t ns) {
+  return fmt::format("{:.3f} ms", static_cast<double>(ns) * 1e-6);
+}
 
 }  // namespace
 
-Result<Tuning> Tune(const Library& library, const TypedGraph& graph, const BuildOptions& options, const EngineSettings& start) {
+Result<Tuning> Tune(const Library& library, const TypedGraph& graph, const BuildOptions& options,
+                    const EngineSettings& start) {
   Tuning tuning{start, {}};
   const int64_t began_ns = NowNs();
   int64_t best_ns = TENCH_TRY(TrialNs(library, graph, options, start));

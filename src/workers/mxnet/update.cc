@@ -19,16 +19,20 @@ std::string Tuple(const std::vector<double>& numbers) {
 
 const char* OpOf(SolverType type, bool multiple) {
   switch (type) {
-    case SolverType::kSgd: return multiple ? "multi_sgd_mom_update" : "sgd_mom_update";
-    case SolverType::kNesterov: return "nag_mom_update";
-    case SolverType::kAdam: break;
+    case SolverType::kSgd:
+      return multiple ? "multi_sgd_mom_update" : "sgd_mom_update";
+    case SolverType::kNesterov:
+      return "nag_mom_update";
+    case SolverType::kAdam:
+      break;
   }
   return "adam_update";
 }
 
 }  // namespace
 
-Result<Update> Update::Make(const Library& library, std::vector<Item> items, const Solver& solver, int64_t aggregate) {
+Result<Update> Update::Make(const Library& library, std::vector<Item> items, const Solver& solver,
+                            int64_t aggregate) {
   Update update;
   update.library_ = &library;
   update.solver_ = solver;
@@ -36,7 +40,9 @@ Result<Update> Update::Make(const Library& library, std::vector<Item> items, con
   update.op_ = TENCH_TRY(library.Op(OpOf(solver.type, update.multiple_)));
   if (solver.clip_gradients > 0) update.norm_op_ = TENCH_TRY(library.Op("multi_sum_sq"));
   if (solver.type == SolverType::kAdam) {
-    update.fixed_ = {{"beta1", Text(solver.momentum)}, {"beta2", Text(solver.momentum2)}, {"epsilon", Text(solver.delta)}};
+    update.fixed_ = {{"beta1", Text(solver.momentum)},
+                     {"beta2", Text(solver.momentum2)},
+                     {"epsilon", Text(solver.delta)}};
   } else {
     update.fixed_ = {{"momentum", Text(solver.momentum)}};
   }
@@ -45,7 +51,8 @@ Result<Update> Update::Make(const Library& library, std::vector<Item> items, con
     Call call;
     std::vector<double> decays;
     for (size_t i = first; i < std::min(items.size(), first + stride); ++i) {
-      call.inputs.insert(call.inputs.end(), {items[i].weight.get(), items[i].gradient.get(), items[i].momentum.get()});
+      call.inputs.insert(call.inputs.end(),
+                         {items[i].weight.get(), items[i].gradient.get(), items[i].momentum.get()});
       if (items[i].momentum2) call.inputs.push_back(items[i].momentum2.get());
       call.outputs.push_back(items[i].weight.get());
       call.lr_mults.push_back(items[i].lr_mult);
@@ -82,9 +89,10 @@ Result<double> Update::ClipScale() {
   const char *key = "num_arrays", *value = count.c_str();
   int outputs = 0;
   void** made = nullptr;
-  TENCH_TRY(library_->Ask((*library_)->MXImperativeInvoke(norm_op_, static_cast<int>(gradients.size()), gradients.data(), &outputs, &made, 1,
-                                                          &key, &value),
-                          "norm"));
+  TENCH_TRY(library_->Ask(
+      (*library_)->MXImperativeInvoke(norm_op_, static_cast<int>(gradients.size()),
+                                      gradients.data(), &outputs, &made, 1, &key, &value),
+      "norm"));
   const Array squares(*library_, made[0]);
   std::vector<float> parts(gradients.size());
   TENCH_TRY(squares.Read(parts));
@@ -98,7 +106,8 @@ Status Update::Apply() {
   ++updates_;
   const auto count = static_cast<double>(updates_);
   if (solver_.type == SolverType::kAdam)
-    SetRates(solver_.lr * std::sqrt(1 - std::pow(solver_.momentum2, count)) / (1 - std::pow(solver_.momentum, count)));
+    SetRates(solver_.lr * std::sqrt(1 - std::pow(solver_.momentum2, count)) /
+             (1 - std::pow(solver_.momentum, count)));
   std::string gradient_scale;
   if (norm_op_ != nullptr) gradient_scale = Text(TENCH_TRY(ClipScale()));
   for (Call& call : calls_) TENCH_TRY(Invoke(call, gradient_scale));
@@ -117,8 +126,9 @@ Status Update::Invoke(Call& call, const std::string& gradient_scale) {
   if (!gradient_scale.empty()) add("rescale_grad", gradient_scale);
   int outputs = static_cast<int>(call.outputs.size());
   void** into = call.outputs.data();
-  return library_->Ask((*library_)->MXImperativeInvoke(op_, static_cast<int>(call.inputs.size()), call.inputs.data(), &outputs, &into,
-                                                       static_cast<int>(keys.size()), keys.data(), values.data()),
+  return library_->Ask((*library_)->MXImperativeInvoke(
+                           op_, static_cast<int>(call.inputs.size()), call.inputs.data(), &outputs,
+                           &into, static_cast<int>(keys.size()), keys.data(), values.data()),
                        "update");
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The update of net/solver.h by MXNet's own ops: sgd_mom_update (or multi_sgd_mom_update for several parameters at once), nag_mom_update
-// and adam_update. The momentum of the first two is m = momentum·m - lr·(g + wd·w): ours with the sign turned. MXNet's Adam knows no
-// correction of its momenta; its own front end puts that into the rate, and so does this.
-// Holds views of the executor's arrays, and owns the momenta. Apply only queues work, except where gradients are clipped: the norm
-// is waited for, as in MXNet's own clip_global_norm.
+// The update of net/solver.h by MXNet's own ops: sgd_mom_update (or multi_sgd_mom_update for
+// several parameters at once), nag_mom_update and adam_update. The momentum of the first two is m =
+// momentum·m - lr·(g + wd·w): ours with the sign turned. MXNet's Adam knows no correction of its
+// momenta; its own front end puts that into the rate, and so does this. Holds views of the
+// executor's arrays, and owns the momenta. Apply only queues work, except where gradients are
+// clipped: the norm is waited for, as in MXNet's own clip_global_norm.
 
 #include <utility>
 
@@ -16,19 +17,22 @@ namespace tench::mxnet {
 class Update {
  public:
   struct Item {
-    Array weight, gradient, momentum, momentum2;   // the last one is Adam's
+    Array weight, gradient, momentum, momentum2;  // the last one is Adam's
     double lr_mult = 1, weight_decay = 0;
   };
 
   // `aggregate` parameters per op, where there is such an op; 0 or 1 = each by itself.
-  static Result<Update> Make(const Library& library, std::vector<Item> items, const Solver& solver, int64_t aggregate);
+  static Result<Update> Make(const Library& library, std::vector<Item> items, const Solver& solver,
+                             int64_t aggregate);
 
   void SetLearningRate(double lr);
-  void Reset() { updates_ = 0; }   // none was made since the parameters were set
+  void Reset() { updates_ = 0; }  // none was made since the parameters were set
   Status Apply();
 
   // What MXNet's momentum is multiplied with to be ours.
-  static double MomentumSign(const Solver& solver) { return solver.type == SolverType::kAdam ? 1 : -1; }
+  static double MomentumSign(const Solver& solver) {
+    return solver.type == SolverType::kAdam ? 1 : -1;
+  }
 
  private:
   // One call, with its attributes as text: they change only with the learning rate.
@@ -46,7 +50,7 @@ class Update {
   bool multiple_ = false;
   Solver solver_;
   int64_t updates_ = 0;
-  std::vector<std::pair<const char*, std::string>> fixed_;   // attributes of every call
+  std::vector<std::pair<const char*, std::string>> fixed_;  // attributes of every call
   std::vector<Item> items_;
   std::vector<Call> calls_;
 };

@@ -23,7 +23,8 @@ class NativeAdapter final : public Adapter {
  public:
   explicit NativeAdapter(const NativeSettings& settings)
       : settings_(settings), engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
-    // oneDNN 3.2's cache hands out the first implementation of a convolution where next_impl has gone on to another.
+    // oneDNN 3.2's cache hands out the first implementation of a convolution where next_impl has
+    // gone on to another.
     dnnl::set_primitive_cache_capacity(0);
   }
 
@@ -36,16 +37,22 @@ class NativeAdapter final : public Adapter {
     description.updates = SolverAbilities();
     description.devices = {"cpu"};
     description.precisions = {"f32"};
-    description.options = {{"tune", "how each convolution's kernel is chosen: oneDNN's preference, measured once and remembered, or measured anew",
-                            "cache", {"off", "cache", "full"}}};
-    description.facts = {{"onednn", fmt::format("{}.{}.{}", version->major, version->minor, version->patch)},
-                         {"threading", "OpenMP (libgomp)"}};
+    description.options = {{"tune",
+                            "how each convolution's kernel is chosen: oneDNN's preference, "
+                            "measured once and remembered, or measured anew",
+                            "cache",
+                            {"off", "cache", "full"}}};
+    description.facts = {
+        {"onednn", fmt::format("{}.{}.{}", version->major, version->minor, version->patch)},
+        {"threading", "OpenMP (libgomp)"}};
     return description;
   }
 
   Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
-    if (options.device != "cpu") return Unsupported("device '{}': the native engine runs on the CPU", options.device);
-    if (options.precision != "f32") return Unsupported("precision '{}': the native engine computes in f32", options.precision);
+    if (options.device != "cpu")
+      return Unsupported("device '{}': the native engine runs on the CPU", options.device);
+    if (options.precision != "f32")
+      return Unsupported("precision '{}': the native engine computes in f32", options.precision);
     const TuneMode mode = TENCH_TRY(TuneModeOf(options));
     graph_ = graph;
     options_ = options;
@@ -54,15 +61,19 @@ class NativeAdapter final : public Adapter {
     omp_set_dynamic(0);
     omp_set_num_threads(static_cast<int>(options.threads));
 
-    ConvTuner tuner(engine_, mode, options.threads, TunerCache(settings_.cache_folder, MachineName()));
-    if (settings_.forced_candidate >= 0) tuner.Force(static_cast<size_t>(settings_.forced_candidate));
+    ConvTuner tuner(engine_, mode, options.threads,
+                    TunerCache(settings_.cache_folder, MachineName()));
+    if (settings_.forced_candidate >= 0)
+      tuner.Force(static_cast<size_t>(settings_.forced_candidate));
     program_ = std::make_unique<Program>();
     Lowering lowering(graph_, options_, engine_, tuner, *program_);
     TENCH_TRY(lowering.Run());
     // A cache that cannot be written costs the next run its time, and nothing else.
     std::map<std::string, std::string> choices = lowering.choices();
-    if (const Status saved = tuner.Save(); !saved.ok()) choices["tuner.cache"] = saved.error().message;
-    TENCH_TRY(program_->Bind(engine_, settings_.available_bytes >= 0 ? settings_.available_bytes : AvailableBytes()));
+    if (const Status saved = tuner.Save(); !saved.ok())
+      choices["tuner.cache"] = saved.error().message;
+    TENCH_TRY(program_->Bind(
+        engine_, settings_.available_bytes >= 0 ? settings_.available_bytes : AvailableBytes()));
     state_.losses.assign(lowering.losses(), 0);
     parameters_ = lowering.parameters();
     outputs_.clear();
@@ -75,7 +86,8 @@ class NativeAdapter final : public Adapter {
     state_.updates = 0;
     return ForEachTrained([&](const Parameter& parameter, const ParameterPlace& place) -> Status {
       for (const Tensor& momentum : {place.momentum, place.momentum2}) {
-        if (momentum) std::fill_n(program_->Address(momentum), momentum.md.get_size() / sizeof(float), 0.0f);
+        if (momentum)
+          std::fill_n(program_->Address(momentum), momentum.md.get_size() / sizeof(float), 0.0f);
       }
       return Read(parameter.name, parameter.shape, place.plain, place.home, source);
     });
@@ -88,15 +100,14 @@ class NativeAdapter final : public Adapter {
   }
 
   Status SetState(const TensorSource& source) override {
-    return ForEachState([&](const std::string& name, const Parameter& parameter, const Md& plain, const Tensor& tensor) {
-      return Read(name, parameter.shape, plain, tensor, source);
-    });
+    return ForEachState(
+        [&](const std::string& name, const Parameter& parameter, const Md& plain,
+            const Tensor& tensor) { return Read(name, parameter.shape, plain, tensor, source); });
   }
 
   Status State(const TensorSink& sink) override {
-    return ForEachState([&](const std::string& name, const Parameter&, const Md& plain, const Tensor& tensor) {
-      return Write(name, plain, tensor, sink);
-    });
+    return ForEachState([&](const std::string& name, const Parameter&, const Md& plain,
+                            const Tensor& tensor) { return Write(name, plain, tensor, sink); });
   }
 
   Status SetBatch(std::span<const HostTensor> inputs) override {
@@ -107,8 +118,10 @@ class NativeAdapter final : public Adapter {
       const HostTensor& input = inputs[next++];
       float* target = program_->Address(outputs_[i]);
       if (input.type.dtype == DType::kF32) {
-        ParallelFor(static_cast<int64_t>(input.f32.size()), 64 * 1024,
-                    [&](int64_t first, int64_t last) { std::copy(input.f32.begin() + first, input.f32.begin() + last, target + first); });
+        ParallelFor(
+            static_cast<int64_t>(input.f32.size()), 64 * 1024, [&](int64_t first, int64_t last) {
+              std::copy(input.f32.begin() + first, input.f32.begin() + last, target + first);
+            });
       } else {
         std::copy(input.i32.begin(), input.i32.end(), reinterpret_cast<int32_t*>(target));
       }
@@ -133,30 +146,35 @@ class NativeAdapter final : public Adapter {
 
   Status Gradients(const TensorSink& sink) override {
     return ForEachTrained([&](const Parameter& parameter, const ParameterPlace& place) -> Status {
-      if (!place.gradient || !options_.observe) return Failed("gradient of '{}' was not kept: this is no observing build", parameter.name);
+      if (!place.gradient || !options_.observe)
+        return Failed("gradient of '{}' was not kept: this is no observing build", parameter.name);
       return Write(parameter.name, place.plain, place.gradient, sink);
     });
   }
 
   Status Outputs(std::span<const std::string> layers, const TensorSink& sink) override {
     for (const std::string& name : layers) {
-      const auto found = std::find_if(graph_.layers.begin(), graph_.layers.end(), [&](const TypedLayer& l) { return l.layer.name == name; });
+      const auto found = std::find_if(graph_.layers.begin(), graph_.layers.end(),
+                                      [&](const TypedLayer& l) { return l.layer.name == name; });
       if (found == graph_.layers.end()) return Failed("layer '{}' has no output of numbers", name);
       const size_t i = static_cast<size_t>(found - graph_.layers.begin());
-      if (found->output.dtype != DType::kF32 || !options_.observe) return Failed("layer '{}' has no output of numbers", name);
+      if (found->output.dtype != DType::kF32 || !options_.observe)
+        return Failed("layer '{}' has no output of numbers", name);
       TENCH_TRY(Write(name, PlainMd(outputs_[i].md.get_dims()), outputs_[i], sink));
     }
     return Ok();
   }
 
   Result<std::vector<ProfileRow>> Profile() override {
-    if (program_ == nullptr || program_->timings().empty()) return Failed("this build was not profiled");
+    if (program_ == nullptr || program_->timings().empty())
+      return Failed("this build was not profiled");
     std::vector<ProfileRow> rows;
     for (size_t i = 0; i < program_->steps().size(); ++i) {
       const struct Step& step = program_->steps()[i];
       const Program::Timing& timing = program_->timings()[i];
-      rows.push_back({graph_.layers[step.layer].layer.name, Name(step.direction), step.name, timing.calls, timing.time_ns,
-                      step.flops * timing.calls, Program::Bytes(step) * timing.calls});
+      rows.push_back({graph_.layers[step.layer].layer.name, Name(step.direction), step.name,
+                      timing.calls, timing.time_ns, step.flops * timing.calls,
+                      Program::Bytes(step) * timing.calls});
     }
     return rows;
   }
@@ -168,7 +186,8 @@ class NativeAdapter final : public Adapter {
     stream_.wait();
   }
 
-  Status Read(const std::string& name, const Shape& shape, const Md& plain, const Tensor& tensor, const TensorSource& source) {
+  Status Read(const std::string& name, const Shape& shape, const Md& plain, const Tensor& tensor,
+              const TensorSource& source) {
     float* target = program_->Address(tensor);
     if (plain == tensor.md) return source(name, {target, static_cast<size_t>(ElementCount(shape))});
     std::vector<float> values(ElementCount(shape));
@@ -177,26 +196,31 @@ class NativeAdapter final : public Adapter {
     return Ok();
   }
 
-  Status Write(const std::string& name, const Md& plain, const Tensor& tensor, const TensorSink& sink) {
+  Status Write(const std::string& name, const Md& plain, const Tensor& tensor,
+               const TensorSink& sink) {
     std::vector<float> values(plain.get_size() / sizeof(float));
     Reorder(tensor.md, program_->Address(tensor), plain, values.data());
     return sink(name, values);
   }
 
-  Status ForEachTrained(const std::function<Status(const Parameter&, const ParameterPlace&)>& visit) {
+  Status ForEachTrained(
+      const std::function<Status(const Parameter&, const ParameterPlace&)>& visit) {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (graph_.parameters[i].trained) TENCH_TRY(visit(graph_.parameters[i], parameters_[i]));
     }
     return Ok();
   }
 
-  Status ForEachState(const std::function<Status(const std::string&, const Parameter&, const Md&, const Tensor&)>& visit) {
+  Status ForEachState(const std::function<Status(const std::string&, const Parameter&, const Md&,
+                                                 const Tensor&)>& visit) {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       const Parameter& parameter = graph_.parameters[i];
       const ParameterPlace& place = parameters_[i];
       if (!parameter.trained) TENCH_TRY(visit(parameter.name, parameter, place.plain, place.home));
-      if (place.momentum) TENCH_TRY(visit(parameter.name + ".momentum", parameter, place.plain, place.momentum));
-      if (place.momentum2) TENCH_TRY(visit(parameter.name + ".momentum2", parameter, place.plain, place.momentum2));
+      if (place.momentum)
+        TENCH_TRY(visit(parameter.name + ".momentum", parameter, place.plain, place.momentum));
+      if (place.momentum2)
+        TENCH_TRY(visit(parameter.name + ".momentum2", parameter, place.plain, place.momentum2));
     }
     return Ok();
   }
@@ -208,12 +232,14 @@ class NativeAdapter final : public Adapter {
   BuildOptions options_;
   std::unique_ptr<Program> program_;
   std::vector<ParameterPlace> parameters_;
-  std::vector<Tensor> outputs_;   // by layer
+  std::vector<Tensor> outputs_;  // by layer
   RunState state_;
 };
 
 }  // namespace
 
-std::unique_ptr<Adapter> MakeNativeAdapter(const NativeSettings& settings) { return std::make_unique<NativeAdapter>(settings); }
+std::unique_ptr<Adapter> MakeNativeAdapter(const NativeSettings& settings) {
+  return std::make_unique<NativeAdapter>(settings);
+}
 
 }  // namespace tench::native

@@ -21,7 +21,9 @@ NativeSettings Forgetful() {
   return settings;
 }
 
-TypedGraph Zoo(const std::string& name, const std::string& data, int64_t batch) { return *Infer(*LoadNetwork(name, data, 0), batch); }
+TypedGraph Zoo(const std::string& name, const std::string& data, int64_t batch) {
+  return *Infer(*LoadNetwork(name, data, 0), batch);
+}
 
 BuildOptions Untuned() {
   BuildOptions options;
@@ -49,20 +51,23 @@ TEST(NativeAdapterTest, RefusesOtherPrecisionsAndDevices) {
   EXPECT_EQ(adapter->Build(Zoo("mlp", "mnist", 2), options).error().kind, ErrorKind::kUnsupported);
   options = Untuned();
   options.options["tune"] = "perhaps";
-  EXPECT_THAT(adapter->Build(Zoo("mlp", "mnist", 2), options).error().message, HasSubstr("off, cache or full"));
+  EXPECT_THAT(adapter->Build(Zoo("mlp", "mnist", 2), options).error().message,
+              HasSubstr("off, cache or full"));
 }
 
 TEST(NativeAdapterTest, SaysOutOfMemoryBeforeItAllocates) {
   NativeSettings settings = Forgetful();
   settings.available_bytes = 10 << 20;
-  const Result<BuildFacts> built = MakeNativeAdapter(settings)->Build(Zoo("alexnet", "cifar10", 4), Untuned());
+  const Result<BuildFacts> built =
+      MakeNativeAdapter(settings)->Build(Zoo("alexnet", "cifar10", 4), Untuned());
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.error().kind, ErrorKind::kOutOfMemory);
   EXPECT_THAT(built.error().message, HasSubstr("10.0 MiB are available"));
 }
 
 TEST(NativeAdapterTest, AHugeBatchIsRefusedByThePlanAlone) {
-  const Result<BuildFacts> built = MakeNativeAdapter(Forgetful())->Build(Zoo("lenet", "mnist", 2'000'000), Untuned());
+  const Result<BuildFacts> built =
+      MakeNativeAdapter(Forgetful())->Build(Zoo("lenet", "mnist", 2'000'000), Untuned());
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.error().kind, ErrorKind::kOutOfMemory);
 }
@@ -113,10 +118,12 @@ TEST(NativeAdapterTest, TheLossOfOneClassFallsToZeroAndNeverBelow) {
   ASSERT_TRUE(adapter->Build(graph, Untuned()).ok());
   std::map<std::string, Fill> fills;
   for (const Parameter& parameter : graph.parameters) fills[parameter.name] = parameter.fill;
-  ASSERT_TRUE(adapter->SetParameters([&](const std::string& name, std::span<float> out) -> Status {
-    FillTensor(1, name, fills[name], 0, out);
-    return Ok();
-  }).ok());
+  ASSERT_TRUE(adapter
+                  ->SetParameters([&](const std::string& name, std::span<float> out) -> Status {
+                    FillTensor(1, name, fills[name], 0, out);
+                    return Ok();
+                  })
+                  .ok());
   std::vector<HostTensor> batch;
   double loss = 0;
   for (int64_t step = 0; step < 128; ++step) {
@@ -147,10 +154,13 @@ TEST(NativeAdapterTest, DropoutZeroesItsShareAndScalesTheSurvivors) {
   for (int step = 0; step < 2; ++step) {
     ASSERT_TRUE(adapter->Step(Phase::kTrain).ok());
     const std::vector<std::string> names = {"drop"};
-    ASSERT_TRUE(adapter->Outputs(names, [&](const std::string&, std::span<const float> values) -> Status {
-      outputs.emplace_back(values.begin(), values.end());
-      return Ok();
-    }).ok());
+    ASSERT_TRUE(adapter
+                    ->Outputs(names,
+                              [&](const std::string&, std::span<const float> values) -> Status {
+                                outputs.emplace_back(values.begin(), values.end());
+                                return Ok();
+                              })
+                    .ok());
   }
   EXPECT_NE(outputs[0], outputs[1]) << "each step drops others";
   const double count = static_cast<double>(outputs[0].size());
@@ -183,7 +193,8 @@ TEST(NativeAdapterTest, ProfilesEveryKernelWhenAsked) {
     EXPECT_EQ(row.calls, 3);
     EXPECT_GT(row.bytes, 0);
     EXPECT_FALSE(row.kernel.empty());
-    convolution = convolution || (row.layer == "conv2" && row.direction == "backward_weights" && row.flops == 3 * 2LL * 4 * 50 * 20 * 25 * 8 * 8);
+    convolution = convolution || (row.layer == "conv2" && row.direction == "backward_weights" &&
+                                  row.flops == 3 * 2LL * 4 * 50 * 20 * 25 * 8 * 8);
   }
   EXPECT_TRUE(convolution);
 }
@@ -203,7 +214,8 @@ TEST(NativeAdapterTest, ASecondBuildTakesItsChoicesFromTheCache) {
   const std::string key = "forward n2_i20x12x12_o50x8x8_k5x5_s1x1_p0x0_d1x1_g1_b1_a0_t2_f32";
   cache.Remember(key, "channels_last/1");
   ASSERT_TRUE(cache.Save().ok());
-  EXPECT_THAT(MakeNativeAdapter(settings)->Build(graph, options)->choices.at("conv2.forward"), HasSubstr("channels_last/1"));
+  EXPECT_THAT(MakeNativeAdapter(settings)->Build(graph, options)->choices.at("conv2.forward"),
+              HasSubstr("channels_last/1"));
   cache.Remember(key, "no such kernel/9");
   ASSERT_TRUE(cache.Save().ok());
   EXPECT_TRUE(MakeNativeAdapter(settings)->Build(graph, options).ok());

@@ -37,9 +37,11 @@ int64_t NumberIn(const char* path) {
 Result<AlignedBlock> AlignedBlock::Make(int64_t bytes) {
   AlignedBlock block;
   if (bytes == 0) return block;
-  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED) {
-    return Error{fmt::format("the system refuses {} of memory", HumanBytes(bytes)), ErrorKind::kOutOfMemory};
+    return Error{fmt::format("the system refuses {} of memory", HumanBytes(bytes)),
+                 ErrorKind::kOutOfMemory};
   }
   madvise(data, bytes, MADV_HUGEPAGE);
   block.data_ = static_cast<char*>(data);
@@ -59,10 +61,12 @@ AlignedBlock::~AlignedBlock() {
 
 int64_t AvailableBytes() {
   int64_t available = kUnlimited;
-  if (const Result<std::string> text = ReadFile("/proc/meminfo")) available = MeminfoBytes(*text, "MemAvailable:");
+  if (const Result<std::string> text = ReadFile("/proc/meminfo"))
+    available = MeminfoBytes(*text, "MemAvailable:");
   const int64_t limit = NumberIn("/sys/fs/cgroup/memory.max");
   const int64_t used = NumberIn("/sys/fs/cgroup/memory.current");
-  if (limit != kUnlimited && used != kUnlimited) available = std::min(available, std::max<int64_t>(0, limit - used));
+  if (limit != kUnlimited && used != kUnlimited)
+    available = std::min(available, std::max<int64_t>(0, limit - used));
   return available;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One large piece of zeroed memory from the system, aligned to a page and advised to use huge pages, so that a step's walk through
-// hundreds of megabytes does not live in the page tables. Owns its pages; pages that are never touched are never resident.
+// One large piece of zeroed memory from the system, aligned to a page and advised to use huge
+// pages, so that a step's walk through hundreds of megabytes does not live in the page tables. Owns
+// its pages; pages that are never touched are never resident.
 
 #include <cstdint>
 #include <utility>
@@ -28,7 +29,8 @@ class AlignedBlock {
   int64_t bytes_ = 0;
 };
 
-// What the machine could still give this process: free and reclaimable memory, less if a control group allows less.
+// What the machine could still give this process: free and reclaimable memory, less if a control
+// group allows less.
 int64_t AvailableBytes();
 
 }  // namespace tench::native

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A steady step allocates nothing: every operator new of the process is counted, apart by who calls it. oneDNN keeps small maps of a
-// call's arguments, which are its own; large memory it must not take either, since its scratch space is in the arena.
+// A steady step allocates nothing: every operator new of the process is counted, apart by who calls
+// it. oneDNN keeps small maps of a call's arguments, which are its own; large memory it must not
+// take either, since its scratch space is in the arena.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -20,21 +21,25 @@ std::atomic<int64_t> our_allocations = 0, largest_of_onednn = 0;
 void Count(size_t bytes, const void* caller) {
   if (!counting) return;
   Dl_info info;
-  const bool onednn = dladdr(caller, &info) != 0 && info.dli_fname != nullptr && std::strstr(info.dli_fname, "libdnnl") != nullptr;
+  const bool onednn = dladdr(caller, &info) != 0 && info.dli_fname != nullptr &&
+                      std::strstr(info.dli_fname, "libdnnl") != nullptr;
   if (!onednn) ++our_allocations;
-  if (onednn && static_cast<int64_t>(bytes) > largest_of_onednn) largest_of_onednn = static_cast<int64_t>(bytes);
+  if (onednn && static_cast<int64_t>(bytes) > largest_of_onednn)
+    largest_of_onednn = static_cast<int64_t>(bytes);
 }
 
 }  // namespace
 
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"   // the pair below is matched: both are malloc's
+#pragma GCC diagnostic ignored \
+    "-Wmismatched-new-delete"  // the pair below is matched: both are malloc's
 void* operator new(size_t bytes) {
   Count(bytes, __builtin_return_address(0));
   void* memory = std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-// What sorts with a buffer asks for this one; left to the library, it would not match the deletes below.
+// What sorts with a buffer asks for this one; left to the library, it would not match the deletes
+// below.
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   Count(bytes, __builtin_return_address(0));
   return std::malloc(bytes);
@@ -46,8 +51,12 @@ namespace tench::native {
 namespace {
 
 TEST(AllocationTest, ASteadyStepAllocatesNothing) {
-  for (const auto& [name, data] : std::vector<std::pair<std::string, std::string>>{
-           {"lenet", "mnist"}, {"autoencoder", "mnist"}, {"resnet18", "cifar10"}, {"alexnet", "cifar10"}, {"lstm", "imdb"}}) {
+  for (const auto& [name, data] :
+       std::vector<std::pair<std::string, std::string>>{{"lenet", "mnist"},
+                                                        {"autoencoder", "mnist"},
+                                                        {"resnet18", "cifar10"},
+                                                        {"alexnet", "cifar10"},
+                                                        {"lstm", "imdb"}}) {
     const TypedGraph graph = *Infer(*LoadNetwork(name, data, name == "lstm" ? 10 : 0), 2);
     NativeSettings settings;
     settings.cache_folder = "";

@@ -9,7 +9,9 @@
 namespace tench::native {
 namespace {
 
-int64_t Aligned(int64_t bytes) { return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; }
+int64_t Aligned(int64_t bytes) {
+  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+}
 
 bool Meet(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 
@@ -19,10 +21,11 @@ struct Placed {
 };
 
 // The lowest gap that holds `bytes` between the buffers that live at the same time.
-int64_t LowestGap(const Lifetime& life, std::span<const Lifetime> lifetimes, const std::vector<Placed>& placed) {
+int64_t LowestGap(const Lifetime& life, std::span<const Lifetime> lifetimes,
+                  const std::vector<Placed>& placed) {
   const int64_t bytes = Aligned(life.bytes);
   int64_t offset = 0;
-  for (const Placed& other : placed) {   // in the order of their beginnings
+  for (const Placed& other : placed) {  // in the order of their beginnings
     if (!Meet(life, lifetimes[other.index])) continue;
     if (offset + bytes <= other.begin) break;
     offset = std::max(offset, other.end);
@@ -38,8 +41,9 @@ ArenaPlan PlaceInOrder(std::span<const Lifetime> lifetimes, const std::vector<si
     if (lifetimes[index].bytes == 0) continue;
     const int64_t begin = LowestGap(lifetimes[index], lifetimes, placed);
     const Placed next{begin, begin + Aligned(lifetimes[index].bytes), index};
-    const auto at = std::upper_bound(placed.begin(), placed.end(), next,
-                                     [](const Placed& a, const Placed& b) { return a.begin < b.begin; });
+    const auto at =
+        std::upper_bound(placed.begin(), placed.end(), next,
+                         [](const Placed& a, const Placed& b) { return a.begin < b.begin; });
     placed.insert(at, next);
     plan.offsets[index] = begin;
     plan.bytes = std::max(plan.bytes, next.end);
@@ -50,7 +54,9 @@ ArenaPlan PlaceInOrder(std::span<const Lifetime> lifetimes, const std::vector<si
 }  // namespace
 
 ArenaPlan PlanArena(std::span<const Lifetime> lifetimes) {
-  const auto area = [](const Lifetime& life) { return static_cast<double>(life.bytes) * (life.last - life.first + 1); };
+  const auto area = [](const Lifetime& life) {
+    return static_cast<double>(life.bytes) * (life.last - life.first + 1);
+  };
   using Before = std::function<bool(const Lifetime&, const Lifetime&)>;
   const std::vector<Before> orders = {
       [](const Lifetime& a, const Lifetime& b) { return a.bytes > b.bytes; },
@@ -61,7 +67,8 @@ ArenaPlan PlanArena(std::span<const Lifetime> lifetimes) {
   for (size_t i = 0; i < orders.size(); ++i) {
     std::vector<size_t> order(lifetimes.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return orders[i](lifetimes[a], lifetimes[b]); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return orders[i](lifetimes[a], lifetimes[b]); });
     ArenaPlan plan = PlaceInOrder(lifetimes, order);
     if (i == 0 || plan.bytes < best.bytes) best = std::move(plan);
   }

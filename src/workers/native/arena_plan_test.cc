@@ -14,8 +14,10 @@ void ExpectNoOverlap(const std::vector<Lifetime>& lives, const ArenaPlan& plan) 
     EXPECT_LE(plan.offsets[a] + lives[a].bytes, plan.bytes);
     for (size_t b = a + 1; b < lives.size(); ++b) {
       const bool same_time = lives[a].first <= lives[b].last && lives[b].first <= lives[a].last;
-      const bool same_bytes = plan.offsets[a] < plan.offsets[b] + lives[b].bytes && plan.offsets[b] < plan.offsets[a] + lives[a].bytes;
-      EXPECT_FALSE(same_time && same_bytes && lives[a].bytes > 0 && lives[b].bytes > 0) << a << " and " << b;
+      const bool same_bytes = plan.offsets[a] < plan.offsets[b] + lives[b].bytes &&
+                              plan.offsets[b] < plan.offsets[a] + lives[a].bytes;
+      EXPECT_FALSE(same_time && same_bytes && lives[a].bytes > 0 && lives[b].bytes > 0)
+          << a << " and " << b;
     }
   }
 }
@@ -49,7 +51,8 @@ TEST(ArenaPlanTest, RandomLivesNeverOverlapAndStayNearTheLowerBound) {
   std::vector<Lifetime> lives;
   for (uint64_t i = 0; i < 300; ++i) {
     const int64_t first = random.Integer(3 * i, 0, 500);
-    lives.push_back({random.Integer(3 * i + 1, 1, 100'000), first, first + random.Integer(3 * i + 2, 0, 60)});
+    lives.push_back(
+        {random.Integer(3 * i + 1, 1, 100'000), first, first + random.Integer(3 * i + 2, 0, 60)});
   }
   const ArenaPlan plan = PlanArena(lives);
   ExpectNoOverlap(lives, plan);

@@ -12,10 +12,11 @@
 namespace tench::native {
 namespace {
 
-constexpr int64_t kEnoughNs = 60'000'000;   // of runs of the best candidate
+constexpr int64_t kEnoughNs = 60'000'000;  // of runs of the best candidate
 constexpr int kMinRounds = 5;
 constexpr int kMaxRounds = 120;
-// Times the best at which a candidate leaves. The first rounds meet cold code and cold memory, and one bad moment should not decide.
+// Times the best at which a candidate leaves. The first rounds meet cold code and cold memory, and
+// one bad moment should not decide.
 constexpr double kHopeless[] = {4.0, 2.0, 1.3, 1.3}, kBehind = 1.15;
 constexpr int64_t kTrialFlops = 6'000'000'000;
 
@@ -23,21 +24,38 @@ constexpr int64_t kTrialFlops = 6'000'000'000;
 constexpr int64_t kUsualDisturbances = 1;
 constexpr int64_t kUsualPeriodNs = 20'000'000;
 
-// How often the system took a CPU away from us: what was measured meanwhile says more about the others.
+// How often the system took a CPU away from us: what was measured meanwhile says more about the
+// others.
 int64_t Disturbances() {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_nivcsw;
 }
 
-enum Slot : size_t { kIn, kOut, kWeights, kHomeIn, kHomeOut, kHomeWeights, kBias, kScratchpad, kSlots };
+enum Slot : size_t {
+  kIn,
+  kOut,
+  kWeights,
+  kHomeIn,
+  kHomeOut,
+  kHomeWeights,
+  kBias,
+  kScratchpad,
+  kSlots
+};
 
 }  // namespace
 
-ConvTrial::ConvTrial(const ConvShape& shape, ConvDirection direction, std::span<const ConvKernel> kernels, const Md& home_weights,
+ConvTrial::ConvTrial(const ConvShape& shape, ConvDirection direction,
+                     std::span<const ConvKernel> kernels, const Md& home_weights,
                      const dnnl::engine& engine)
-    : shape_(shape), direction_(direction), home_in_(HomeMd(shape.in)), home_out_(HomeMd(shape.out)), home_weights_(home_weights),
-      engine_(engine), stream_(engine) {
+    : shape_(shape),
+      direction_(direction),
+      home_in_(HomeMd(shape.in)),
+      home_out_(HomeMd(shape.out)),
+      home_weights_(home_weights),
+      engine_(engine),
+      stream_(engine) {
   Allocate(kernels);
   for (const ConvKernel& kernel : kernels) candidates_.push_back(PartsOf(kernel));
 }
@@ -70,7 +88,8 @@ void ConvTrial::Allocate(std::span<const ConvKernel> kernels) {
 }
 
 std::unordered_map<int, dnnl::memory> ConvTrial::Arguments(const ConvKernel& kernel) {
-  const dnnl::memory in = At(kernel.in, kIn), out = At(kernel.out, kOut), weights = At(kernel.weights, kWeights);
+  const dnnl::memory in = At(kernel.in, kIn), out = At(kernel.out, kOut),
+                     weights = At(kernel.weights, kWeights);
   std::unordered_map<int, dnnl::memory> arguments;
   // A flipped kernel is a backward-data primitive whose gradient of the output is our input.
   if (kernel.flipped) {
@@ -84,16 +103,19 @@ std::unordered_map<int, dnnl::memory> ConvTrial::Arguments(const ConvKernel& ker
     arguments = {{DNNL_ARG_SRC, in}, {DNNL_ARG_DIFF_WEIGHTS, weights}, {DNNL_ARG_DIFF_DST, out}};
     if (!kernel.bias.is_zero()) arguments[DNNL_ARG_DIFF_BIAS] = At(kernel.bias, kBias);
   }
-  if (kernel.scratchpad.get_size() > 0) arguments[DNNL_ARG_SCRATCHPAD] = At(kernel.scratchpad, kScratchpad);
+  if (kernel.scratchpad.get_size() > 0)
+    arguments[DNNL_ARG_SCRATCHPAD] = At(kernel.scratchpad, kScratchpad);
   return arguments;
 }
 
-void ConvTrial::AddReorder(const Md& from, size_t from_slot, const Md& to, size_t to_slot, std::vector<Part>& parts) {
+void ConvTrial::AddReorder(const Md& from, size_t from_slot, const Md& to, size_t to_slot,
+                           std::vector<Part>& parts) {
   if (from == to) return;
   const dnnl::reorder reorder(dnnl::reorder::primitive_desc(engine_, from, engine_, to));
-  parts.push_back([this, reorder, source = At(from, from_slot), target = At(to, to_slot)]() mutable {
-    reorder.execute(stream_, source, target);
-  });
+  parts.push_back(
+      [this, reorder, source = At(from, from_slot), target = At(to, to_slot)]() mutable {
+        reorder.execute(stream_, source, target);
+      });
 }
 
 std::vector<ConvTrial::Part> ConvTrial::PartsOf(const ConvKernel& kernel) {
@@ -102,11 +124,14 @@ std::vector<ConvTrial::Part> ConvTrial::PartsOf(const ConvKernel& kernel) {
     AddReorder(home_out_, kHomeOut, kernel.out, kOut, parts);
   } else {
     AddReorder(home_in_, kHomeIn, kernel.in, kIn, parts);
-    if (direction_ == ConvDirection::kBackwardWeights) AddReorder(home_out_, kHomeOut, kernel.out, kOut, parts);
+    if (direction_ == ConvDirection::kBackwardWeights)
+      AddReorder(home_out_, kHomeOut, kernel.out, kOut, parts);
   }
   auto* weights = reinterpret_cast<float*>(slots_[kWeights].data());
   if (kernel.flipped) {
-    parts.push_back([this, weights] { FlipWeights(home_weights_, reinterpret_cast<float*>(slots_[kHomeWeights].data()), weights); });
+    parts.push_back([this, weights] {
+      FlipWeights(home_weights_, reinterpret_cast<float*>(slots_[kHomeWeights].data()), weights);
+    });
   } else if (!home_weights_.is_zero() && direction_ != ConvDirection::kBackwardWeights) {
     AddReorder(home_weights_, kHomeWeights, kernel.weights, kWeights, parts);
   }
@@ -116,16 +141,21 @@ std::vector<ConvTrial::Part> ConvTrial::PartsOf(const ConvKernel& kernel) {
       own(at(kIn), at(kOut), weights, biased ? at(kBias) : nullptr, at(kScratchpad));
     });
   } else {
-    parts.push_back([this, primitive = kernel.make(), arguments = Arguments(kernel)] { primitive.execute(stream_, arguments); });
+    parts.push_back([this, primitive = kernel.make(), arguments = Arguments(kernel)] {
+      primitive.execute(stream_, arguments);
+    });
   }
   if (kernel.flipped && (shape_.op.bias || shape_.activation != Activation::kNone)) {
     parts.push_back([this] {
-      AddBias(reinterpret_cast<float*>(slots_[kOut].data()), reinterpret_cast<float*>(slots_[kBias].data()), shape_.out[0], shape_.out[1],
+      AddBias(reinterpret_cast<float*>(slots_[kOut].data()),
+              reinterpret_cast<float*>(slots_[kBias].data()), shape_.out[0], shape_.out[1],
               shape_.out[2] * shape_.out[3], ChannelBlock(), shape_.activation);
     });
   }
-  if (direction_ == ConvDirection::kForward) AddReorder(kernel.out, kOut, home_out_, kHomeOut, parts);
-  if (direction_ == ConvDirection::kBackwardData) AddReorder(kernel.in, kIn, home_in_, kHomeIn, parts);
+  if (direction_ == ConvDirection::kForward)
+    AddReorder(kernel.out, kOut, home_out_, kHomeOut, parts);
+  if (direction_ == ConvDirection::kBackwardData)
+    AddReorder(kernel.in, kIn, home_in_, kHomeIn, parts);
   return parts;
 }
 
@@ -140,12 +170,17 @@ std::vector<ConvTrial::Time> ConvTrial::Run() {
       for (const Part& part : candidates_[i]) part();
       stream_.wait();
       const int64_t time_ns = NowNs() - begin_ns;
-      if (Disturbances() - before <= kUsualDisturbances + time_ns / kUsualPeriodNs) times[i].calm = true;
+      if (Disturbances() - before <= kUsualDisturbances + time_ns / kUsualPeriodNs)
+        times[i].calm = true;
       times[i].ns = std::min(times[i].ns, time_ns);
     }
-    const int64_t fastest = std::min_element(times.begin(), times.end(), [](const Time& a, const Time& b) { return a.ns < b.ns; })->ns;
+    const int64_t fastest =
+        std::min_element(times.begin(), times.end(), [](const Time& a, const Time& b) {
+          return a.ns < b.ns;
+        })->ns;
     spent_ns += fastest;
-    const double limit = static_cast<double>(fastest) * (round < std::ssize(kHopeless) ? kHopeless[round] : kBehind);
+    const double limit =
+        static_cast<double>(fastest) * (round < std::ssize(kHopeless) ? kHopeless[round] : kBehind);
     std::erase_if(alive, [&](size_t i) { return static_cast<double>(times[i].ns) > limit; });
     if (alive.size() == 1) break;
   }

@@ -11,20 +11,20 @@ namespace {
 
 constexpr int64_t kGrain = 16 * 1024;
 
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
-void AddMultiple(float* y, const float* x, float factor, int64_t count) {
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void AddMultiple(
+    float* y, const float* x, float factor, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) y[i] += factor * x[i];
 }
 
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
-void SetMultiple(float* y, const float* x, float factor, int64_t count) {
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void SetMultiple(
+    float* y, const float* x, float factor, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) y[i] = factor * x[i];
 }
 
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
-void TimesRange(float* y, const float* x, int64_t count) {
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void TimesRange(
+    float* y, const float* x, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) y[i] *= x[i];
 }
@@ -34,15 +34,19 @@ bool Beats(float b, float a) { return b > a || b != b; }
 
 }  // namespace
 
-void WeightedSum(float* y, std::span<float* const> sources, std::span<const float> coefficients, int64_t count) {
+void WeightedSum(float* y, std::span<float* const> sources, std::span<const float> coefficients,
+                 int64_t count) {
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
     SetMultiple(y + first, sources[0] + first, coefficients[0], last - first);
-    for (size_t k = 1; k < sources.size(); ++k) AddMultiple(y + first, sources[k] + first, coefficients[k], last - first);
+    for (size_t k = 1; k < sources.size(); ++k)
+      AddMultiple(y + first, sources[k] + first, coefficients[k], last - first);
   });
 }
 
 void Multiple(float* y, const float* x, float factor, int64_t count) {
-  ParallelFor(count, kGrain, [&](int64_t first, int64_t last) { SetMultiple(y + first, x + first, factor, last - first); });
+  ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
+    SetMultiple(y + first, x + first, factor, last - first);
+  });
 }
 
 void Product(float* y, std::span<float* const> sources, size_t left_out, int64_t count) {
@@ -62,31 +66,36 @@ void Product(float* y, std::span<float* const> sources, size_t left_out, int64_t
 }
 
 void MultiplyBy(float* y, const float* x, int64_t count) {
-  ParallelFor(count, kGrain, [&](int64_t first, int64_t last) { TimesRange(y + first, x + first, last - first); });
+  ParallelFor(count, kGrain,
+              [&](int64_t first, int64_t last) { TimesRange(y + first, x + first, last - first); });
 }
 
 void Largest(float* y, std::span<float* const> sources, int64_t count) {
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       float best = sources[0][i];
-      for (size_t k = 1; k < sources.size(); ++k) best = Beats(sources[k][i], best) ? sources[k][i] : best;
+      for (size_t k = 1; k < sources.size(); ++k)
+        best = Beats(sources[k][i], best) ? sources[k][i] : best;
       y[i] = best;
     }
   });
 }
 
-void LargestGradient(float* dx, const float* dy, std::span<float* const> sources, size_t which, int64_t count) {
+void LargestGradient(float* dx, const float* dy, std::span<float* const> sources, size_t which,
+                     int64_t count) {
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       size_t best = 0;
-      for (size_t k = 1; k < sources.size(); ++k) best = Beats(sources[k][i], sources[best][i]) ? k : best;
+      for (size_t k = 1; k < sources.size(); ++k)
+        best = Beats(sources[k][i], sources[best][i]) ? k : best;
       dx[i] = best == which ? dy[i] : 0.0f;
     }
   });
 }
 
 void PowerForward(float* y, const float* x, const Power& op, int64_t count) {
-  const auto power = static_cast<float>(op.power), scale = static_cast<float>(op.scale), shift = static_cast<float>(op.shift);
+  const auto power = static_cast<float>(op.power), scale = static_cast<float>(op.scale),
+             shift = static_cast<float>(op.shift);
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const float base = shift + scale * x[i];
@@ -96,7 +105,8 @@ void PowerForward(float* y, const float* x, const Power& op, int64_t count) {
 }
 
 void PowerBackward(float* dx, const float* dy, const float* x, const Power& op, int64_t count) {
-  const auto power = static_cast<float>(op.power), scale = static_cast<float>(op.scale), shift = static_cast<float>(op.shift);
+  const auto power = static_cast<float>(op.power), scale = static_cast<float>(op.scale),
+             shift = static_cast<float>(op.shift);
   const auto factor = static_cast<float>(op.power * op.scale);
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Element by element over several inputs of one dense layout: weighted sums, products, maxima, and powers. Targets may be equal to a
-// source of the same call but not overlap otherwise.
+// Element by element over several inputs of one dense layout: weighted sums, products, maxima, and
+// powers. Targets may be equal to a source of the same call but not overlap otherwise.
 
 #include <cstdint>
 #include <span>
@@ -11,7 +11,8 @@
 namespace tench::native {
 
 // y = Σ coefficients · sources
-void WeightedSum(float* y, std::span<float* const> sources, std::span<const float> coefficients, int64_t count);
+void WeightedSum(float* y, std::span<float* const> sources, std::span<const float> coefficients,
+                 int64_t count);
 // y = factor · x
 void Multiple(float* y, const float* x, float factor, int64_t count);
 
@@ -23,7 +24,8 @@ void MultiplyBy(float* y, const float* x, int64_t count);
 // y = max sources. A source that is not a number wins.
 void Largest(float* y, std::span<float* const> sources, int64_t count);
 // dx = dy where source `which` is the first of the largest ones, else 0.
-void LargestGradient(float* dx, const float* dy, std::span<float* const> sources, size_t which, int64_t count);
+void LargestGradient(float* dx, const float* dy, std::span<float* const> sources, size_t which,
+                     int64_t count);
 
 void PowerForward(float* y, const float* x, const Power& op, int64_t count);
 // dx = dy · the slope at x

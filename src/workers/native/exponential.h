@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// e^x for loops that the compiler vectorises: a polynomial after reduction to |r| ≤ ln 2 / 2, within 2 units in the last place over the whole
-// range of float; and what is made of it. The standard functions are a call per element.
+// e^x for loops that the compiler vectorises: a polynomial after reduction to |r| ≤ ln 2 / 2,
+// within 2 units in the last place over the whole range of float; and what is made of it. The
+// standard functions are a call per element.
 
 #include <algorithm>
 #include <bit>
@@ -12,7 +13,7 @@ namespace tench::native {
 [[gnu::always_inline]] inline float Exponential(float x) {
   constexpr float kLog2E = 1.44269504089f;
   constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  constexpr float kRound = 12582912.0f;   // 1.5 · 2^23: adding it rounds to an integer
+  constexpr float kRound = 12582912.0f;  // 1.5 · 2^23: adding it rounds to an integer
   x = x < -87.0f ? -87.0f : x;
   x = x > 88.0f ? 88.0f : x;
   const float shifted = x * kLog2E + kRound;

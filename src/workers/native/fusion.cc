@@ -14,10 +14,12 @@ Activation ActivationOf(const Op& op) {
 }
 
 bool CanAbsorb(const Op& op, Activation activation) {
-  if (std::holds_alternative<Convolution>(op) || std::holds_alternative<FullyConnected>(op)) return true;
+  if (std::holds_alternative<Convolution>(op) || std::holds_alternative<FullyConnected>(op))
+    return true;
   // oneDNN's batch norm knows ReLU only, and its mask costs a bit per element.
   const Add* add = std::get_if<Add>(&op);
-  return activation == Activation::kRelu && (std::holds_alternative<BatchNorm>(op) || (add != nullptr && add->coefficients.empty()));
+  return activation == Activation::kRelu &&
+         (std::holds_alternative<BatchNorm>(op) || (add != nullptr && add->coefficients.empty()));
 }
 
 }  // namespace
@@ -39,10 +41,12 @@ Fusion PlanFusion(const TypedGraph& graph, bool enabled) {
     const Activation activation = ActivationOf(graph.layers[i].layer.op);
     if (activation == Activation::kNone) continue;
     const size_t input = graph.layers[i].inputs[0];
-    if (fusion.readers[input] != 1 || !CanAbsorb(graph.layers[input].layer.op, activation)) continue;
+    if (fusion.readers[input] != 1 || !CanAbsorb(graph.layers[input].layer.op, activation))
+      continue;
     fusion.activation[input] = activation;
     fusion.absorbed[i] = true;
-    if (!std::holds_alternative<BatchNorm>(graph.layers[input].layer.op)) fusion.derivative[input] = activation;
+    if (!std::holds_alternative<BatchNorm>(graph.layers[input].layer.op))
+      fusion.derivative[input] = activation;
   }
   for (size_t i = 0; i < count; ++i) {
     const Pooling* pool = std::get_if<Pooling>(&graph.layers[i].layer.op);
@@ -50,7 +54,8 @@ Fusion PlanFusion(const TypedGraph& graph, bool enabled) {
     const size_t rectifier = graph.layers[i].inputs[0];
     if (!fusion.absorbed[rectifier] || fusion.readers[rectifier] != 1) continue;
     Activation& derivative = fusion.derivative[graph.layers[rectifier].inputs[0]];
-    if (derivative == Activation::kRelu) fusion.derivative[i] = std::exchange(derivative, Activation::kNone);
+    if (derivative == Activation::kRelu)
+      fusion.derivative[i] = std::exchange(derivative, Activation::kNone);
   }
   return fusion;
 }

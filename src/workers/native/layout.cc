@@ -29,7 +29,8 @@ std::vector<Loop> Loops(const Md& md, int64_t& block) {
     const int64_t size = padded[i] / blocks[i];
     if (size > 1) loops.push_back({size, strides[i], static_cast<int64_t>(i)});
   }
-  std::sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) { return a.stride < b.stride; });
+  std::sort(loops.begin(), loops.end(),
+            [](const Loop& a, const Loop& b) { return a.stride < b.stride; });
   return loops;
 }
 
@@ -42,7 +43,8 @@ int64_t PaddedCount(const Md& md) {
 }  // namespace
 
 Md PlainMd(const Shape& shape, dnnl::memory::data_type type) {
-  static constexpr Tag kTags[] = {Tag::a, Tag::a, Tag::ab, Tag::abc, Tag::abcd, Tag::abcde, Tag::abcdef};
+  static constexpr Tag kTags[] = {Tag::a,    Tag::a,     Tag::ab,    Tag::abc,
+                                  Tag::abcd, Tag::abcde, Tag::abcdef};
   if (shape.empty()) return Md({1}, type, Tag::a);
   Check(shape.size() < std::size(kTags), "a tensor of too many dimensions");
   return Md(shape, type, kTags[shape.size()]);
@@ -51,8 +53,8 @@ Md PlainMd(const Shape& shape, dnnl::memory::data_type type) {
 int64_t ChannelBlock() {
   static const bool wide = [] {
     const auto isa = dnnl::get_effective_cpu_isa();
-    return isa != dnnl::cpu_isa::sse41 && isa != dnnl::cpu_isa::avx && isa != dnnl::cpu_isa::avx2 && isa != dnnl::cpu_isa::avx2_vnni &&
-           isa != dnnl::cpu_isa::avx2_vnni_2;
+    return isa != dnnl::cpu_isa::sse41 && isa != dnnl::cpu_isa::avx && isa != dnnl::cpu_isa::avx2 &&
+           isa != dnnl::cpu_isa::avx2_vnni && isa != dnnl::cpu_isa::avx2_vnni_2;
   }();
   return wide ? 16 : 8;
 }
@@ -86,8 +88,8 @@ Rows CutRows(const Rows& rows, int64_t length) {
 
 bool SameOrder(const Md& a, const Md& b) {
   if (a == b) return true;
-  if (a.get_dims() != b.get_dims() || a.get_padded_dims() != b.get_padded_dims() || a.get_inner_blks() != b.get_inner_blks() ||
-      a.get_inner_idxs() != b.get_inner_idxs()) {
+  if (a.get_dims() != b.get_dims() || a.get_padded_dims() != b.get_padded_dims() ||
+      a.get_inner_blks() != b.get_inner_blks() || a.get_inner_idxs() != b.get_inner_idxs()) {
     return false;
   }
   int64_t block_a = 0, block_b = 0;

@@ -11,11 +11,11 @@
 namespace tench::native {
 namespace {
 
-constexpr int64_t kGrain = 2048;      // elements per thread
-constexpr int64_t kSegment = 64;      // factors whose product (each at most 2) a float holds
+constexpr int64_t kGrain = 2048;  // elements per thread
+constexpr int64_t kSegment = 64;  // factors whose product (each at most 2) a float holds
 
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
-double SoftmaxRow(const float* scores, int32_t label, float* gradient, int64_t classes, float scale) {
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] double SoftmaxRow(
+    const float* scores, int32_t label, float* gradient, int64_t classes, float scale) {
   float largest = scores[0];
   for (int64_t i = 1; i < classes; ++i) largest = scores[i] > largest ? scores[i] : largest;
   double sum = 0;
@@ -37,8 +37,8 @@ double SoftmaxRow(const float* scores, int32_t label, float* gradient, int64_t c
 }
 
 // log(1 + e^-|x|) summed as the logarithm of a product.
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
-double SigmoidSegment(const float* x, const float* t, float* gradient, int64_t count, float scale) {
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] double SigmoidSegment(
+    const float* x, const float* t, float* gradient, int64_t count, float scale) {
   float factor[kSegment];
   double sum = 0;
   for (int64_t i = 0; i < count; ++i) {
@@ -57,8 +57,8 @@ double SigmoidSegment(const float* x, const float* t, float* gradient, int64_t c
 
 }  // namespace
 
-double SoftmaxLoss(const float* scores, const int32_t* labels, float* gradient, int64_t batch, int64_t classes, double weight,
-                   std::optional<int64_t> ignored) {
+double SoftmaxLoss(const float* scores, const int32_t* labels, float* gradient, int64_t batch,
+                   int64_t classes, double weight, std::optional<int64_t> ignored) {
   ThreadSum sums;
   const int64_t counted = batch - (ignored ? std::count(labels, labels + batch, *ignored) : 0);
   const double share = weight / static_cast<double>(std::max<int64_t>(counted, 1));
@@ -76,20 +76,24 @@ double SoftmaxLoss(const float* scores, const int32_t* labels, float* gradient, 
   return sums.Total() * share;
 }
 
-double SigmoidLoss(const float* scores, const float* targets, float* gradient, int64_t batch, int64_t count, double weight) {
+double SigmoidLoss(const float* scores, const float* targets, float* gradient, int64_t batch,
+                   int64_t count, double weight) {
   ThreadSum sums;
   const float scale = static_cast<float>(weight / static_cast<double>(batch));
-  ParallelFor((count + kSegment - 1) / kSegment, kGrain / kSegment, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      const int64_t at = i * kSegment;
-      sums.Mine() += SigmoidSegment(scores + at, targets + at, gradient == nullptr ? nullptr : gradient + at,
-                                    std::min(kSegment, count - at), scale);
-    }
-  });
+  ParallelFor((count + kSegment - 1) / kSegment, kGrain / kSegment,
+              [&](int64_t first, int64_t last) {
+                for (int64_t i = first; i < last; ++i) {
+                  const int64_t at = i * kSegment;
+                  sums.Mine() += SigmoidSegment(scores + at, targets + at,
+                                                gradient == nullptr ? nullptr : gradient + at,
+                                                std::min(kSegment, count - at), scale);
+                }
+              });
   return sums.Total() * weight / static_cast<double>(batch);
 }
 
-double SquaredLoss(const float* values, const float* targets, float* gradient, int64_t count, double weight) {
+double SquaredLoss(const float* values, const float* targets, float* gradient, int64_t count,
+                   double weight) {
   ThreadSum sums;
   const float scale = static_cast<float>(2 * weight / static_cast<double>(count));
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {

@@ -10,9 +10,10 @@ void LowerActivation(Lowering& low, size_t layer, Activation activation) {
   const auto kind = activation == Activation::kRelu      ? dnnl::algorithm::eltwise_relu
                     : activation == Activation::kSigmoid ? dnnl::algorithm::eltwise_logistic
                                                          : dnnl::algorithm::eltwise_tanh;
-  const dnnl::eltwise_forward::primitive_desc pd(low.engine, dnnl::prop_kind::forward_inference, kind, in.md, in.md, 0, 0, PlainAttributes());
-  low.AddPrimitive(layer, Direction::kForward, pd, dnnl::eltwise_forward(pd), {{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}},
-                   ElementCount(low.OutputShape(layer)));
+  const dnnl::eltwise_forward::primitive_desc pd(low.engine, dnnl::prop_kind::forward_inference,
+                                                 kind, in.md, in.md, 0, 0, PlainAttributes());
+  low.AddPrimitive(layer, Direction::kForward, pd, dnnl::eltwise_forward(pd),
+                   {{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}}, ElementCount(low.OutputShape(layer)));
   low.SetOutput(layer, out);
   if (!low.WantsInputGradient(layer)) return;
   low.OnBackward([&low, layer, activation, out] {
@@ -38,16 +39,19 @@ void LowerDropout(Lowering& low, size_t layer, const Dropout& op) {
   }
   const Tensor in = low.InputAs(layer, 0, DenseLike(low.InputOf(layer).md));
   const auto count = static_cast<int64_t>(in.md.get_size() / sizeof(float));
-  // After a ReLU the survivors' sign says what both derivatives need, so the result may stand in place of the ReLU's.
+  // After a ReLU the survivors' sign says what both derivatives need, so the result may stand in
+  // place of the ReLU's.
   const Op& producer = low.graph.layers[input].layer.op;
-  const bool in_place = !low.options.observe && low.fusion.readers[input] == 1 && IsRectifier(producer) &&
-                        in.buffer == low.InputOf(layer).buffer;
+  const bool in_place = !low.options.observe && low.fusion.readers[input] == 1 &&
+                        IsRectifier(producer) && in.buffer == low.InputOf(layer).buffer;
   const Tensor out = in_place ? in : low.NewOutput(in.md);
   const Tensor kept = low.NewTensor(PlainMd({count}, dnnl::memory::data_type::u8));
-  low.AddKernel(layer, Direction::kForward, "dropout", {out, in, kept},
-                [count, layer, ratio = op.ratio, seed = low.options.seed](std::span<float* const> p, RunState& state) {
-                  Drop(p[0], p[1], reinterpret_cast<uint8_t*>(p[2]), count, {seed, state.step, layer, ratio});
-                });
+  low.AddKernel(
+      layer, Direction::kForward, "dropout", {out, in, kept},
+      [count, layer, ratio = op.ratio, seed = low.options.seed](std::span<float* const> p,
+                                                                RunState& state) {
+        Drop(p[0], p[1], reinterpret_cast<uint8_t*>(p[2]), count, {seed, state.step, layer, ratio});
+      });
   if (in_place) {
     low.ShareOutput(layer, input);
   } else {
@@ -59,9 +63,10 @@ void LowerDropout(Lowering& low, size_t layer, const Dropout& op) {
     if (!gradient) return;
     const Tensor dy = low.InLayout(layer, Direction::kBackwardData, gradient.tensor, md);
     const Tensor dx = low.Reuse(gradient, md);
-    low.AddKernel(layer, Direction::kBackwardData, "dropout", {dx, dy, kept}, [count, ratio](std::span<float* const> p, RunState&) {
-      DropGradient(p[0], p[1], reinterpret_cast<const uint8_t*>(p[2]), count, ratio);
-    });
+    low.AddKernel(layer, Direction::kBackwardData, "dropout", {dx, dy, kept},
+                  [count, ratio](std::span<float* const> p, RunState&) {
+                    DropGradient(p[0], p[1], reinterpret_cast<const uint8_t*>(p[2]), count, ratio);
+                  });
     low.ContributeToInput(layer, 0, {dx, true});
   });
 }

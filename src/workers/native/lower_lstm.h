@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Lowers an LSTM to kernels of our own (lstm_kernel.h), where they are the better choice; LowerLstm has oneDNN's for the rest.
+// Lowers an LSTM to kernels of our own (lstm_kernel.h), where they are the better choice; LowerLstm
+// has oneDNN's for the rest.
 
 #include <optional>
 

@@ -12,8 +12,8 @@
 
 namespace tench::native {
 
-Lowering::Lowering(const TypedGraph& graph_in, const BuildOptions& options_in, const dnnl::engine& engine_in, ConvTuner& tuner_in,
-                   Program& program)
+Lowering::Lowering(const TypedGraph& graph_in, const BuildOptions& options_in,
+                   const dnnl::engine& engine_in, ConvTuner& tuner_in, Program& program)
     : graph(graph_in),
       options(options_in),
       engine(engine_in),
@@ -49,10 +49,12 @@ Status Lowering::LowerLayer(size_t i) {
                         [&](const Convolution& op) { LowerConvolution(*this, i, op); },
                         [&](const Pooling& op) { LowerPooling(*this, i, op); },
                         [&](const Lrn& op) {
-                          op.region == LrnRegion::kWithinChannel ? LowerLrnWithin(*this, i, op) : LowerLrn(*this, i, op);
+                          op.region == LrnRegion::kWithinChannel ? LowerLrnWithin(*this, i, op)
+                                                                 : LowerLrn(*this, i, op);
                         },
                         [&](const Relu& op) {
-                          IsRectifier(op) ? LowerActivation(*this, i, Activation::kRelu) : LowerLeakyRelu(*this, i, op);
+                          IsRectifier(op) ? LowerActivation(*this, i, Activation::kRelu)
+                                          : LowerLeakyRelu(*this, i, op);
                         },
                         [&](const Sigmoid&) { LowerActivation(*this, i, Activation::kSigmoid); },
                         [&](const Tanh&) { LowerActivation(*this, i, Activation::kTanh); },
@@ -61,7 +63,10 @@ Status Lowering::LowerLayer(size_t i) {
                         [&](const Dropout& op) { LowerDropout(*this, i, op); },
                         [&](const Concat&) { LowerConcat(*this, i); },
                         [&](const Slice& op) { LowerSlice(*this, i, op); },
-                        [&](const Add& op) { op.coefficients.empty() ? LowerAdd(*this, i) : LowerWeightedSum(*this, i, op); },
+                        [&](const Add& op) {
+                          op.coefficients.empty() ? LowerAdd(*this, i)
+                                                  : LowerWeightedSum(*this, i, op);
+                        },
                         [&](const Multiply&) { LowerProduct(*this, i); },
                         [&](const Maximum&) { LowerMaximum(*this, i); },
                         [&](const Flatten&) { LowerFlatten(*this, i); },
@@ -78,7 +83,8 @@ Status Lowering::LowerLayer(size_t i) {
                graph.layers[i].layer.op);
     return Ok();
   } catch (const dnnl::error& error) {
-    return Unsupported("oneDNN has no {} for this: {}", OpName(graph.layers[i].layer.op), error.what());
+    return Unsupported("oneDNN has no {} for this: {}", OpName(graph.layers[i].layer.op),
+                       error.what());
   }
 }
 
@@ -86,22 +92,24 @@ Tensor Lowering::NewTensor(const Md& md, Place place) {
   return {program_.AddBuffer({static_cast<int64_t>(md.get_size()), place}), md};
 }
 
-void Lowering::AddKernel(size_t layer, Direction direction, std::string name, std::vector<Tensor> tensors, Kernel kernel, int64_t flops) {
+void Lowering::AddKernel(size_t layer, Direction direction, std::string name,
+                         std::vector<Tensor> tensors, Kernel kernel, int64_t flops) {
   Step step{layer, direction, std::move(name), {}, {}, std::move(kernel), flops};
   for (const Tensor& tensor : tensors) step.arguments.push_back({0, tensor});
   program_.AddStep(std::move(step));
 }
 
-void Lowering::AddPrimitive(size_t layer, Direction direction, const std::string& name, const Md& scratchpad,
-                            const dnnl::primitive& primitive, std::vector<Argument> arguments, int64_t flops) {
+void Lowering::AddPrimitive(size_t layer, Direction direction, const std::string& name,
+                            const Md& scratchpad, const dnnl::primitive& primitive,
+                            std::vector<Argument> arguments, int64_t flops) {
   if (scratchpad.get_size() > 0) arguments.push_back({DNNL_ARG_SCRATCHPAD, NewTensor(scratchpad)});
   program_.AddStep({layer, direction, name, std::move(arguments), primitive, nullptr, flops});
 }
 
 void Lowering::AddReorder(size_t layer, Direction direction, const Tensor& from, const Tensor& to) {
   const dnnl::reorder::primitive_desc pd(engine, from.md, engine, to.md, PlainAttributes());
-  AddPrimitive(layer, direction, std::string("reorder ") + pd.impl_info_str(), pd.scratchpad_desc(), dnnl::reorder(pd),
-               {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, 0);
+  AddPrimitive(layer, direction, std::string("reorder ") + pd.impl_info_str(), pd.scratchpad_desc(),
+               dnnl::reorder(pd), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, 0);
 }
 
 Tensor Lowering::InLayout(size_t layer, Direction direction, const Tensor& tensor, const Md& md) {
@@ -129,18 +137,21 @@ void Lowering::RemakeIfDue(Value& value) {
 
 bool Lowering::MayOverwrite(size_t layer, size_t input) const {
   const size_t producer = graph.layers[layer].inputs[input];
-  if (options.observe || fusion.readers[producer] != 1 || !values_[slot_[producer]].copies.empty()) return false;
+  if (options.observe || fusion.readers[producer] != 1 || !values_[slot_[producer]].copies.empty())
+    return false;
   const Op& op = graph.layers[producer].layer.op;
   // The output of these may be another layer's output too.
-  if (std::holds_alternative<Input>(op) || std::holds_alternative<Flatten>(op) || std::holds_alternative<Reshape>(op) ||
-      std::holds_alternative<Dropout>(op)) {
+  if (std::holds_alternative<Input>(op) || std::holds_alternative<Flatten>(op) ||
+      std::holds_alternative<Reshape>(op) || std::holds_alternative<Dropout>(op)) {
     return false;
   }
   if (!training) return true;
   // Their backward pass reads their own output.
-  const bool reads_output = fusion.absorbed[producer] || fusion.activation[producer] != Activation::kNone ||
-                            std::holds_alternative<Relu>(op) || std::holds_alternative<Sigmoid>(op) || std::holds_alternative<Tanh>(op) ||
-                            std::holds_alternative<Softmax>(op) || std::holds_alternative<Lstm>(op);
+  const bool reads_output =
+      fusion.absorbed[producer] || fusion.activation[producer] != Activation::kNone ||
+      std::holds_alternative<Relu>(op) || std::holds_alternative<Sigmoid>(op) ||
+      std::holds_alternative<Tanh>(op) || std::holds_alternative<Softmax>(op) ||
+      std::holds_alternative<Lstm>(op);
   return !reads_output;
 }
 
@@ -155,15 +166,17 @@ Lowering::Gradient Lowering::TakeGradient(size_t layer) {
   if (gradients.empty()) return {};
   const Activation activation = fusion.derivative[layer];
   if (activation != Activation::kNone) RemakeIfDue(value);
-  // A view of an activation that was moved into a concatenation is the same values in another place.
+  // A view of an activation that was moved into a concatenation is the same values in another
+  // place.
   Tensor like = value.tensor;
-  const bool regular = std::all_of(gradients.begin(), gradients.end(), [&](const Gradient& gradient) {
-    return SameOrder(gradient.tensor.md, like.md) && RowsOf(gradient.tensor.md);
-  });
+  const bool regular =
+      std::all_of(gradients.begin(), gradients.end(), [&](const Gradient& gradient) {
+        return SameOrder(gradient.tensor.md, like.md) && RowsOf(gradient.tensor.md);
+      });
   if (!regular || !RowsOf(like.md)) {
     const Md dense = DenseLike(like.md);
     if (activation == Activation::kNone) {
-      like.md = dense;   // only its layout is looked at
+      like.md = dense;  // only its layout is looked at
     } else {
       like = InLayout(layer, Direction::kBackwardData, like, dense);
     }
@@ -172,14 +185,16 @@ Lowering::Gradient Lowering::TakeGradient(size_t layer) {
       gradient = {InLayout(layer, Direction::kBackwardData, gradient.tensor, dense), true};
     }
   }
-  if (gradients.size() == 1 && activation == Activation::kNone && IsDense(gradients[0].tensor.md)) return gradients[0];
+  if (gradients.size() == 1 && activation == Activation::kNone && IsDense(gradients[0].tensor.md))
+    return gradients[0];
   return Sum(layer, std::move(gradients), like, activation);
 }
 
-Lowering::Gradient Lowering::Sum(size_t layer, std::vector<Gradient> gradients, const Tensor& like, Activation activation) {
-  const auto reusable = std::find_if(gradients.begin(), gradients.end(), [](const Gradient& gradient) {
-    return gradient.exclusive && IsDense(gradient.tensor.md);
-  });
+Lowering::Gradient Lowering::Sum(size_t layer, std::vector<Gradient> gradients, const Tensor& like,
+                                 Activation activation) {
+  const auto reusable = std::find_if(
+      gradients.begin(), gradients.end(),
+      [](const Gradient& gradient) { return gradient.exclusive && IsDense(gradient.tensor.md); });
   // What is written over must be read first.
   if (reusable != gradients.end()) std::swap(*gradients.begin(), *reusable);
   const bool in_place = gradients[0].exclusive && IsDense(gradients[0].tensor.md);
@@ -196,10 +211,13 @@ Lowering::Gradient Lowering::Sum(size_t layer, std::vector<Gradient> gradients, 
 
   const size_t count = gradients.size();
   std::vector<RowPointer> sources(count);
-  AddKernel(layer, Direction::kBackwardData, activation == Activation::kNone ? "sum" : "sum+derivative", tensors,
+  AddKernel(layer, Direction::kBackwardData,
+            activation == Activation::kNone ? "sum" : "sum+derivative", tensors,
             [rows, count, activation, sources](std::span<float* const> p, RunState&) mutable {
               for (size_t i = 0; i < count; ++i) sources[i] = {p[i + 1], rows[i + 1]};
-              const RowPointer activated = activation == Activation::kNone ? RowPointer{} : RowPointer{p[count + 1], rows[count + 1]};
+              const RowPointer activated = activation == Activation::kNone
+                                               ? RowPointer{}
+                                               : RowPointer{p[count + 1], rows[count + 1]};
               SumGradients(p[0], rows[0], sources, activated, activation);
             });
   return {target, true};
@@ -229,7 +247,8 @@ Tensor Lowering::NewGradient(size_t layer, size_t index, const Md& md) {
 void Lowering::Update(size_t layer, size_t index, const Tensor& gradient) {
   if (!updates()) return;
   const size_t parameter = ParameterIndex(layer, index);
-  const Tensor in_home = InLayout(layer, Direction::kUpdate, gradient, parameters_[parameter].home.md);
+  const Tensor in_home =
+      InLayout(layer, Direction::kUpdate, gradient, parameters_[parameter].home.md);
   if (options.solver.clip_gradients > 0) {
     pending_.emplace_back(parameter, in_home);
   } else {
@@ -243,19 +262,23 @@ void Lowering::AddUpdate(size_t parameter, const Tensor& gradient) {
   const auto count = static_cast<int64_t>(place.home.md.get_size() / sizeof(float));
   const size_t layer = graph.parameters[parameter].layer;
   if (options.solver.type == SolverType::kSgd && options.solver.clip_gradients == 0) {
-    AddKernel(layer, Direction::kUpdate, "sgd", {place.home, place.momentum, gradient},
-              [rule, count](std::span<float* const> p, RunState& state) { UpdateParameter(p[0], p[1], p[2], count, rule, state.lr); },
-              4 * count);
+    AddKernel(
+        layer, Direction::kUpdate, "sgd", {place.home, place.momentum, gradient},
+        [rule, count](std::span<float* const> p, RunState& state) {
+          UpdateParameter(p[0], p[1], p[2], count, rule, state.lr);
+        },
+        4 * count);
     return;
   }
   std::vector<Tensor> tensors = {place.home, gradient, place.momentum};
   if (place.momentum2) tensors.push_back(place.momentum2);
-  AddKernel(layer, Direction::kUpdate, std::string(Name(options.solver.type)), tensors,
-            [rule, count, solver = options.solver](std::span<float* const> p, RunState& state) {
-              const SolverTensors blocks{p[0], p[1], p[2], p.size() > 3 ? p[3] : nullptr, count};
-              UpdateBySolver(blocks, solver, rule, {state.lr, state.clip_scale, state.updates});
-            },
-            8 * count);
+  AddKernel(
+      layer, Direction::kUpdate, std::string(Name(options.solver.type)), tensors,
+      [rule, count, solver = options.solver](std::span<float* const> p, RunState& state) {
+        const SolverTensors blocks{p[0], p[1], p[2], p.size() > 3 ? p[3] : nullptr, count};
+        UpdateBySolver(blocks, solver, rule, {state.lr, state.clip_scale, state.updates});
+      },
+      8 * count);
 }
 
 void Lowering::AddClippedUpdates() {
@@ -267,13 +290,14 @@ void Lowering::AddClippedUpdates() {
     counts.push_back(static_cast<int64_t>(gradient.md.get_size() / sizeof(float)));
   }
   if (pending_.empty()) return;
-  AddKernel(graph.layers.size() - 1, Direction::kUpdate, "clip", counted,
-            [counts, limit = options.solver.clip_gradients](std::span<float* const> p, RunState& state) {
-              double squares = 0;
-              for (size_t i = 0; i < p.size(); ++i) squares += SquaredNorm(p[i], counts[i]);
-              const double norm = std::sqrt(squares);
-              state.clip_scale = norm > limit ? limit / norm : 1;
-            });
+  AddKernel(
+      graph.layers.size() - 1, Direction::kUpdate, "clip", counted,
+      [counts, limit = options.solver.clip_gradients](std::span<float* const> p, RunState& state) {
+        double squares = 0;
+        for (size_t i = 0; i < p.size(); ++i) squares += SquaredNorm(p[i], counts[i]);
+        const double norm = std::sqrt(squares);
+        state.clip_scale = norm > limit ? limit / norm : 1;
+      });
   for (const auto& [parameter, gradient] : pending_) AddUpdate(parameter, gradient);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The compiler's working state while a network becomes a Program. Layers are lowered in order; each adds its forward steps and leaves
-// behind a function that adds its backward steps, which run in reverse. It knows where every layer's output lies, which gradients have
-// arrived for it, and in which layout each parameter lives. The ops themselves are in lower_*.cc.
+// The compiler's working state while a network becomes a Program. Layers are lowered in order; each
+// adds its forward steps and leaves behind a function that adds its backward steps, which run in
+// reverse. It knows where every layer's output lies, which gradients have arrived for it, and in
+// which layout each parameter lives. The ops themselves are in lower_*.cc.
 
 #include <functional>
 #include <initializer_list>
@@ -18,16 +19,18 @@ namespace tench::native {
 
 class ConvTuner;
 
-// Where a parameter lives. `plain` is its logical form as the contract's tensors have it, perhaps with more dimensions.
+// Where a parameter lives. `plain` is its logical form as the contract's tensors have it, perhaps
+// with more dimensions.
 struct ParameterPlace {
   Md plain;
-  Tensor home, momentum, gradient;   // momentum while training, gradient in an observing build
-  Tensor momentum2;                  // Adam's
+  Tensor home, momentum, gradient;  // momentum while training, gradient in an observing build
+  Tensor momentum2;                 // Adam's
 };
 
 class Lowering {
  public:
-  Lowering(const TypedGraph& graph, const BuildOptions& options, const dnnl::engine& engine, ConvTuner& tuner, Program& program);
+  Lowering(const TypedGraph& graph, const BuildOptions& options, const dnnl::engine& engine,
+           ConvTuner& tuner, Program& program);
 
   // Lowers every layer, forward and backward. Unsupported names the layer.
   Status Run();
@@ -40,20 +43,28 @@ class Lowering {
   const bool training;
 
   const Shape& OutputShape(size_t layer) const { return graph.layers[layer].output.shape; }
-  const Shape& InputShape(size_t layer) const { return graph.layers[graph.layers[layer].inputs[0]].output.shape; }
+  const Shape& InputShape(size_t layer) const {
+    return graph.layers[graph.layers[layer].inputs[0]].output.shape;
+  }
 
   // Buffers.
   Tensor NewTensor(const Md& md, Place place = Place::kArena);
-  Tensor NewOutput(const Md& md) { return NewTensor(md, options.observe ? Place::kPinned : Place::kArena); }
+  Tensor NewOutput(const Md& md) {
+    return NewTensor(md, options.observe ? Place::kPinned : Place::kArena);
+  }
 
   // Steps.
-  void AddKernel(size_t layer, Direction direction, std::string name, std::vector<Tensor> tensors, Kernel kernel, int64_t flops = 0);
+  void AddKernel(size_t layer, Direction direction, std::string name, std::vector<Tensor> tensors,
+                 Kernel kernel, int64_t flops = 0);
   template <class Pd>
-  void AddPrimitive(size_t layer, Direction direction, const Pd& pd, const dnnl::primitive& primitive, std::vector<Argument> arguments,
+  void AddPrimitive(size_t layer, Direction direction, const Pd& pd,
+                    const dnnl::primitive& primitive, std::vector<Argument> arguments,
                     int64_t flops = 0) {
-    AddPrimitive(layer, direction, pd.impl_info_str(), pd.scratchpad_desc(), primitive, std::move(arguments), flops);
+    AddPrimitive(layer, direction, pd.impl_info_str(), pd.scratchpad_desc(), primitive,
+                 std::move(arguments), flops);
   }
-  void AddPrimitive(size_t layer, Direction direction, const std::string& name, const Md& scratchpad, const dnnl::primitive& primitive,
+  void AddPrimitive(size_t layer, Direction direction, const std::string& name,
+                    const Md& scratchpad, const dnnl::primitive& primitive,
                     std::vector<Argument> arguments, int64_t flops);
   void AddReorder(size_t layer, Direction direction, const Tensor& from, const Tensor& to);
   // The tensor itself if it has this layout, otherwise a reordered copy.
@@ -62,62 +73,85 @@ class Lowering {
 
   // Values. A layer's output; an absorbed layer shares its producer's.
   const Tensor& Output(size_t layer) const { return values_[slot_[layer]].tensor; }
-  const Tensor& InputOf(size_t layer, size_t input = 0) const { return Output(graph.layers[layer].inputs[input]); }
+  const Tensor& InputOf(size_t layer, size_t input = 0) const {
+    return Output(graph.layers[layer].inputs[input]);
+  }
   void SetOutput(size_t layer, const Tensor& tensor) { values_[slot_[layer]].tensor = tensor; }
   void ShareOutput(size_t layer, size_t producer) { slot_[layer] = slot_[producer]; }
-  // The input in the wanted layout; copies are made once and shared by all who want them, forward and backward.
+  // The input in the wanted layout; copies are made once and shared by all who want them, forward
+  // and backward.
   Tensor InputAs(size_t layer, size_t input, const Md& md);
   // What a batch norm makes its output of, for those who may have to make that again.
   struct Norm {
-    Tensor in, scale, shift, mean, variance;   // scale and shift: nothing where the layer has none
+    Tensor in, scale, shift, mean, variance;  // scale and shift: nothing where the layer has none
     float eps = 0;
   };
   void SetNorm(size_t layer, const Norm& norm) { norms_[layer] = norm; }
-  const Norm* NormOf(size_t layer) const { return norms_.contains(layer) ? &norms_.at(layer) : nullptr; }
-  // The layer's output need not be kept for the backward pass: `remake` adds the steps that compute it again, when someone there reads it.
-  void OnRemake(size_t layer, std::function<Tensor()> remake) { values_[slot_[layer]].remake = std::move(remake); }
-  // Whether every layer that reads its output, or that of the activation which it absorbed, is of one of these kinds.
+  const Norm* NormOf(size_t layer) const {
+    return norms_.contains(layer) ? &norms_.at(layer) : nullptr;
+  }
+  // The layer's output need not be kept for the backward pass: `remake` adds the steps that compute
+  // it again, when someone there reads it.
+  void OnRemake(size_t layer, std::function<Tensor()> remake) {
+    values_[slot_[layer]].remake = std::move(remake);
+  }
+  // Whether every layer that reads its output, or that of the activation which it absorbed, is of
+  // one of these kinds.
   template <class... Ops>
   bool IsReadOnlyBy(size_t layer) const {
     for (size_t i = layer + 1; i < graph.layers.size(); ++i) {
       for (size_t input : graph.layers[i].inputs) {
-        const bool reads = input == layer ? !fusion.absorbed[i] : fusion.absorbed[input] && graph.layers[input].inputs[0] == layer;
+        const bool reads = input == layer
+                               ? !fusion.absorbed[i]
+                               : fusion.absorbed[input] && graph.layers[input].inputs[0] == layer;
         if (reads && !(std::holds_alternative<Ops>(graph.layers[i].layer.op) || ...)) return false;
       }
     }
     return true;
   }
-  // Whether the layer may write its result over this input: nobody else reads it, now or in the backward pass.
+  // Whether the layer may write its result over this input: nobody else reads it, now or in the
+  // backward pass.
   bool MayOverwrite(size_t layer, size_t input) const;
 
   // Gradients with respect to a layer's output.
   bool WantsGradient(size_t layer) const { return training && needs_gradient_[layer]; }
-  bool WantsInputGradient(size_t layer, size_t input = 0) const { return WantsGradient(graph.layers[layer].inputs[input]); }
+  bool WantsInputGradient(size_t layer, size_t input = 0) const {
+    return WantsGradient(graph.layers[layer].inputs[input]);
+  }
   struct Gradient {
     Tensor tensor;
-    bool exclusive = true;   // the taker may overwrite it
+    bool exclusive = true;  // the taker may overwrite it
     explicit operator bool() const { return static_cast<bool>(tensor); }
   };
   void Contribute(size_t layer, Gradient gradient);
-  void ContributeToInput(size_t layer, size_t input, Gradient gradient) { Contribute(graph.layers[layer].inputs[input], gradient); }
-  // The sum of all contributions in the layout of the output, through the derivative that the fusion has planned. Dense.
-  // Nothing if none has come.
+  void ContributeToInput(size_t layer, size_t input, Gradient gradient) {
+    Contribute(graph.layers[layer].inputs[input], gradient);
+  }
+  // The sum of all contributions in the layout of the output, through the derivative that the
+  // fusion has planned. Dense. Nothing if none has come.
   Gradient TakeGradient(size_t layer);
   // The gradient's tensor if it may be overwritten and has this layout, otherwise a new one.
   Tensor Reuse(const Gradient& gradient, const Md& md);
 
   // Parameters; `index` counts the layer's own.
-  size_t ParameterIndex(size_t layer, size_t index) const { return graph.layers[layer].parameters[index]; }
+  size_t ParameterIndex(size_t layer, size_t index) const {
+    return graph.layers[layer].parameters[index];
+  }
   Tensor DeclareParameter(size_t layer, size_t index, const Md& plain, const Md& home);
-  const ParameterPlace& PlaceOf(size_t layer, size_t index) const { return parameters_[ParameterIndex(layer, index)]; }
+  const ParameterPlace& PlaceOf(size_t layer, size_t index) const {
+    return parameters_[ParameterIndex(layer, index)];
+  }
   // Where the parameter's gradient is to be written.
   Tensor NewGradient(size_t layer, size_t index, const Md& md);
-  // The gradient is complete: updates the parameter when training; at the end, if gradients are to be clipped by the norm of all.
+  // The gradient is complete: updates the parameter when training; at the end, if gradients are to
+  // be clipped by the norm of all.
   void Update(size_t layer, size_t index, const Tensor& gradient);
   bool updates() const { return options.phase == Phase::kTrain; }
-  // Whether a layer may apply plain SGD to its parameter as it computes the gradient, and never store that.
+  // Whether a layer may apply plain SGD to its parameter as it computes the gradient, and never
+  // store that.
   bool MayFuseUpdate() const {
-    return updates() && !options.observe && options.solver.type == SolverType::kSgd && options.solver.clip_gradients == 0;
+    return updates() && !options.observe && options.solver.type == SolverType::kSgd &&
+           options.solver.clip_gradients == 0;
   }
 
   size_t NewLoss() { return losses_++; }
@@ -131,22 +165,24 @@ class Lowering {
     Tensor tensor;
     std::vector<Tensor> copies;
     std::vector<Gradient> gradients;
-    std::function<Tensor()> remake;   // taken when used
+    std::function<Tensor()> remake;  // taken when used
   };
   Status LowerLayer(size_t layer);
   void AddUpdate(size_t parameter, const Tensor& gradient);
   void AddClippedUpdates();
   void RemakeIfDue(Value& value);
-  Gradient Sum(size_t layer, std::vector<Gradient> gradients, const Tensor& like, Activation activation);
+  Gradient Sum(size_t layer, std::vector<Gradient> gradients, const Tensor& like,
+               Activation activation);
 
   Program& program_;
   std::vector<bool> needs_gradient_;
-  std::vector<size_t> slot_;        // by layer: its place in values_
+  std::vector<size_t> slot_;  // by layer: its place in values_
   std::vector<Value> values_;
   std::map<size_t, Norm> norms_;
   std::vector<ParameterPlace> parameters_;
   std::vector<std::function<void()>> backward_;
-  std::vector<std::pair<size_t, Tensor>> pending_;   // parameters and their gradients, while the norm of all is not known
+  std::vector<std::pair<size_t, Tensor>>
+      pending_;  // parameters and their gradients, while the norm of all is not known
   std::map<std::string, std::string> choices_;
   size_t losses_ = 0;
   bool in_backward_ = false;

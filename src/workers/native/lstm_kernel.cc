@@ -13,7 +13,8 @@ namespace tench::native {
 namespace {
 
 constexpr int64_t kGates = 4;
-constexpr int64_t kSamplesPerThread = 4;   // with fewer, reading the matrix takes longer than using it
+constexpr int64_t kSamplesPerThread =
+    4;  // with fewer, reading the matrix takes longer than using it
 
 struct Range {
   int64_t first = 0, last = 0;
@@ -37,7 +38,8 @@ Part PartOf(const LstmShape& shape, LstmSplit split) {
     part.samples = ShareOf(shape.batch);
   } else {
     part.panels = ShareOf(panels);
-    part.units = {std::min(shape.hidden, part.panels.first * kPanelWidth), std::min(shape.hidden, part.panels.last * kPanelWidth)};
+    part.units = {std::min(shape.hidden, part.panels.first * kPanelWidth),
+                  std::min(shape.hidden, part.panels.last * kPanelWidth)};
   }
   return part;
 }
@@ -46,9 +48,10 @@ void WaitForAll() {
 #pragma omp barrier
 }
 
-// One sample of one step: z holds the sums of the four gates and gets their activations. `before` is null at the first step.
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
-void Activate(float* z, const float* before, float* cell, float* y, int64_t hidden, Range units) {
+// One sample of one step: z holds the sums of the four gates and gets their activations. `before`
+// is null at the first step.
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void Activate(
+    float* z, const float* before, float* cell, float* y, int64_t hidden, Range units) {
 #pragma GCC ivdep
   for (int64_t u = units.first; u < units.last; ++u) {
     const float i = Logistic(z[u]), f = Logistic(z[hidden + u]);
@@ -63,9 +66,11 @@ void Activate(float* z, const float* before, float* cell, float* y, int64_t hidd
   }
 }
 
-// One sample of one step, backward. dh and dc are what came from the step after it; dc becomes what goes to the step before.
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
-void Derive(float* z, const float* before, const float* cell, const float* dy, const float* dh, float* dc, int64_t hidden, Range units) {
+// One sample of one step, backward. dh and dc are what came from the step after it; dc becomes what
+// goes to the step before.
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void Derive(
+    float* z, const float* before, const float* cell, const float* dy, const float* dh, float* dc,
+    int64_t hidden, Range units) {
 #pragma GCC ivdep
   for (int64_t u = units.first; u < units.last; ++u) {
     const float i = z[u], f = z[hidden + u], g = z[2 * hidden + u], o = z[3 * hidden + u];
@@ -81,7 +86,8 @@ void Derive(float* z, const float* before, const float* cell, const float* dy, c
 
 // z = bias for rows of all gates.
 void StartWithBias(float* gates, const float* bias, int64_t width, Range rows) {
-  for (int64_t row = rows.first; row < rows.last; ++row) std::copy_n(bias, width, gates + row * width);
+  for (int64_t row = rows.first; row < rows.last; ++row)
+    std::copy_n(bias, width, gates + row * width);
 }
 
 // The forward panels: for each gate those of its (depth × hidden) part of the transposed weights.
@@ -90,13 +96,16 @@ void PackGates(const float* weights, int64_t depth, int64_t hidden, float* panel
   const Range share = ShareOf(kGates * per_gate);
   for (int64_t at = share.first; at < share.last; ++at) {
     const int64_t gate = at / per_gate, panel = at % per_gate;
-    PackPanels(weights + gate * hidden * depth, 1, depth, depth, hidden, panel, panel + 1, panels + gate * PanelFloats(depth, hidden));
+    PackPanels(weights + gate * hidden * depth, 1, depth, depth, hidden, panel, panel + 1,
+               panels + gate * PanelFloats(depth, hidden));
   }
 }
 
-void MultiplyGates(const LstmShape& shape, Matrix a, const float* panels, int64_t depth, float* gates, int64_t rows, Range wanted) {
+void MultiplyGates(const LstmShape& shape, Matrix a, const float* panels, int64_t depth,
+                   float* gates, int64_t rows, Range wanted) {
   for (int64_t gate = 0; gate < kGates; ++gate) {
-    Multiply({a, panels + gate * PanelFloats(depth, shape.hidden), depth, shape.hidden, gates + gate * shape.hidden, kGates * shape.hidden, true},
+    Multiply({a, panels + gate * PanelFloats(depth, shape.hidden), depth, shape.hidden,
+              gates + gate * shape.hidden, kGates * shape.hidden, true},
              rows, wanted.first, wanted.last);
   }
 }
@@ -109,19 +118,19 @@ void ForwardThread(const LstmShape& shape, LstmSplit split, const LstmForward& f
   WaitForAll();
   const Range rows = ShareOf(shape.time * shape.batch);
   StartWithBias(f.gates, f.bias, width, rows);
-  MultiplyGates(shape, {f.x + rows.first * shape.features, shape.features, 1}, f.panels, shape.features, f.gates + rows.first * width,
-                rows.size(), {0, all_panels});
+  MultiplyGates(shape, {f.x + rows.first * shape.features, shape.features, 1}, f.panels,
+                shape.features, f.gates + rows.first * width, rows.size(), {0, all_panels});
   WaitForAll();
   const Part part = PartOf(shape, split);
   for (int64_t t = 0; t < shape.time; ++t) {
     const int64_t row = t * shape.batch + part.samples.first;
     if (t > 0) {
-      MultiplyGates(shape, {f.y + (row - shape.batch) * hidden, hidden, 1}, hidden_panels, hidden, f.gates + row * width, part.samples.size(),
-                    part.panels);
+      MultiplyGates(shape, {f.y + (row - shape.batch) * hidden, hidden, 1}, hidden_panels, hidden,
+                    f.gates + row * width, part.samples.size(), part.panels);
     }
     for (int64_t at = row; at < row + part.samples.size(); ++at) {
-      Activate(f.gates + at * width, t == 0 ? nullptr : f.cells + (at - shape.batch) * hidden, f.cells + at * hidden, f.y + at * hidden, hidden,
-               part.units);
+      Activate(f.gates + at * width, t == 0 ? nullptr : f.cells + (at - shape.batch) * hidden,
+               f.cells + at * hidden, f.y + at * hidden, hidden, part.units);
     }
     if (split == LstmSplit::kUnits) WaitForAll();
   }
@@ -146,28 +155,45 @@ void BackwardThread(const LstmShape& shape, LstmSplit split, const LstmBackward&
     const int64_t row = t * shape.batch;
     for (int64_t n = part.samples.first; n < part.samples.last; ++n) {
       const int64_t at = row + n;
-      Derive(b.gates + at * width, t == 0 ? nullptr : b.cells + (at - shape.batch) * hidden, b.cells + at * hidden, b.dy + at * hidden,
-             dh + n * hidden, dc + n * hidden, hidden, part.units);
+      Derive(b.gates + at * width, t == 0 ? nullptr : b.cells + (at - shape.batch) * hidden,
+             b.cells + at * hidden, b.dy + at * hidden, dh + n * hidden, dc + n * hidden, hidden,
+             part.units);
     }
     if (split == LstmSplit::kUnits) WaitForAll();
     if (t == 0) break;
-    Multiply({{b.gates + (row + part.samples.first) * width, width, 1}, b.panels, width, hidden, dh + part.samples.first * hidden, hidden, false},
+    Multiply({{b.gates + (row + part.samples.first) * width, width, 1},
+              b.panels,
+              width,
+              hidden,
+              dh + part.samples.first * hidden,
+              hidden,
+              false},
              part.samples.size(), part.panels.first, part.panels.last);
   }
   if (b.dx == nullptr) return;
   WaitForAll();
   const Range rows = ShareOf(shape.time * shape.batch);
-  Multiply({{b.gates + rows.first * width, width, 1}, input_panels, width, shape.features, b.dx + rows.first * shape.features, shape.features, false},
+  Multiply({{b.gates + rows.first * width, width, 1},
+            input_panels,
+            width,
+            shape.features,
+            b.dx + rows.first * shape.features,
+            shape.features,
+            false},
            rows.size(), 0, PanelCount(shape.features));
 }
 
 }  // namespace
 
 LstmSplit ChooseLstmSplit(const LstmShape& shape, int64_t threads) {
-  constexpr int64_t kSmallCacheBytes = 256 * 1024;   // where the system does not tell
-  const int64_t told = sysconf(_SC_LEVEL2_CACHE_SIZE), cache_bytes = told > 0 ? told : kSmallCacheBytes;
-  const int64_t matrix_bytes = kGates * shape.hidden * shape.hidden * static_cast<int64_t>(sizeof(float));
-  return shape.batch >= kSamplesPerThread * threads && matrix_bytes <= cache_bytes * 3 / 4 ? LstmSplit::kSamples : LstmSplit::kUnits;
+  constexpr int64_t kSmallCacheBytes = 256 * 1024;  // where the system does not tell
+  const int64_t told = sysconf(_SC_LEVEL2_CACHE_SIZE),
+                cache_bytes = told > 0 ? told : kSmallCacheBytes;
+  const int64_t matrix_bytes =
+      kGates * shape.hidden * shape.hidden * static_cast<int64_t>(sizeof(float));
+  return shape.batch >= kSamplesPerThread * threads && matrix_bytes <= cache_bytes * 3 / 4
+             ? LstmSplit::kSamples
+             : LstmSplit::kUnits;
 }
 
 void RunLstm(const LstmShape& shape, LstmSplit split, const LstmForward& f) {
@@ -182,7 +208,8 @@ void RunLstmBackward(const LstmShape& shape, LstmSplit split, const LstmBackward
 
 int64_t LstmPanelFloats(const LstmShape& shape) {
   const int64_t width = kGates * shape.hidden;
-  const int64_t forward = kGates * (PanelFloats(shape.features, shape.hidden) + PanelFloats(shape.hidden, shape.hidden));
+  const int64_t forward = kGates * (PanelFloats(shape.features, shape.hidden) +
+                                    PanelFloats(shape.hidden, shape.hidden));
   return std::max(forward, PanelFloats(width, shape.hidden) + PanelFloats(width, shape.features));
 }
 

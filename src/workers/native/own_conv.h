@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Our own kernels (winograd_kernel.h, conv_gradient_kernel.h, conv_data_kernel.h) as candidates for a convolution. Each function adds what this CPU and
-// the shape can have, perhaps nothing.
+// Our own kernels (winograd_kernel.h, conv_gradient_kernel.h, conv_data_kernel.h) as candidates for
+// a convolution. Each function adds what this CPU and the shape can have, perhaps nothing.
 
 #include <vector>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Splits a range of work over OpenMP's threads, the same team that oneDNN uses, so that there is never a second pool. The split is
-// static: the same element always meets the same thread, and results do not depend on timing.
+// Splits a range of work over OpenMP's threads, the same team that oneDNN uses, so that there is
+// never a second pool. The split is static: the same element always meets the same thread, and
+// results do not depend on timing.
 
 #include <omp.h>
 
@@ -10,8 +11,8 @@
 
 namespace tench::native {
 
-// Calls work(first, last) on every thread with its share of [0, count); shares are multiples of `grain`, and work below one grain per
-// thread is not worth waking others for.
+// Calls work(first, last) on every thread with its share of [0, count); shares are multiples of
+// `grain`, and work below one grain per thread is not worth waking others for.
 template <class Work>
 void ParallelFor(int64_t count, int64_t grain, const Work& work) {
   const int64_t grains = (count + grain - 1) / grain;

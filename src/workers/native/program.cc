@@ -11,7 +11,8 @@
 namespace tench::native {
 
 const std::string& Name(Direction direction) {
-  static const std::array<std::string, 4> names = {"forward", "backward_data", "backward_weights", "update"};
+  static const std::array<std::string, 4> names = {"forward", "backward_data", "backward_weights",
+                                                   "update"};
   return names[static_cast<size_t>(direction)];
 }
 
@@ -20,7 +21,8 @@ BufferId Program::AddBuffer(Buffer buffer) {
   return static_cast<BufferId>(buffers_.size() - 1);
 }
 
-void Program::Plan(std::vector<int64_t>& offsets, int64_t& arena_bytes, int64_t& pinned_bytes) const {
+void Program::Plan(std::vector<int64_t>& offsets, int64_t& arena_bytes,
+                   int64_t& pinned_bytes) const {
   std::vector<Lifetime> lives(buffers_.size(), Lifetime{0, -1, -1});
   for (size_t i = 0; i < steps_.size(); ++i) {
     for (const Argument& argument : steps_[i].arguments) {
@@ -51,7 +53,8 @@ Status Program::Bind(const dnnl::engine& engine, int64_t available_bytes) {
   int64_t arena_bytes = 0, pinned_bytes = 0;
   Plan(offsets, arena_bytes, pinned_bytes);
   if (arena_bytes + pinned_bytes > available_bytes) {
-    return Error{fmt::format("the plan needs {}, and {} are available", HumanBytes(arena_bytes + pinned_bytes), HumanBytes(available_bytes)),
+    return Error{fmt::format("the plan needs {}, and {} are available",
+                             HumanBytes(arena_bytes + pinned_bytes), HumanBytes(available_bytes)),
                  ErrorKind::kOutOfMemory};
   }
   arena_ = TENCH_TRY(AlignedBlock::Make(arena_bytes));
@@ -84,9 +87,10 @@ void Program::Execute(size_t step, dnnl::stream& stream, RunState& state) {
     return;
   }
   // The C call: the C++ one builds a vector of the arguments every time.
-  dnnl::error::wrap_c_api(dnnl_primitive_execute(steps_[step].primitive.get(), stream.get(), static_cast<int>(bound.arguments.size()),
-                                                 bound.arguments.data()),
-                          "a primitive could not be executed");
+  dnnl::error::wrap_c_api(
+      dnnl_primitive_execute(steps_[step].primitive.get(), stream.get(),
+                             static_cast<int>(bound.arguments.size()), bound.arguments.data()),
+      "a primitive could not be executed");
 }
 
 void Program::Run(dnnl::stream& stream, RunState& state) {
@@ -108,7 +112,8 @@ void Program::StartProfile() { timings_.assign(steps_.size(), {}); }
 
 int64_t Program::Bytes(const Step& step) {
   int64_t bytes = 0;
-  for (const Argument& argument : step.arguments) bytes += static_cast<int64_t>(argument.tensor.md.get_size());
+  for (const Argument& argument : step.arguments)
+    bytes += static_cast<int64_t>(argument.tensor.md.get_size());
   return bytes;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a network is compiled into: buffers, and a flat list of steps over them, each a oneDNN primitive or a kernel of our own. While
-// compiling, steps name buffers by number; Bind plans the arena, allocates, and turns numbers into addresses once. After that the
-// program never changes, and a run allocates nothing of its own. Knows nothing of networks or ops. One thread at a time.
+// What a network is compiled into: buffers, and a flat list of steps over them, each a oneDNN
+// primitive or a kernel of our own. While compiling, steps name buffers by number; Bind plans the
+// arena, allocates, and turns numbers into addresses once. After that the program never changes,
+// and a run allocates nothing of its own. Knows nothing of networks or ops. One thread at a time.
 
 #include <dnnl.hpp>
 #include <functional>
@@ -27,8 +28,8 @@ struct Tensor {
 };
 
 enum class Place {
-  kArena,    // lives from the first to the last step that names it
-  kPinned,   // keeps its bytes for ever: parameters, momenta, inputs, what an observer may ask for
+  kArena,   // lives from the first to the last step that names it
+  kPinned,  // keeps its bytes for ever: parameters, momenta, inputs, what an observer may ask for
 };
 
 struct Buffer {
@@ -42,25 +43,26 @@ const std::string& Name(Direction direction);
 // What changes from step to step, and what a step gives back.
 struct RunState {
   double lr = 0;
-  double clip_scale = 1;        // of all gradients, where a step clips them
-  int64_t updates = 0;          // since the parameters were set, the running step's counted
+  double clip_scale = 1;  // of all gradients, where a step clips them
+  int64_t updates = 0;    // since the parameters were set, the running step's counted
   uint64_t step = 0;
-  std::vector<double> losses;   // weighted, one per loss layer
+  std::vector<double> losses;  // weighted, one per loss layer
 };
 
 using Kernel = std::function<void(std::span<float* const> pointers, RunState& state)>;
 
 struct Argument {
-  int key = 0;   // oneDNN's argument number; of no meaning to a kernel, which gets its arguments in order
+  int key =
+      0;  // oneDNN's argument number; of no meaning to a kernel, which gets its arguments in order
   Tensor tensor;
 };
 
 struct Step {
   size_t layer = 0;
   Direction direction = Direction::kForward;
-  std::string name;   // the implementation
+  std::string name;  // the implementation
   std::vector<Argument> arguments;
-  dnnl::primitive primitive;   // or
+  dnnl::primitive primitive;  // or
   Kernel kernel;
   int64_t flops = 0;
 };
@@ -71,12 +73,13 @@ class Program {
   void AddStep(Step step) { steps_.push_back(std::move(step)); }
   void Pin(BufferId buffer) { buffers_[buffer].place = Place::kPinned; }
 
-  // Plans and allocates. kOutOfMemory if the plan exceeds `available_bytes`, before anything is touched.
+  // Plans and allocates. kOutOfMemory if the plan exceeds `available_bytes`, before anything is
+  // touched.
   Status Bind(const dnnl::engine& engine, int64_t available_bytes);
 
   int64_t planned_bytes() const { return arena_.bytes() + pinned_.bytes(); }
   int64_t arena_bytes() const { return arena_.bytes(); }
-  float* Address(const Tensor& tensor) const;   // of its first element
+  float* Address(const Tensor& tensor) const;  // of its first element
 
   void Run(dnnl::stream& stream, RunState& state);
 
@@ -86,8 +89,8 @@ class Program {
     int64_t calls = 0, time_ns = 0;
   };
   const std::vector<Step>& steps() const { return steps_; }
-  const std::vector<Timing>& timings() const { return timings_; }   // by step; empty unless profiled
-  static int64_t Bytes(const Step& step);                           // of all its arguments
+  const std::vector<Timing>& timings() const { return timings_; }  // by step; empty unless profiled
+  static int64_t Bytes(const Step& step);                          // of all its arguments
 
  private:
   struct Bound {
@@ -101,7 +104,7 @@ class Program {
   std::vector<Buffer> buffers_;
   std::vector<Step> steps_;
   std::vector<Bound> bound_;
-  std::vector<char*> addresses_;   // by buffer
+  std::vector<char*> addresses_;  // by buffer
   std::vector<Timing> timings_;
   AlignedBlock arena_, pinned_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A sum over ParallelFor's threads: each adds into a slot of its own, on a cache line of its own, and the slots are added in order, so that
-// the result does not depend on timing.
+// A sum over ParallelFor's threads: each adds into a slot of its own, on a cache line of its own,
+// and the slots are added in order, so that the result does not depend on timing.
 
 #include <omp.h>
 

@@ -12,7 +12,7 @@
 namespace tench::native {
 namespace {
 
-constexpr int64_t kVersion = 3;   // of the file; also raised when the way of measuring changes
+constexpr int64_t kVersion = 3;  // of the file; also raised when the way of measuring changes
 constexpr size_t kMaxFileBytes = 16 << 20;
 
 std::string CpuModel() {
@@ -26,7 +26,8 @@ std::string CpuModel() {
 
 }  // namespace
 
-TunerCache::TunerCache(std::filesystem::path folder, std::string machine) : machine_(std::move(machine)) {
+TunerCache::TunerCache(std::filesystem::path folder, std::string machine)
+    : machine_(std::move(machine)) {
   if (folder.empty()) return;
   path_ = folder / fmt::format("native-{}.json", Hex64(Hash64(machine_)));
   choices_ = Read();
@@ -84,7 +85,8 @@ constexpr int kOwnKernels = 4;
 
 std::string MachineName() {
   const dnnl_version_t* version = dnnl_version();
-  return fmt::format("{}, oneDNN {}.{}.{}, kernels {}", CpuModel(), version->major, version->minor, version->patch, kOwnKernels);
+  return fmt::format("{}, oneDNN {}.{}.{}, kernels {}", CpuModel(), version->major, version->minor,
+                     version->patch, kOwnKernels);
 }
 
 }  // namespace tench::native

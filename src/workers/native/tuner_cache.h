@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The file that remembers which kernel was fastest, so that a second run starts at once. One file per (CPU model, oneDNN version, generation of our own kernels); inside,
-// a map from a shape's key to a kernel's id. A file that is missing, damaged or of another machine is an empty cache, and is rewritten.
+// The file that remembers which kernel was fastest, so that a second run starts at once. One file
+// per (CPU model, oneDNN version, generation of our own kernels); inside, a map from a shape's key
+// to a kernel's id. A file that is missing, damaged or of another machine is an empty cache, and is
+// rewritten.
 
 #include <filesystem>
 #include <map>
@@ -14,12 +16,14 @@ namespace tench::native {
 
 class TunerCache {
  public:
-  // Reads what is there. `machine` names the CPU and the library; an entry of a file that names another is not believed.
+  // Reads what is there. `machine` names the CPU and the library; an entry of a file that names
+  // another is not believed.
   TunerCache(std::filesystem::path folder, std::string machine);
 
   std::optional<std::string> Find(const std::string& key) const;
   void Remember(const std::string& key, const std::string& id);
-  // Writes the file if something new was learnt; what another process has written meanwhile is kept.
+  // Writes the file if something new was learnt; what another process has written meanwhile is
+  // kept.
   Status Save();
 
   const std::filesystem::path& path() const { return path_; }

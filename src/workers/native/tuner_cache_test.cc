@@ -11,7 +11,9 @@ namespace {
 struct TunerCacheTest : testing::Test {
   TemporaryFolder folder = *TemporaryFolder::Make("tench-tuner");
   std::filesystem::path Folder() const { return folder.path() / "not" / "there"; }
-  TunerCache Open(const std::string& machine = "some CPU, oneDNN 3.2.0") const { return {Folder(), machine}; }
+  TunerCache Open(const std::string& machine = "some CPU, oneDNN 3.2.0") const {
+    return {Folder(), machine};
+  }
 };
 
 TEST_F(TunerCacheTest, RemembersAcrossProcesses) {
@@ -46,7 +48,8 @@ TEST_F(TunerCacheTest, IgnoresAndRewritesADamagedFile) {
     ASSERT_TRUE(damaged.Save().ok());
     EXPECT_EQ(Open().Find("b"), "2");
   }
-  for (const std::string nonsense : {"[]", "{\"version\": 3}", "{\"version\":1,\"machine\":3,\"choices\":{}}", "\xff\xfe"}) {
+  for (const std::string nonsense :
+       {"[]", "{\"version\": 3}", "{\"version\":1,\"machine\":3,\"choices\":{}}", "\xff\xfe"}) {
     ASSERT_TRUE(WriteFileAtomically(cache.path(), nonsense).ok());
     EXPECT_FALSE(Open().Find("a")) << nonsense;
   }

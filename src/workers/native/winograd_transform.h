@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Products of polynomials by way of their values (Toom and Cook; for convolutions Winograd): the three transforms of a convolution with six
-// points, in one dimension and in two, on vectors of a block of channels. The points are 0, ±a, ±2a and infinity; a = 3/4 keeps rounding
-// smaller than the usual a = 1 does (1.1e-6 instead of 2.1e-6 of the result's norm for 3×3 kernels and 256 channels), and sixteenths are exact in binary.
+// Products of polynomials by way of their values (Toom and Cook; for convolutions Winograd): the
+// three transforms of a convolution with six points, in one dimension and in two, on vectors of a
+// block of channels. The points are 0, ±a, ±2a and infinity; a = 3/4 keeps rounding smaller than
+// the usual a = 1 does (1.1e-6 instead of 2.1e-6 of the result's norm for 3×3 kernels and 256
+// channels), and sixteenths are exact in binary.
 
 #include <cstdint>
 
@@ -10,7 +12,8 @@
 
 namespace tench::native::winograd {
 
-// Vectors of the compiler's own kind: one instruction or two, by what the function that all this is inlined into was compiled for.
+// Vectors of the compiler's own kind: one instruction or two, by what the function that all this is
+// inlined into was compiled for.
 #define TENCH_WINOGRAD [[gnu::always_inline]] inline
 
 template <int64_t kLanes>
@@ -30,9 +33,11 @@ TENCH_WINOGRAD void Store(const Vec& from, float* to) {
   __builtin_memcpy(to, &from, sizeof from);
 }
 
-constexpr float kA = 0.75f, kB = 1.5f, kA2 = kA * kA, kB2 = kB * kB, kA3 = kA2 * kA, kB3 = kB2 * kB, kA4 = kA2 * kA2, kB4 = kB2 * kB2;
+constexpr float kA = 0.75f, kB = 1.5f, kA2 = kA * kA, kB2 = kB * kB, kA3 = kA2 * kA, kB3 = kB2 * kB,
+                kA4 = kA2 * kA2, kB4 = kB2 * kB2;
 // 1 / the product of a point's distances to the other finite ones.
-constexpr float kAt0 = 1 / (kA2 * kB2), kAtA = 1 / (2 * kA2 * (kA2 - kB2)), kAtB = 1 / (2 * kB2 * (kB2 - kA2));
+constexpr float kAt0 = 1 / (kA2 * kB2), kAtA = 1 / (2 * kA2 * (kA2 - kB2)),
+                kAtB = 1 / (2 * kB2 * (kB2 - kA2));
 
 // What a tile's input is turned into.
 struct Input {
@@ -55,7 +60,8 @@ struct InputGradient {
   static constexpr int64_t kFrom = kSide, kTo = kSide;
   template <class Vec>
   TENCH_WINOGRAD static void Apply(const Vec (&v)[kFrom], Vec (&to)[kTo]) {
-    const Vec even_a = v[1] + v[2], odd_a = kA * (v[1] - v[2]), even_b = v[3] + v[4], odd_b = kB * (v[3] - v[4]);
+    const Vec even_a = v[1] + v[2], odd_a = kA * (v[1] - v[2]), even_b = v[3] + v[4],
+              odd_b = kB * (v[3] - v[4]);
     to[0] = kA2 * kB2 * v[0];
     to[1] = kA2 * kB2 * v[5] - kB2 * odd_a - kA2 * odd_b;
     to[2] = -(kA2 + kB2) * v[0] - kB2 * even_a - kA2 * even_b;
@@ -115,14 +121,16 @@ template <int kCount>
 struct ScaledResults : Results<kCount> {
   template <class Vec>
   TENCH_WINOGRAD static void Apply(const Vec (&v)[kSide], Vec (&to)[kCount]) {
-    const Vec scaled[kSide] = {kAt0 * v[0], kAtA * v[1], kAtA * v[2], kAtB * v[3], kAtB * v[4], v[5]};
+    const Vec scaled[kSide] = {kAt0 * v[0], kAtA * v[1], kAtA * v[2],
+                               kAtB * v[3], kAtB * v[4], v[5]};
     Results<kCount>::Apply(scaled, to);
   }
 };
 
 // Both dimensions: down the columns, then along the rows.
 template <class Line, class Vec>
-TENCH_WINOGRAD void Square(const Vec (&from)[Line::kFrom][Line::kFrom], Vec (&to)[Line::kTo][Line::kTo]) {
+TENCH_WINOGRAD void Square(const Vec (&from)[Line::kFrom][Line::kFrom],
+                           Vec (&to)[Line::kTo][Line::kTo]) {
   Vec half[Line::kTo][Line::kFrom];
 #pragma GCC unroll 6
   for (int64_t column = 0; column < Line::kFrom; ++column) {
@@ -137,7 +145,8 @@ TENCH_WINOGRAD void Square(const Vec (&from)[Line::kFrom][Line::kFrom], Vec (&to
   for (int64_t row = 0; row < Line::kTo; ++row) Line::Apply(half[row], to[row]);
 }
 
-// As many vectors as each has lanes, as the rows of a matrix, to its columns: exchanges squares of half the size, then of a quarter, and so on.
+// As many vectors as each has lanes, as the rows of a matrix, to its columns: exchanges squares of
+// half the size, then of a quarter, and so on.
 template <class Vec, int64_t kHalf = kLanesOf<Vec> / 2>
 TENCH_WINOGRAD void Transpose(Vec (&v)[kLanesOf<Vec>]) {
   constexpr int64_t kLanes = kLanesOf<Vec>;

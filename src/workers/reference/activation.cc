@@ -37,19 +37,23 @@ class ActivationKernel final : public Kernel {
   explicit ActivationKernel(Function function) : function_(function) {}
 
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
-    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i)
-        tensors.output[i] = static_cast<float>(function_.Value(tensors.inputs[0][i]));
-    });
+    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain,
+               [&](int64_t first, int64_t last) {
+                 for (int64_t i = first; i < last; ++i)
+                   tensors.output[i] = static_cast<float>(function_.Value(tensors.inputs[0][i]));
+               });
   }
 
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
     if (tensors.input_gradients[0].empty()) return;
-    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        AddTo(tensors.input_gradients[0][i], tensors.output_gradient[i] * function_.Slope(tensors.inputs[0][i], tensors.output[i]));
-      }
-    });
+    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain,
+               [&](int64_t first, int64_t last) {
+                 for (int64_t i = first; i < last; ++i) {
+                   AddTo(tensors.input_gradients[0][i],
+                         tensors.output_gradient[i] *
+                             function_.Slope(tensors.inputs[0][i], tensors.output[i]));
+                 }
+               });
   }
 
  private:
@@ -71,23 +75,27 @@ class DropoutKernel final : public Kernel {
     const bool active = step.training && step.dropout && ratio_ > 0;
     const double scale = active ? 1 / (1 - ratio_) : 1.0;
     const Generator generator(step.seed, fmt::format("{}.mask.{}", name_, step.step));
-    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        const bool kept = !active || generator.Uniform(static_cast<uint64_t>(i)) >= ratio_;
-        tensors.output[i] = kept ? static_cast<float>(tensors.inputs[0][i] * scale) : 0.0f;
-        if (!kept_.empty()) kept_[i] = kept;
-      }
-    });
+    pool.Split(
+        static_cast<int64_t>(tensors.output.size()), kElementGrain,
+        [&](int64_t first, int64_t last) {
+          for (int64_t i = first; i < last; ++i) {
+            const bool kept = !active || generator.Uniform(static_cast<uint64_t>(i)) >= ratio_;
+            tensors.output[i] = kept ? static_cast<float>(tensors.inputs[0][i] * scale) : 0.0f;
+            if (!kept_.empty()) kept_[i] = kept;
+          }
+        });
     scale_ = scale;
   }
 
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
     if (tensors.input_gradients[0].empty()) return;
-    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        if (kept_[i]) AddTo(tensors.input_gradients[0][i], tensors.output_gradient[i] * scale_);
-      }
-    });
+    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain,
+               [&](int64_t first, int64_t last) {
+                 for (int64_t i = first; i < last; ++i) {
+                   if (kept_[i])
+                     AddTo(tensors.input_gradients[0][i], tensors.output_gradient[i] * scale_);
+                 }
+               });
   }
 
  private:
@@ -99,7 +107,9 @@ class DropoutKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeRelu(const Relu& op) { return MakeActivation(ReluFunction{op.negative_slope}); }
+std::unique_ptr<Kernel> MakeRelu(const Relu& op) {
+  return MakeActivation(ReluFunction{op.negative_slope});
+}
 std::unique_ptr<Kernel> MakeSigmoid() { return MakeActivation(SigmoidFunction{}); }
 std::unique_ptr<Kernel> MakeTanh() { return MakeActivation(TanhFunction{}); }
 std::unique_ptr<Kernel> MakePower(const Power& op) { return MakeActivation(PowerFunction{op}); }

@@ -17,7 +17,8 @@ Result<double> JitterOf(const BuildOptions& options) {
   if (found == options.options.end()) return 0.0;
   const Result<double> jitter = ParseReal(found->second);
   if (!jitter || !(*jitter >= 0 && *jitter <= kMaxJitter))
-    return Failed("option jitter is '{}'; it must be a number from 0 to {}", found->second, kMaxJitter);
+    return Failed("option jitter is '{}'; it must be a number from 0 to {}", found->second,
+                  kMaxJitter);
   return *jitter;
 }
 
@@ -33,11 +34,14 @@ class ReferenceAdapter final : public Adapter {
     description.updates = SolverAbilities();
     description.devices = {"cpu"};
     description.precisions = {"f32"};
-    description.options = {{"jitter",
-                            "moves every result of every op at random by up to so many units in the last place: how a network answers to "
-                            "rounding",
-                            "0", {}},
-                           {"jitter_seed", "a whole number: another one moves them another way", "0", {}}};
+    description.options = {
+        {"jitter",
+         "moves every result of every op at random by up to so many units in the last place: how a "
+         "network answers to "
+         "rounding",
+         "0",
+         {}},
+        {"jitter_seed", "a whole number: another one moves them another way", "0", {}}};
     description.facts = {{"accumulation", "f64"}};
     return description;
   }
@@ -49,9 +53,11 @@ class ReferenceAdapter final : public Adapter {
     if (const auto found = options.options.find("jitter_seed"); found != options.options.end())
       jitter_seed = TENCH_TRY(ParseInteger(found->second).In("option jitter_seed"));
     network_ = std::make_unique<Network>(
-        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads, jitter, jitter_seed, make_kernel_});
+        graph, NetworkOptions{options.phase != Phase::kForward, options.observe, options.threads,
+                              jitter, jitter_seed, make_kernel_});
     update_.reset();
-    if (options.phase == Phase::kTrain) update_ = std::make_unique<Update>(*network_, options.solver);
+    if (options.phase == Phase::kTrain)
+      update_ = std::make_unique<Update>(*network_, options.solver);
     return BuildFacts{network_->bytes() + (update_ ? update_->bytes() : 0), {}};
   }
 
@@ -69,11 +75,13 @@ class ReferenceAdapter final : public Adapter {
   }
 
   Status SetState(const TensorSource& source) override {
-    return ForEachState([&](const std::string& name, std::vector<float>& values) { return source(name, values); });
+    return ForEachState(
+        [&](const std::string& name, std::vector<float>& values) { return source(name, values); });
   }
 
   Status State(const TensorSink& sink) override {
-    return ForEachState([&](const std::string& name, std::vector<float>& values) { return sink(name, values); });
+    return ForEachState(
+        [&](const std::string& name, std::vector<float>& values) { return sink(name, values); });
   }
 
   Status SetBatch(std::span<const HostTensor> inputs) override {
@@ -91,7 +99,8 @@ class ReferenceAdapter final : public Adapter {
   }
 
   Result<double> Step(Phase phase) override {
-    const double loss = network_->Forward({phase != Phase::kForward, options_.dropout, options_.seed, step_++});
+    const double loss =
+        network_->Forward({phase != Phase::kForward, options_.dropout, options_.seed, step_++});
     if (phase != Phase::kForward) network_->Backward();
     if (phase == Phase::kTrain) update_->Run();
     return loss;
@@ -105,7 +114,8 @@ class ReferenceAdapter final : public Adapter {
 
   Status Outputs(std::span<const std::string> layers, const TensorSink& sink) override {
     std::map<std::string_view, size_t> index;
-    for (size_t i = 0; i < network_->graph().layers.size(); ++i) index[network_->graph().layers[i].layer.name] = i;
+    for (size_t i = 0; i < network_->graph().layers.size(); ++i)
+      index[network_->graph().layers[i].layer.name] = i;
     for (const std::string& name : layers) {
       const auto found = index.find(name);
       if (found == index.end() || network_->Output(found->second).empty())

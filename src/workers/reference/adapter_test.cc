@@ -23,7 +23,8 @@ TensorSink Into(Tensors& tensors) {
   };
 }
 
-// Convolutions in two branches, batch norm, LRN, dropout, both ways to join, and a branch that is read twice.
+// Convolutions in two branches, batch norm, LRN, dropout, both ways to join, and a branch that is
+// read twice.
 Graph Branches() {
   GraphBuilder b("branches");
   const ParameterRule msra{{FillKind::kMsra, 0, 0}}, one{{FillKind::kConstant, 1, 0}};
@@ -85,10 +86,12 @@ TEST(ReferenceAdapterTest, GivesTheSameBitsWithOneAndWithSeveralThreads) {
     EXPECT_TRUE(trial.adapter->Outputs(layers, Into(tensors)).ok());
     results.push_back(std::move(tensors));
   }
-  EXPECT_EQ(results[0].size(), 7u + 9u + 3u);  // gradients, then momenta and running statistics, then outputs
+  EXPECT_EQ(results[0].size(),
+            7u + 9u + 3u);  // gradients, then momenta and running statistics, then outputs
   EXPECT_EQ(results[0], results[1]);
   EXPECT_EQ(results[0], results[2]);
-  EXPECT_EQ(std::vector(losses.begin(), losses.begin() + 3), std::vector(losses.begin() + 3, losses.begin() + 6));
+  EXPECT_EQ(std::vector(losses.begin(), losses.begin() + 3),
+            std::vector(losses.begin() + 3, losses.begin() + 6));
 }
 
 TEST(ReferenceAdapterTest, ComputesTheSameWithAndWithoutSharedMemory) {
@@ -97,7 +100,8 @@ TEST(ReferenceAdapterTest, ComputesTheSameWithAndWithoutSharedMemory) {
     Trial observed(Branches(), 4, options);
     options.observe = false;
     Trial shared(Branches(), 4, options);
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(*observed.adapter->Step(phase), *shared.adapter->Step(phase));
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(*observed.adapter->Step(phase), *shared.adapter->Step(phase));
     Tensors a, b;
     EXPECT_TRUE(observed.adapter->Gradients(Into(a)).ok());
     EXPECT_TRUE(shared.adapter->Gradients(Into(b)).ok());
@@ -200,7 +204,8 @@ TEST(ReferenceAdapterTest, AdamCorrectsItsMomentaAndAddsDeltaOutsideTheRoot) {
     const double g = 2.3 * w;
     m = 0.5 * m + 0.5 * g;
     s = 0.9 * s + 0.1 * g * g;
-    w -= 0.02 * std::sqrt(1 - std::pow(0.9, t)) / (1 - std::pow(0.5, t)) * m / (std::sqrt(s) + 0.25);
+    w -=
+        0.02 * std::sqrt(1 - std::pow(0.9, t)) / (1 - std::pow(0.5, t)) * m / (std::sqrt(s) + 0.25);
     Tensors state, parameters;
     EXPECT_TRUE(trial.adapter->State(Into(state)).ok());
     EXPECT_TRUE(trial.adapter->Parameters(Into(parameters)).ok());
@@ -217,7 +222,8 @@ TEST(ReferenceAdapterTest, ClipsAllGradientsTogetherBeforeTheDecay) {
   b.Append("a", FullyConnected{1, false}, {"data"}, {{FillKind::kConstant, 3, 0}, 1, 1});
   b.Append("b", FullyConnected{1, false}, {"data"}, {{FillKind::kConstant, 4, 0}, 1, 0});
   b.Append("frozen", FullyConnected{1, false}, {"data"}, {{FillKind::kConstant, 100, 0}, 0, 1});
-  for (const char* name : {"a", "b", "frozen"}) b.Append(std::string(name) + "_loss", MeanSquaredError{0.5}, {name, "target"});
+  for (const char* name : {"a", "b", "frozen"})
+    b.Append(std::string(name) + "_loss", MeanSquaredError{0.5}, {name, "target"});
   BuildOptions options = Observing(Phase::kTrain);
   options.solver = {0.1, 0, 0.5};
   options.solver.clip_gradients = 1;
@@ -241,8 +247,8 @@ TEST(ReferenceAdapterTest, GradientPhaseLeavesParametersAlone) {
   EXPECT_TRUE(trial.adapter->Parameters(Into(after)).ok());
   EXPECT_EQ(before, after);
   EXPECT_TRUE(trial.adapter->State(Into(state)).ok());
-  EXPECT_THAT(state,
-              testing::UnorderedElementsAre(testing::Key("left_bn.running_mean"), testing::Key("left_bn.running_var")));
+  EXPECT_THAT(state, testing::UnorderedElementsAre(testing::Key("left_bn.running_mean"),
+                                                   testing::Key("left_bn.running_var")));
 }
 
 TEST(ReferenceAdapterTest, ForwardPhaseUsesNoDropoutAndMovesNoStatistics) {
@@ -288,7 +294,8 @@ TEST(ReferenceAdapterTest, RefusesAJitterThatIsNoNumber) {
   options.options["jitter"] = "much";
   const auto built = MakeReferenceAdapter()->Build(*Infer(Branches(), 2), options);
   ASSERT_FALSE(built.ok());
-  EXPECT_THAT(built.error().message, testing::HasSubstr("option jitter is 'much'; it must be a number from 0"));
+  EXPECT_THAT(built.error().message,
+              testing::HasSubstr("option jitter is 'much'; it must be a number from 0"));
 }
 
 TEST(ReferenceAdapterTest, TrainsTheNetworkDown) {

@@ -25,7 +25,9 @@ size_t ChooseBuffer(const std::vector<int64_t>& sizes, const std::vector<int64_t
 
 }  // namespace
 
-int64_t BufferPlan::TotalElements() const { return std::accumulate(sizes.begin(), sizes.end(), int64_t{0}); }
+int64_t BufferPlan::TotalElements() const {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+}
 
 BufferPlan PlanBuffers(std::span<const Lifetime> lifetimes) {
   BufferPlan plan;

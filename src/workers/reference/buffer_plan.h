@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which tensors may share memory: each is needed over a stretch of a step's timeline, and two whose stretches do not
-// meet can lie in the same buffer. Pure arithmetic over literal numbers.
+// Which tensors may share memory: each is needed over a stretch of a step's timeline, and two whose
+// stretches do not meet can lie in the same buffer. Pure arithmetic over literal numbers.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,8 @@ struct BufferPlan {
   int64_t TotalElements() const;
 };
 
-// Greedy in the order of `first`: the smallest free buffer that fits, or else the largest free one, enlarged.
+// Greedy in the order of `first`: the smallest free buffer that fits, or else the largest free one,
+// enlarged.
 BufferPlan PlanBuffers(std::span<const Lifetime> lifetimes);
 
 }  // namespace tench

@@ -17,12 +17,14 @@ TEST(BufferPlanTest, SharesMemoryBetweenTensorsThatNeverMeet) {
 
 TEST(BufferPlanTest, NeverSharesMemoryBetweenTensorsThatMeet) {
   std::vector<Lifetime> lifetimes;
-  for (int64_t i = 0; i < 60; ++i) lifetimes.push_back({1 + i * 7 % 13, i * 5 % 31, i * 5 % 31 + i % 6});
+  for (int64_t i = 0; i < 60; ++i)
+    lifetimes.push_back({1 + i * 7 % 13, i * 5 % 31, i * 5 % 31 + i % 6});
   const BufferPlan plan = PlanBuffers(lifetimes);
   for (size_t a = 0; a < lifetimes.size(); ++a) {
     EXPECT_GE(plan.sizes[plan.buffer[a]], lifetimes[a].elements);
     for (size_t b = 0; b < a; ++b) {
-      const bool meet = lifetimes[a].first <= lifetimes[b].last && lifetimes[b].first <= lifetimes[a].last;
+      const bool meet =
+          lifetimes[a].first <= lifetimes[b].last && lifetimes[b].first <= lifetimes[a].last;
       EXPECT_FALSE(meet && plan.buffer[a] == plan.buffer[b]) << a << " and " << b;
     }
   }

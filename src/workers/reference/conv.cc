@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution as three products over patches, one per group:
 //   forward          output(channel, position)       = Σ over (channel, tap)  weight · input patch
-//   data gradient    input gradient(channel, pixel)  = Σ over (filter, tap)   weight · output-gradient patch
-//   weight gradient  weight gradient(filter, tap)    = Σ over positions       output gradient · input patch
+//   data gradient    input gradient(channel, pixel)  = Σ over (filter, tap)   weight ·
+//   output-gradient patch weight gradient  weight gradient(filter, tap)    = Σ over positions
+//   output gradient · input patch
 // Positions run over all images of the batch, so that small images still fill a tile.
 #include <array>
 
@@ -38,7 +39,9 @@ class ConvolutionKernel final : public Kernel {
   }
 
  private:
-  PatchGeometry InputPatches() const { return {in_, out_, op_.stride, op_.pad, op_.dilation, in_channels_, false}; }
+  PatchGeometry InputPatches() const {
+    return {in_, out_, op_.stride, op_.pad, op_.dilation, in_channels_, false};
+  }
 
   int64_t OutputAt(int64_t image, int64_t channel) const {
     return (image * op_.out_channels + channel) * out_.h * out_.w;
@@ -48,60 +51,73 @@ class ConvolutionKernel final : public Kernel {
     const PatchReader patches(InputPatches(), tensors.inputs[0]);
     const int64_t depth = group_in_ * taps_;
     const int64_t plane = out_.h * out_.w;
-    const MatrixOperand<float> weights{tensors.parameters[0].data() + group * group_out_ * depth, depth, 1};
+    const MatrixOperand<float> weights{tensors.parameters[0].data() + group * group_out_ * depth,
+                                       depth, 1};
     const auto columns = [&](const Block& block, Panels<kColumnPanel>& panels) {
       std::array<double, kTileColumns> line;
       const std::span<double> values(line.data(), block.lines);
       for (int64_t k = 0; k < block.depth; ++k) {
-        const int64_t channel = (block.first_depth + k) / taps_, tap = (block.first_depth + k) % taps_;
-        patches.Read(group * group_in_ + channel, tap / op_.kernel.w, tap % op_.kernel.w, block.first_line, values);
+        const int64_t channel = (block.first_depth + k) / taps_,
+                      tap = (block.first_depth + k) % taps_;
+        patches.Read(group * group_in_ + channel, tap / op_.kernel.w, tap % op_.kernel.w,
+                     block.first_line, values);
         panels.SetAcross(0, k, values);
       }
     };
-    MultiplyMatrices(pool, {group_out_, batch_ * plane, depth}, weights, columns, [&](const Tile& tile) {
-      for (int64_t r = 0; r < tile.rows; ++r) {
-        const int64_t channel = group * group_out_ + tile.first_row + r;
-        const double bias = op_.bias ? tensors.parameters[1][channel] : 0.0;
-        for (int64_t c = 0; c < tile.columns; ++c) {
-          const int64_t position = tile.first_column + c;
-          tensors.output[OutputAt(position / plane, channel) + position % plane] =
-              static_cast<float>(tile.at(r, c) + bias);
-        }
-      }
-    });
+    MultiplyMatrices(pool, {group_out_, batch_ * plane, depth}, weights, columns,
+                     [&](const Tile& tile) {
+                       for (int64_t r = 0; r < tile.rows; ++r) {
+                         const int64_t channel = group * group_out_ + tile.first_row + r;
+                         const double bias = op_.bias ? tensors.parameters[1][channel] : 0.0;
+                         for (int64_t c = 0; c < tile.columns; ++c) {
+                           const int64_t position = tile.first_column + c;
+                           tensors.output[OutputAt(position / plane, channel) + position % plane] =
+                               static_cast<float>(tile.at(r, c) + bias);
+                         }
+                       }
+                     });
   }
 
   void DataGradient(int64_t group, const KernelTensors& tensors, ThreadPool& pool) {
-    const PatchReader patches({out_, in_, op_.stride, op_.pad, op_.dilation, op_.out_channels, true},
-                              tensors.output_gradient);
+    const PatchReader patches(
+        {out_, in_, op_.stride, op_.pad, op_.dilation, op_.out_channels, true},
+        tensors.output_gradient);
     const float* weights = tensors.parameters[0].data() + group * group_out_ * group_in_ * taps_;
     const int64_t plane = in_.h * in_.w;
     const auto rows = [&](const Block& block, Panels<kRowPanel>& panels) {
       for (int64_t k = 0; k < block.depth; ++k) {
-        const int64_t filter = (block.first_depth + k) / taps_, tap = (block.first_depth + k) % taps_;
+        const int64_t filter = (block.first_depth + k) / taps_,
+                      tap = (block.first_depth + k) % taps_;
         const float* origin = weights + (filter * group_in_ + block.first_line) * taps_ + tap;
-        for (int64_t line = 0; line < block.lines; ++line) panels.at(line, k) = origin[line * taps_];
+        for (int64_t line = 0; line < block.lines; ++line)
+          panels.at(line, k) = origin[line * taps_];
       }
     };
     const auto columns = [&](const Block& block, Panels<kColumnPanel>& panels) {
       std::array<double, kTileColumns> line;
       const std::span<double> values(line.data(), block.lines);
       for (int64_t k = 0; k < block.depth; ++k) {
-        const int64_t filter = (block.first_depth + k) / taps_, tap = (block.first_depth + k) % taps_;
-        patches.Read(group * group_out_ + filter, tap / op_.kernel.w, tap % op_.kernel.w, block.first_line, values);
+        const int64_t filter = (block.first_depth + k) / taps_,
+                      tap = (block.first_depth + k) % taps_;
+        patches.Read(group * group_out_ + filter, tap / op_.kernel.w, tap % op_.kernel.w,
+                     block.first_line, values);
         panels.SetAcross(0, k, values);
       }
     };
-    MultiplyMatrices(pool, {group_in_, batch_ * plane, group_out_ * taps_}, rows, columns, [&](const Tile& tile) {
-      for (int64_t r = 0; r < tile.rows; ++r) {
-        const int64_t channel = group * group_in_ + tile.first_row + r;
-        for (int64_t c = 0; c < tile.columns; ++c) {
-          const int64_t position = tile.first_column + c;
-          const int64_t image = position / plane;
-          AddTo(tensors.input_gradients[0][(image * in_channels_ + channel) * plane + position % plane], tile.at(r, c));
-        }
-      }
-    });
+    MultiplyMatrices(pool, {group_in_, batch_ * plane, group_out_ * taps_}, rows, columns,
+                     [&](const Tile& tile) {
+                       for (int64_t r = 0; r < tile.rows; ++r) {
+                         const int64_t channel = group * group_in_ + tile.first_row + r;
+                         for (int64_t c = 0; c < tile.columns; ++c) {
+                           const int64_t position = tile.first_column + c;
+                           const int64_t image = position / plane;
+                           AddTo(
+                               tensors.input_gradients[0][(image * in_channels_ + channel) * plane +
+                                                          position % plane],
+                               tile.at(r, c));
+                         }
+                       }
+                     });
   }
 
   void WeightGradient(int64_t group, const KernelTensors& tensors, ThreadPool& pool) {
@@ -124,14 +140,17 @@ class ConvolutionKernel final : public Kernel {
       std::array<double, kTileDepth> line;
       const std::span<double> values(line.data(), block.depth);
       for (int64_t i = 0; i < block.lines; ++i) {
-        const int64_t channel = (block.first_line + i) / taps_, tap = (block.first_line + i) % taps_;
-        patches.Read(group * group_in_ + channel, tap / op_.kernel.w, tap % op_.kernel.w, block.first_depth, values);
+        const int64_t channel = (block.first_line + i) / taps_,
+                      tap = (block.first_line + i) % taps_;
+        patches.Read(group * group_in_ + channel, tap / op_.kernel.w, tap % op_.kernel.w,
+                     block.first_depth, values);
         panels.SetAlong(i, 0, values);
       }
     };
     const int64_t width = group_in_ * taps_;
     float* gradient = tensors.parameter_gradients[0].data() + group * group_out_ * width;
-    MultiplyMatrices(pool, {group_out_, width, batch_ * plane}, rows, columns, StoreMatrix{gradient, width});
+    MultiplyMatrices(pool, {group_out_, width, batch_ * plane}, rows, columns,
+                     StoreMatrix{gradient, width});
   }
 
   void BiasGradient(const KernelTensors& tensors, ThreadPool& pool) {
@@ -139,7 +158,8 @@ class ConvolutionKernel final : public Kernel {
     pool.Run(op_.out_channels, [&](int64_t channel, int64_t) {
       double sum = 0;
       for (int64_t image = 0; image < batch_; ++image) {
-        for (int64_t i = 0; i < plane; ++i) sum += tensors.output_gradient[OutputAt(image, channel) + i];
+        for (int64_t i = 0; i < plane; ++i)
+          sum += tensors.output_gradient[OutputAt(image, channel) + i];
       }
       tensors.parameter_gradients[1][channel] = static_cast<float>(sum);
     });

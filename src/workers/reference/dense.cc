@@ -10,7 +10,10 @@ namespace {
 class FullyConnectedKernel final : public Kernel {
  public:
   FullyConnectedKernel(const FullyConnected& op, const KernelSite& site)
-      : bias_(op.bias), batch_(site.input(0)[0]), in_(ElementCount(site.input(0)) / batch_), out_(op.out_features) {}
+      : bias_(op.bias),
+        batch_(site.input(0)[0]),
+        in_(ElementCount(site.input(0)) / batch_),
+        out_(op.out_features) {}
 
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
     const MatrixOperand<float> weights{tensors.parameters[0].data(), in_, 1};
@@ -20,7 +23,8 @@ class FullyConnectedKernel final : public Kernel {
         const int64_t feature = tile.first_row + r;
         const double bias = bias_ ? tensors.parameters[1][feature] : 0.0;
         for (int64_t c = 0; c < tile.columns; ++c) {
-          tensors.output[(tile.first_column + c) * out_ + feature] = static_cast<float>(tile.at(r, c) + bias);
+          tensors.output[(tile.first_column + c) * out_ + feature] =
+              static_cast<float>(tile.at(r, c) + bias);
         }
       }
     });
@@ -31,14 +35,15 @@ class FullyConnectedKernel final : public Kernel {
     const MatrixOperand<float> by_feature{gradient, 1, out_};
     const MatrixOperand<float> samples_by_input{tensors.inputs[0].data(), 1, in_};
     MultiplyMatrices(pool, {out_, in_, batch_}, by_feature, samples_by_input,
-             StoreMatrix{tensors.parameter_gradients[0].data(), in_});
+                     StoreMatrix{tensors.parameter_gradients[0].data(), in_});
     if (bias_) BiasGradient(tensors, pool);
     if (tensors.input_gradients[0].empty()) return;
     const MatrixOperand<float> weights_by_input{tensors.parameters[0].data(), 1, in_};
     const MatrixOperand<float> by_sample{gradient, out_, 1};
     MultiplyMatrices(pool, {in_, batch_, out_}, weights_by_input, by_sample, [&](const Tile& tile) {
       for (int64_t c = 0; c < tile.columns; ++c) {
-        float* row = tensors.input_gradients[0].data() + (tile.first_column + c) * in_ + tile.first_row;
+        float* row =
+            tensors.input_gradients[0].data() + (tile.first_column + c) * in_ + tile.first_row;
         for (int64_t r = 0; r < tile.rows; ++r) AddTo(row[r], tile.at(r, c));
       }
     });
@@ -49,7 +54,8 @@ class FullyConnectedKernel final : public Kernel {
     pool.Split(out_, 256, [&](int64_t first, int64_t last) {
       for (int64_t feature = first; feature < last; ++feature) {
         double sum = 0;
-        for (int64_t sample = 0; sample < batch_; ++sample) sum += tensors.output_gradient[sample * out_ + feature];
+        for (int64_t sample = 0; sample < batch_; ++sample)
+          sum += tensors.output_gradient[sample * out_ + feature];
         tensors.parameter_gradients[1][feature] = static_cast<float>(sum);
       }
     });
@@ -59,17 +65,20 @@ class FullyConnectedKernel final : public Kernel {
   const int64_t batch_, in_, out_;
 };
 
-// The positions (sample, time) at which each token occurs, in order: a token's gradient is then one sum, made by one
-// thread.
+// The positions (sample, time) at which each token occurs, in order: a token's gradient is then one
+// sum, made by one thread.
 class EmbeddingKernel final : public Kernel {
  public:
   EmbeddingKernel(const Embedding& op, const KernelSite& site)
-      : vocabulary_(op.vocabulary), dimension_(op.dimension), positions_(ElementCount(site.input(0))) {}
+      : vocabulary_(op.vocabulary),
+        dimension_(op.dimension),
+        positions_(ElementCount(site.input(0))) {}
 
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
     pool.Split(positions_, 64, [&](int64_t first, int64_t last) {
       for (int64_t position = first; position < last; ++position) {
-        const auto row = tensors.parameters[0].subspan(tensors.integers[0][position] * dimension_, dimension_);
+        const auto row =
+            tensors.parameters[0].subspan(tensors.integers[0][position] * dimension_, dimension_);
         std::copy(row.begin(), row.end(), tensors.output.begin() + position * dimension_);
       }
     });

@@ -10,27 +10,33 @@ class SumKernel final : public Kernel {
   explicit SumKernel(std::vector<double> coefficients) : coefficients_(std::move(coefficients)) {}
 
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
-    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        double sum = 0;
-        for (size_t k = 0; k < tensors.inputs.size(); ++k) sum += Coefficient(k) * tensors.inputs[k][i];
-        tensors.output[i] = static_cast<float>(sum);
-      }
-    });
+    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain,
+               [&](int64_t first, int64_t last) {
+                 for (int64_t i = first; i < last; ++i) {
+                   double sum = 0;
+                   for (size_t k = 0; k < tensors.inputs.size(); ++k)
+                     sum += Coefficient(k) * tensors.inputs[k][i];
+                   tensors.output[i] = static_cast<float>(sum);
+                 }
+               });
   }
 
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
-    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (size_t k = 0; k < tensors.input_gradients.size(); ++k) {
-        const std::span<float> gradient = tensors.input_gradients[k];
-        if (gradient.empty()) continue;
-        for (int64_t i = first; i < last; ++i) AddTo(gradient[i], Coefficient(k) * tensors.output_gradient[i]);
-      }
-    });
+    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain,
+               [&](int64_t first, int64_t last) {
+                 for (size_t k = 0; k < tensors.input_gradients.size(); ++k) {
+                   const std::span<float> gradient = tensors.input_gradients[k];
+                   if (gradient.empty()) continue;
+                   for (int64_t i = first; i < last; ++i)
+                     AddTo(gradient[i], Coefficient(k) * tensors.output_gradient[i]);
+                 }
+               });
   }
 
  private:
-  double Coefficient(size_t input) const { return coefficients_.empty() ? 1.0 : coefficients_[input]; }
+  double Coefficient(size_t input) const {
+    return coefficients_.empty() ? 1.0 : coefficients_[input];
+  }
 
   const std::vector<double> coefficients_;
 };
@@ -38,20 +44,25 @@ class SumKernel final : public Kernel {
 class ProductKernel final : public Kernel {
  public:
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
-    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) tensors.output[i] = static_cast<float>(ProductBut(tensors, tensors.inputs.size(), i));
-    });
+    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain,
+               [&](int64_t first, int64_t last) {
+                 for (int64_t i = first; i < last; ++i)
+                   tensors.output[i] =
+                       static_cast<float>(ProductBut(tensors, tensors.inputs.size(), i));
+               });
   }
 
   // The product of the others is made anew: a quotient would be none where an input is 0.
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
-    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (size_t k = 0; k < tensors.input_gradients.size(); ++k) {
-        const std::span<float> gradient = tensors.input_gradients[k];
-        if (gradient.empty()) continue;
-        for (int64_t i = first; i < last; ++i) AddTo(gradient[i], tensors.output_gradient[i] * ProductBut(tensors, k, i));
-      }
-    });
+    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain,
+               [&](int64_t first, int64_t last) {
+                 for (size_t k = 0; k < tensors.input_gradients.size(); ++k) {
+                   const std::span<float> gradient = tensors.input_gradients[k];
+                   if (gradient.empty()) continue;
+                   for (int64_t i = first; i < last; ++i)
+                     AddTo(gradient[i], tensors.output_gradient[i] * ProductBut(tensors, k, i));
+                 }
+               });
   }
 
  private:
@@ -68,18 +79,21 @@ class ProductKernel final : public Kernel {
 class MaximumKernel final : public Kernel {
  public:
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
-    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) tensors.output[i] = tensors.inputs[Largest(tensors, i)][i];
-    });
+    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain,
+               [&](int64_t first, int64_t last) {
+                 for (int64_t i = first; i < last; ++i)
+                   tensors.output[i] = tensors.inputs[Largest(tensors, i)][i];
+               });
   }
 
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
-    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        const std::span<float> gradient = tensors.input_gradients[Largest(tensors, i)];
-        if (!gradient.empty()) AddTo(gradient[i], tensors.output_gradient[i]);
-      }
-    });
+    pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain,
+               [&](int64_t first, int64_t last) {
+                 for (int64_t i = first; i < last; ++i) {
+                   const std::span<float> gradient = tensors.input_gradients[Largest(tensors, i)];
+                   if (!gradient.empty()) AddTo(gradient[i], tensors.output_gradient[i]);
+                 }
+               });
   }
 
  private:
@@ -96,7 +110,9 @@ class MaximumKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeAdd(const Add& op) { return std::make_unique<SumKernel>(op.coefficients); }
+std::unique_ptr<Kernel> MakeAdd(const Add& op) {
+  return std::make_unique<SumKernel>(op.coefficients);
+}
 std::unique_ptr<Kernel> MakeFlatten() { return std::make_unique<SumKernel>(std::vector<double>()); }
 std::unique_ptr<Kernel> MakeMultiply() { return std::make_unique<ProductKernel>(); }
 std::unique_ptr<Kernel> MakeMaximum() { return std::make_unique<MaximumKernel>(); }

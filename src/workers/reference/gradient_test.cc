@@ -7,11 +7,12 @@
 namespace tench {
 namespace {
 
-// The noise of f32 outputs over 2 · epsilon stays below a tenth of this; an error of one per cent is three times it.
+// The noise of f32 outputs over 2 · epsilon stays below a tenth of this; an error of one per cent
+// is three times it.
 constexpr double kTolerance = 3e-3;
 
-Convolution Conv(int64_t out, Hw kernel, Hw stride = {1, 1}, Hw pad = {0, 0}, Hw dilation = {1, 1}, int64_t groups = 1,
-                 bool bias = true) {
+Convolution Conv(int64_t out, Hw kernel, Hw stride = {1, 1}, Hw pad = {0, 0}, Hw dilation = {1, 1},
+                 int64_t groups = 1, bool bias = true) {
   return {out, kernel, stride, pad, dilation, groups, bias};
 }
 
@@ -28,53 +29,70 @@ TEST(GradientTest, OfPlainConvolutionAgrees) {
 }
 
 TEST(GradientTest, OfStridedAndPaddedConvolutionAgrees) {
-  EXPECT_LT(KernelProbe(2, Conv(3, {3, 3}, {2, 3}, {1, 2}), {DataInput({2, 7, 8})}).Mismatch(), kTolerance);
-  EXPECT_LT(KernelProbe(2, Conv(3, {2, 5}, {3, 2}, {1, 4}), {DataInput({2, 6, 7})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(2, Conv(3, {3, 3}, {2, 3}, {1, 2}), {DataInput({2, 7, 8})}).Mismatch(),
+            kTolerance);
+  EXPECT_LT(KernelProbe(2, Conv(3, {2, 5}, {3, 2}, {1, 4}), {DataInput({2, 6, 7})}).Mismatch(),
+            kTolerance);
   EXPECT_LT(KernelProbe(2, Conv(3, {1, 1}, {2, 2}), {DataInput({2, 5, 6})}).Mismatch(), kTolerance);
 }
 
 TEST(GradientTest, OfDilatedConvolutionAgrees) {
-  EXPECT_LT(KernelProbe(2, Conv(3, {3, 2}, {1, 2}, {2, 1}, {2, 3}), {DataInput({2, 7, 9})}).Mismatch(), kTolerance);
+  EXPECT_LT(
+      KernelProbe(2, Conv(3, {3, 2}, {1, 2}, {2, 1}, {2, 3}), {DataInput({2, 7, 9})}).Mismatch(),
+      kTolerance);
 }
 
 TEST(GradientTest, OfGroupedConvolutionAgrees) {
-  EXPECT_LT(KernelProbe(2, Conv(6, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2), {DataInput({4, 5, 4})}).Mismatch(), kTolerance);
-  EXPECT_LT(KernelProbe(2, Conv(4, {3, 3}, {2, 2}, {1, 1}, {1, 1}, 4, false), {DataInput({4, 5, 5})}).Mismatch(),
-            kTolerance);
+  EXPECT_LT(
+      KernelProbe(2, Conv(6, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2), {DataInput({4, 5, 4})}).Mismatch(),
+      kTolerance);
+  EXPECT_LT(
+      KernelProbe(2, Conv(4, {3, 3}, {2, 2}, {1, 1}, {1, 1}, 4, false), {DataInput({4, 5, 5})})
+          .Mismatch(),
+      kTolerance);
 }
 
 // Values 0.1 apart in a scrambled order: no step of epsilon changes which one is the largest.
 void Scramble(std::vector<float>& values) {
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 37 % values.size()) * 0.1) - 3;
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>((i * 37 % values.size()) * 0.1) - 3;
 }
 
 TEST(GradientTest, OfMaxPoolingAgrees) {
   for (const bool ceil_mode : {false, true}) {
-    KernelProbe pool(1, Pooling{PoolMode::kMax, {3, 2}, {2, 2}, {1, 0}, ceil_mode, false}, {DataInput({2, 6, 7})});
+    KernelProbe pool(1, Pooling{PoolMode::kMax, {3, 2}, {2, 2}, {1, 0}, ceil_mode, false},
+                     {DataInput({2, 6, 7})});
     Scramble(pool.input(0));
     EXPECT_LT(pool.Mismatch(), kTolerance);
   }
-  KernelProbe global(1, Pooling{PoolMode::kMax, {1, 1}, {1, 1}, {0, 0}, false, true}, {DataInput({2, 5, 3})});
+  KernelProbe global(1, Pooling{PoolMode::kMax, {1, 1}, {1, 1}, {0, 0}, false, true},
+                     {DataInput({2, 5, 3})});
   Scramble(global.input(0));
   EXPECT_LT(global.Mismatch(), kTolerance);
 }
 
 TEST(GradientTest, OfAveragePoolingAgrees) {
   for (const bool ceil_mode : {false, true}) {
-    EXPECT_LT(KernelProbe(2, Pooling{PoolMode::kAvg, {3, 3}, {2, 2}, {1, 1}, ceil_mode, false}, {DataInput({2, 6, 7})})
+    EXPECT_LT(KernelProbe(2, Pooling{PoolMode::kAvg, {3, 3}, {2, 2}, {1, 1}, ceil_mode, false},
+                          {DataInput({2, 6, 7})})
                   .Mismatch(),
               kTolerance);
   }
-  EXPECT_LT(
-      KernelProbe(2, Pooling{PoolMode::kAvg, {1, 1}, {1, 1}, {0, 0}, false, true}, {DataInput({3, 4, 5})}).Mismatch(),
-      kTolerance);
+  EXPECT_LT(KernelProbe(2, Pooling{PoolMode::kAvg, {1, 1}, {1, 1}, {0, 0}, false, true},
+                        {DataInput({3, 4, 5})})
+                .Mismatch(),
+            kTolerance);
 }
 
 TEST(GradientTest, OfLrnAgrees) {
   EXPECT_LT(KernelProbe(2, Lrn{5, 0.5, 0.75, 1}, {DataInput({7, 3, 2})}).Mismatch(), kTolerance);
   EXPECT_LT(KernelProbe(2, Lrn{3, 2.0, 0.5, 2}, {DataInput({2, 3, 3})}).Mismatch(), kTolerance);
-  EXPECT_LT(KernelProbe(2, Lrn{3, 2.0, 0.75, 1, LrnRegion::kWithinChannel}, {DataInput({2, 4, 5})}).Mismatch(), kTolerance);
-  EXPECT_LT(KernelProbe(1, Lrn{5, 0.5, 0.5, 2, LrnRegion::kWithinChannel}, {DataInput({3, 2, 6})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(2, Lrn{3, 2.0, 0.75, 1, LrnRegion::kWithinChannel}, {DataInput({2, 4, 5})})
+                .Mismatch(),
+            kTolerance);
+  EXPECT_LT(KernelProbe(1, Lrn{5, 0.5, 0.5, 2, LrnRegion::kWithinChannel}, {DataInput({3, 2, 6})})
+                .Mismatch(),
+            kTolerance);
 }
 
 TEST(GradientTest, OfActivationsAgrees) {
@@ -104,7 +122,8 @@ TEST(GradientTest, OfElementwiseOpsAgrees) {
   EXPECT_LT(KernelProbe(2, Add{{0.5, -2, 0}}, three).Mismatch(), kTolerance);
   EXPECT_LT(KernelProbe(2, Multiply{}, three).Mismatch(), kTolerance);
   KernelProbe largest(2, Maximum{}, three);
-  for (size_t i = 0; i < 36; ++i) largest.input(i % 3)[i / 3] = static_cast<float>((i * 7 % 36) * 0.1) - 2;
+  for (size_t i = 0; i < 36; ++i)
+    largest.input(i % 3)[i / 3] = static_cast<float>((i * 7 % 36) * 0.1) - 2;
   EXPECT_LT(largest.Mismatch(), kTolerance);
 }
 
@@ -137,16 +156,21 @@ TEST(GradientTest, OfDropoutAgrees) {
 }
 
 TEST(GradientTest, OfConcatAddAndFlattenAgrees) {
-  EXPECT_LT(KernelProbe(2, Concat{}, {DataInput({2, 3, 2}), DataInput({1, 3, 2}), DataInput({3, 3, 2})}).Mismatch(),
-            kTolerance);
-  EXPECT_LT(KernelProbe(2, Add{}, {DataInput({2, 3}), DataInput({2, 3}), DataInput({2, 3})}).Mismatch(), kTolerance);
+  EXPECT_LT(
+      KernelProbe(2, Concat{}, {DataInput({2, 3, 2}), DataInput({1, 3, 2}), DataInput({3, 3, 2})})
+          .Mismatch(),
+      kTolerance);
+  EXPECT_LT(
+      KernelProbe(2, Add{}, {DataInput({2, 3}), DataInput({2, 3}), DataInput({2, 3})}).Mismatch(),
+      kTolerance);
   EXPECT_LT(KernelProbe(2, Flatten{}, {DataInput({2, 3, 2})}).Mismatch(), kTolerance);
 }
 
 TEST(GradientTest, OfBatchNormAgrees) {
   EXPECT_LT(KernelProbe(3, BatchNorm{1e-3, 0.1}, {DataInput({2, 3, 2})}).Mismatch(), kTolerance);
   EXPECT_LT(KernelProbe(7, BatchNorm{1e-5, 0.1}, {DataInput({3})}).Mismatch(), kTolerance);
-  EXPECT_LT(KernelProbe(3, BatchNorm{1e-3, 0.1, false}, {DataInput({2, 3, 2})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(3, BatchNorm{1e-3, 0.1, false}, {DataInput({2, 3, 2})}).Mismatch(),
+            kTolerance);
 }
 
 TEST(GradientTest, OfEmbeddingAgrees) {
@@ -165,12 +189,17 @@ TEST(GradientTest, OfMeanOverTimeAgrees) {
 }
 
 TEST(GradientTest, OfLossesAgrees) {
-  EXPECT_LT(KernelProbe(4, SoftmaxCrossEntropy{0.3, false}, {DataInput({5}), LabelInput(5)}).Mismatch(), kTolerance);
+  EXPECT_LT(
+      KernelProbe(4, SoftmaxCrossEntropy{0.3, false}, {DataInput({5}), LabelInput(5)}).Mismatch(),
+      kTolerance);
   KernelProbe partly(4, SoftmaxCrossEntropy{0.3, false, 255}, {DataInput({5}), LabelInput(5)});
   partly.integers(1)[2] = 255;
   EXPECT_LT(partly.Mismatch(), kTolerance);
-  EXPECT_LT(KernelProbe(3, SigmoidCrossEntropy{2}, {DataInput({4}), DataInput({4})}).Mismatch(), kTolerance);
-  EXPECT_LT(KernelProbe(3, MeanSquaredError{0.5}, {DataInput({2, 3, 2}), DataInput({2, 3, 2})}).Mismatch(), kTolerance);
+  EXPECT_LT(KernelProbe(3, SigmoidCrossEntropy{2}, {DataInput({4}), DataInput({4})}).Mismatch(),
+            kTolerance);
+  EXPECT_LT(KernelProbe(3, MeanSquaredError{0.5}, {DataInput({2, 3, 2}), DataInput({2, 3, 2})})
+                .Mismatch(),
+            kTolerance);
 }
 
 }  // namespace

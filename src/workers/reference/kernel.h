@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One layer's arithmetic, forward and backward: what the reference worker is made of. A kernel is built for one layer
-// of a checked graph; it owns only what it must remember from forward to backward (masks, indices, statistics). Tensors
-// are the adapter's, in the logical order of their shapes. Sums run in double, storage is f32. Not aware of the other
-// layers, of solvers or of files.
+// One layer's arithmetic, forward and backward: what the reference worker is made of. A kernel is
+// built for one layer of a checked graph; it owns only what it must remember from forward to
+// backward (masks, indices, statistics). Tensors are the adapter's, in the logical order of their
+// shapes. Sums run in double, storage is f32. Not aware of the other layers, of solvers or of
+// files.
 
 #include <cstdint>
 #include <functional>
@@ -18,13 +19,16 @@
 namespace tench {
 
 struct KernelTensors {
-  std::vector<std::span<const float>> inputs;      // one per input of the layer; empty where that is of integers
-  std::vector<std::span<const int32_t>> integers;  // the same positions; empty where the input is f32
+  std::vector<std::span<const float>>
+      inputs;  // one per input of the layer; empty where that is of integers
+  std::vector<std::span<const int32_t>>
+      integers;  // the same positions; empty where the input is f32
   std::span<float> output;
-  std::vector<std::span<float>> parameters;           // in the order that net/op.h lists them
-  std::span<const float> output_gradient;             // empty for losses: theirs is 1
-  std::vector<std::span<float>> input_gradients;      // to be added to; empty = not wanted
-  std::vector<std::span<float>> parameter_gradients;  // to be overwritten; empty for running statistics
+  std::vector<std::span<float>> parameters;       // in the order that net/op.h lists them
+  std::span<const float> output_gradient;         // empty for losses: theirs is 1
+  std::vector<std::span<float>> input_gradients;  // to be added to; empty = not wanted
+  std::vector<std::span<float>>
+      parameter_gradients;  // to be overwritten; empty for running statistics
 };
 
 struct StepContext {
@@ -44,7 +48,8 @@ class Kernel {
   virtual double Loss() const { return 0; }
 };
 
-// Where a kernel stands. `training` false: Backward will never be called, and nothing need be remembered for it.
+// Where a kernel stands. `training` false: Backward will never be called, and nothing need be
+// remembered for it.
 struct KernelSite {
   const TypedGraph& graph;
   size_t layer;
@@ -75,21 +80,25 @@ std::unique_ptr<Kernel> MakeSlice(const Slice& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeAdd(const Add& op);
 std::unique_ptr<Kernel> MakeMultiply();
 std::unique_ptr<Kernel> MakeMaximum();
-std::unique_ptr<Kernel> MakeFlatten();   // and Reshape: the elements keep their order
+std::unique_ptr<Kernel> MakeFlatten();  // and Reshape: the elements keep their order
 std::unique_ptr<Kernel> MakeBatchNorm(const BatchNorm& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeScale(const Scale& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeSoftmax(const KernelSite& site);
 std::unique_ptr<Kernel> MakeEmbedding(const Embedding& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeLstm(const Lstm& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeMeanOverTime(const KernelSite& site);
-std::unique_ptr<Kernel> MakeSoftmaxCrossEntropy(const SoftmaxCrossEntropy& op, const KernelSite& site);
-std::unique_ptr<Kernel> MakeSigmoidCrossEntropy(const SigmoidCrossEntropy& op, const KernelSite& site);
+std::unique_ptr<Kernel> MakeSoftmaxCrossEntropy(const SoftmaxCrossEntropy& op,
+                                                const KernelSite& site);
+std::unique_ptr<Kernel> MakeSigmoidCrossEntropy(const SigmoidCrossEntropy& op,
+                                                const KernelSite& site);
 std::unique_ptr<Kernel> MakeMeanSquaredError(const MeanSquaredError& op);
 
 // Elements per piece of work where each element is cheap.
 inline constexpr int64_t kElementGrain = 1 << 14;
 
 // A gradient is added to in double and rounded once.
-inline void AddTo(float& gradient, double value) { gradient = static_cast<float>(gradient + value); }
+inline void AddTo(float& gradient, double value) {
+  gradient = static_cast<float>(gradient + value);
+}
 
 }  // namespace tench

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests: one kernel alone, with inputs and parameters of its own. Compares its gradients with central differences
-// of a scalar: the kernel's loss, or for other ops a fixed random combination of its outputs.
+// For tests: one kernel alone, with inputs and parameters of its own. Compares its gradients with
+// central differences of a scalar: the kernel's loss, or for other ops a fixed random combination
+// of its outputs.
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,9 @@
 
 namespace tench {
 
-inline Input DataInput(Shape sample) { return {InputRole::kData, std::move(sample), {FillKind::kGaussian, 0, 1}}; }
+inline Input DataInput(Shape sample) {
+  return {InputRole::kData, std::move(sample), {FillKind::kGaussian, 0, 1}};
+}
 inline Input LabelInput(int64_t classes) {
   return {InputRole::kLabel, {}, {FillKind::kInteger, 0, static_cast<double>(classes)}};
 }
@@ -29,7 +32,8 @@ inline Input LengthInput(int64_t time) {
 
 class KernelProbe {
  public:
-  KernelProbe(int64_t batch, const Op& op, const std::vector<Input>& inputs, int64_t threads = 1) : pool_(threads) {
+  KernelProbe(int64_t batch, const Op& op, const std::vector<Input>& inputs, int64_t threads = 1)
+      : pool_(threads) {
     graph_ = {"probe", batch, {}, {}};
     Layer layer{"op", op, {}, {{FillKind::kGaussian, 0, 0.5}}, {{FillKind::kGaussian, 0, 0.5}}};
     if (!HasWeight(op)) layer.weight = {};
@@ -58,13 +62,14 @@ class KernelProbe {
 
   void Forward() { kernel_->Forward(Tensors(), step, pool_); }
   void Backward() {
-    for (std::vector<float>& gradient : input_gradients_) std::fill(gradient.begin(), gradient.end(), 0.0f);
+    for (std::vector<float>& gradient : input_gradients_)
+      std::fill(gradient.begin(), gradient.end(), 0.0f);
     kernel_->Backward(Tensors(), pool_);
   }
 
-  // The largest difference between a gradient and its central difference, over the largest element of that tensor's
-  // gradient. `factor` spoils the analytic side, to show that the comparison notices. Targets of losses get no gradient
-  // and are left out.
+  // The largest difference between a gradient and its central difference, over the largest element
+  // of that tensor's gradient. `factor` spoils the analytic side, to show that the comparison
+  // notices. Targets of losses get no gradient and are left out.
   double Mismatch(double epsilon = 1e-2, double factor = 1) {
     Forward();
     Backward();
@@ -73,7 +78,8 @@ class KernelProbe {
     double worst = 0;
     for (size_t i = 0; i < f32_.size(); ++i) {
       const bool target = i == 1 && IsLoss(graph_.layers.back().layer.op);
-      if (!f32_[i].empty() && !target) worst = std::max(worst, Compare(f32_[i], input_gradients[i], epsilon, factor));
+      if (!f32_[i].empty() && !target)
+        worst = std::max(worst, Compare(f32_[i], input_gradients[i], epsilon, factor));
     }
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (graph_.parameters[i].trained)
@@ -87,7 +93,8 @@ class KernelProbe {
     std::vector<const TypedLayer*> sources;
     for (const size_t input : inputs) sources.push_back(&graph_.layers[input]);
     TypedLayer typed{layer, inputs, *OutputType(layer.op, sources, graph_.batch), {}};
-    for (std::vector<Parameter> parameters = *LayerParameters(layer, sources); Parameter & parameter : parameters) {
+    for (std::vector<Parameter> parameters = *LayerParameters(layer, sources);
+         Parameter & parameter : parameters) {
       parameter.layer = graph_.layers.size();
       typed.parameters.push_back(graph_.parameters.size());
       graph_.parameters.push_back(parameter);
@@ -143,15 +150,18 @@ class KernelProbe {
     Forward();
     if (IsLoss(graph_.layers.back().layer.op)) return kernel_->Loss();
     double sum = 0;
-    for (size_t i = 0; i < output_.size(); ++i) sum += static_cast<double>(output_[i]) * output_gradient_[i];
+    for (size_t i = 0; i < output_.size(); ++i)
+      sum += static_cast<double>(output_[i]) * output_gradient_[i];
     return sum;
   }
 
-  double Compare(std::vector<float>& values, const std::vector<float>& analytic, double epsilon, double factor) {
+  double Compare(std::vector<float>& values, const std::vector<float>& analytic, double epsilon,
+                 double factor) {
     double largest = 0, difference = 0;
     for (size_t i = 0; i < values.size(); ++i) {
       const float origin = values[i];
-      const float above = static_cast<float>(origin + epsilon), below = static_cast<float>(origin - epsilon);
+      const float above = static_cast<float>(origin + epsilon),
+                  below = static_cast<float>(origin - epsilon);
       values[i] = above;
       const double high = Value();
       values[i] = below;

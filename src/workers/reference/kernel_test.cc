@@ -18,7 +18,8 @@ using testing::FloatNear;
 using testing::Pointwise;
 
 TEST(KernelTest, ConvolutionDoesNotFlipItsFilters) {
-  KernelProbe conv(1, Convolution{1, {2, 2}, {1, 1}, {0, 0}, {1, 1}, 1, true}, {DataInput({1, 3, 3})});
+  KernelProbe conv(1, Convolution{1, {2, 2}, {1, 1}, {0, 0}, {1, 1}, 1, true},
+                   {DataInput({1, 3, 3})});
   conv.input(0) = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   conv.parameter(0) = {1, 10, 100, 1000};
   conv.parameter(1) = {0.5};
@@ -27,7 +28,8 @@ TEST(KernelTest, ConvolutionDoesNotFlipItsFilters) {
 }
 
 TEST(KernelTest, ConvolutionPadsStridesAndDilates) {
-  KernelProbe conv(1, Convolution{1, {1, 2}, {1, 2}, {0, 1}, {1, 2}, 1, false}, {DataInput({1, 1, 5})});
+  KernelProbe conv(1, Convolution{1, {1, 2}, {1, 2}, {0, 1}, {1, 2}, 1, false},
+                   {DataInput({1, 1, 5})});
   conv.input(0) = {1, 2, 3, 4, 5};
   conv.parameter(0) = {1, 10};
   conv.Forward();
@@ -36,7 +38,8 @@ TEST(KernelTest, ConvolutionPadsStridesAndDilates) {
 }
 
 TEST(KernelTest, ConvolutionGroupsSeeOnlyTheirOwnChannels) {
-  KernelProbe conv(1, Convolution{2, {1, 1}, {1, 1}, {0, 0}, {1, 1}, 2, false}, {DataInput({4, 1, 1})});
+  KernelProbe conv(1, Convolution{2, {1, 1}, {1, 1}, {0, 0}, {1, 1}, 2, false},
+                   {DataInput({4, 1, 1})});
   conv.input(0) = {1, 2, 3, 4};
   conv.parameter(0) = {1, 10, 100, 1000};
   conv.Forward();
@@ -44,7 +47,8 @@ TEST(KernelTest, ConvolutionGroupsSeeOnlyTheirOwnChannels) {
 }
 
 TEST(KernelTest, MaxPoolingIgnoresPaddingAndGivesTiesToTheFirst) {
-  KernelProbe pool(1, Pooling{PoolMode::kMax, {2, 2}, {2, 2}, {1, 1}, false, false}, {DataInput({1, 3, 3})});
+  KernelProbe pool(1, Pooling{PoolMode::kMax, {2, 2}, {2, 2}, {1, 1}, false, false},
+                   {DataInput({1, 3, 3})});
   pool.input(0) = {-1, -2, -2, -4, -3, -3, -4, -3, -3};
   pool.Forward();
   EXPECT_THAT(pool.output(), ElementsAre(-1, -2, -4, -3));
@@ -54,23 +58,26 @@ TEST(KernelTest, MaxPoolingIgnoresPaddingAndGivesTiesToTheFirst) {
 }
 
 TEST(KernelTest, MaxPoolingPassesNaNOn) {
-  KernelProbe pool(1, Pooling{PoolMode::kMax, {1, 3}, {1, 1}, {0, 0}, false, false}, {DataInput({1, 1, 3})});
+  KernelProbe pool(1, Pooling{PoolMode::kMax, {1, 3}, {1, 1}, {0, 0}, false, false},
+                   {DataInput({1, 1, 3})});
   pool.input(0) = {1, std::numeric_limits<float>::quiet_NaN(), 5};
   pool.Forward();
   EXPECT_TRUE(std::isnan(pool.output()[0]));
 }
 
 TEST(KernelTest, AveragePoolingCountsPaddingButNotWhatLiesBeyondIt) {
-  // Ceil mode: windows of 3 at -1, 1 and 3 over 4 pixels with a pad of 1; the last one reaches two beyond the padded
-  // row.
-  KernelProbe pool(1, Pooling{PoolMode::kAvg, {1, 3}, {1, 2}, {0, 1}, true, false}, {DataInput({1, 1, 4})});
+  // Ceil mode: windows of 3 at -1, 1 and 3 over 4 pixels with a pad of 1; the last one reaches two
+  // beyond the padded row.
+  KernelProbe pool(1, Pooling{PoolMode::kAvg, {1, 3}, {1, 2}, {0, 1}, true, false},
+                   {DataInput({1, 1, 4})});
   pool.input(0) = {1, 2, 3, 5};
   pool.Forward();
   EXPECT_THAT(pool.output(), ElementsAre(FloatEq(1), FloatEq(10.0f / 3), FloatEq(2.5f)));
 }
 
 TEST(KernelTest, GlobalPoolingCoversTheImage) {
-  KernelProbe pool(1, Pooling{PoolMode::kAvg, {1, 1}, {1, 1}, {0, 0}, false, true}, {DataInput({2, 1, 2})});
+  KernelProbe pool(1, Pooling{PoolMode::kAvg, {1, 1}, {1, 1}, {0, 0}, false, true},
+                   {DataInput({2, 1, 2})});
   pool.input(0) = {1, 2, 30, 40};
   pool.Forward();
   EXPECT_THAT(pool.output(), ElementsAre(1.5, 35));
@@ -80,8 +87,9 @@ TEST(KernelTest, LrnDividesAlphaByTheSize) {
   KernelProbe lrn(1, Lrn{3, 3.0, 0.5, 2}, {DataInput({3, 1, 1})});
   lrn.input(0) = {1, 2, 3};
   lrn.Forward();
-  EXPECT_THAT(lrn.output(), ElementsAre(FloatEq(static_cast<float>(1 / std::sqrt(7.0))), FloatEq(0.5f),
-                                        FloatEq(static_cast<float>(3 / std::sqrt(15.0)))));
+  EXPECT_THAT(lrn.output(),
+              ElementsAre(FloatEq(static_cast<float>(1 / std::sqrt(7.0))), FloatEq(0.5f),
+                          FloatEq(static_cast<float>(3 / std::sqrt(15.0)))));
 }
 
 TEST(KernelTest, ReluGradientIsZeroAtZero) {
@@ -99,7 +107,8 @@ TEST(KernelTest, LrnWithinAChannelDividesByTheWholeWindowAtTheBorderToo) {
   lrn.input(0) = {1, 2, 3, 10, 0, 0};
   lrn.Forward();
   // 1 + 9 / 9 · Σ x² over the neighbours in the row, of which the channel has no other.
-  EXPECT_THAT(lrn.output(), Pointwise(FloatEq(), {1.0f / 6, 2.0f / 15, 3.0f / 14, 10.0f / 101, 0.0f, 0.0f}));
+  EXPECT_THAT(lrn.output(),
+              Pointwise(FloatEq(), {1.0f / 6, 2.0f / 15, 3.0f / 14, 10.0f / 101, 0.0f, 0.0f}));
 }
 
 TEST(KernelTest, ALeakyReluScalesWhatIsBelowZeroAndItsSlopeAtZeroIsTheNegativeOne) {
@@ -194,8 +203,8 @@ TEST(KernelTest, BatchNormUsesTheBiasedVarianceAndKeepsTheUnbiasedOne) {
   norm.parameter(3) = {1};
   norm.Forward();
   const double deviation = std::sqrt(3.5);
-  EXPECT_THAT(norm.output(),
-              Pointwise(FloatNear(1e-5f), {10 - 4 / deviation, 10 - 2 / deviation, 10.0, 10 + 6 / deviation}));
+  EXPECT_THAT(norm.output(), Pointwise(FloatNear(1e-5f), {10 - 4 / deviation, 10 - 2 / deviation,
+                                                          10.0, 10 + 6 / deviation}));
   EXPECT_FLOAT_EQ(norm.parameter(2)[0], static_cast<float>(0.9 * 5 + 0.1 * 3));
   EXPECT_FLOAT_EQ(norm.parameter(3)[0], static_cast<float>(0.9 * 1 + 0.1 * 14 / 3));
 }
@@ -222,8 +231,10 @@ TEST(KernelTest, DropoutZeroesItsShareAndScalesSurvivors) {
   dropout.Forward();
   const std::vector<float> first = dropout.output();
   const auto zeros = std::count(first.begin(), first.end(), 0.0f);
-  EXPECT_NEAR(static_cast<double>(zeros), kRatio * kCount, 3 * std::sqrt(kCount * kRatio * (1 - kRatio)));
-  EXPECT_EQ(std::count(first.begin(), first.end(), static_cast<float>(1 / (1 - kRatio))), kCount - zeros);
+  EXPECT_NEAR(static_cast<double>(zeros), kRatio * kCount,
+              3 * std::sqrt(kCount * kRatio * (1 - kRatio)));
+  EXPECT_EQ(std::count(first.begin(), first.end(), static_cast<float>(1 / (1 - kRatio))),
+            kCount - zeros);
   dropout.step.step = 1;
   dropout.Forward();
   EXPECT_NE(dropout.output(), first);
@@ -271,7 +282,8 @@ TEST(KernelTest, MeanOverTimeStopsAtEachSequencesOwnLength) {
 
 TEST(KernelTest, SoftmaxCrossEntropyOfEqualScoresIsTheLogarithmOfTheirNumber) {
   KernelProbe loss(2, SoftmaxCrossEntropy{0.5, false}, {DataInput({4}), LabelInput(4)});
-  std::fill(loss.input(0).begin(), loss.input(0).end(), 1000.0f);  // would overflow a bare exponential
+  std::fill(loss.input(0).begin(), loss.input(0).end(),
+            1000.0f);  // would overflow a bare exponential
   loss.Forward();
   EXPECT_DOUBLE_EQ(loss.loss(), 0.5 * std::log(4.0));
   EXPECT_FLOAT_EQ(loss.output()[0], static_cast<float>(loss.loss()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses are small: one thread sums them, in order. No gradient flows into labels or targets: the graph's check sees to
-// it that they are data.
+// Losses are small: one thread sums them, in order. No gradient flows into labels or targets: the
+// graph's check sees to it that they are data.
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +26,11 @@ class LossKernel : public Kernel {
 class SoftmaxCrossEntropyKernel final : public LossKernel {
  public:
   SoftmaxCrossEntropyKernel(const SoftmaxCrossEntropy& op, const KernelSite& site)
-      : weight_(op.loss_weight), ignored_(op.ignore_label), batch_(site.input(0)[0]), classes_(site.input(0)[1]), norms_(batch_) {}
+      : weight_(op.loss_weight),
+        ignored_(op.ignore_label),
+        batch_(site.input(0)[0]),
+        classes_(site.input(0)[1]),
+        norms_(batch_) {}
 
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool&) override {
     double sum = 0;
@@ -36,7 +40,8 @@ class SoftmaxCrossEntropyKernel final : public LossKernel {
       ++counted_;
       const std::span<const float> scores = tensors.inputs[0].subspan(sample * classes_, classes_);
       norms_[sample] = Normalise(scores);
-      sum += std::log(norms_[sample].sum) + (norms_[sample].highest - scores[tensors.integers[1][sample]]);
+      sum += std::log(norms_[sample].sum) +
+             (norms_[sample].highest - scores[tensors.integers[1][sample]]);
     }
     Publish(weight_ * sum / Divisor(), tensors);
   }
@@ -48,8 +53,10 @@ class SoftmaxCrossEntropyKernel final : public LossKernel {
       if (tensors.integers[1][sample] == ignored_) continue;
       for (int64_t k = 0; k < classes_; ++k) {
         const int64_t at = sample * classes_ + k;
-        const double probability = std::exp(tensors.inputs[0][at] - norms_[sample].highest) / norms_[sample].sum;
-        AddTo(tensors.input_gradients[0][at], factor * (probability - (k == tensors.integers[1][sample] ? 1 : 0)));
+        const double probability =
+            std::exp(tensors.inputs[0][at] - norms_[sample].highest) / norms_[sample].sum;
+        AddTo(tensors.input_gradients[0][at],
+              factor * (probability - (k == tensors.integers[1][sample] ? 1 : 0)));
       }
     }
   }
@@ -84,7 +91,8 @@ class SigmoidCrossEntropyKernel final : public LossKernel {
     double sum = 0;
     for (size_t i = 0; i < tensors.inputs[0].size(); ++i) {
       const double score = tensors.inputs[0][i], target = tensors.inputs[1][i];
-      // -target·log σ(score) - (1 - target)·log(1 - σ(score)), written so that neither exponential overflows.
+      // -target·log σ(score) - (1 - target)·log(1 - σ(score)), written so that neither exponential
+      // overflows.
       sum += std::max(score, 0.0) - score * target + std::log1p(std::exp(-std::abs(score)));
     }
     Publish(factor_ * sum, tensors);
@@ -130,10 +138,12 @@ class MeanSquaredErrorKernel final : public LossKernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeSoftmaxCrossEntropy(const SoftmaxCrossEntropy& op, const KernelSite& site) {
+std::unique_ptr<Kernel> MakeSoftmaxCrossEntropy(const SoftmaxCrossEntropy& op,
+                                                const KernelSite& site) {
   return std::make_unique<SoftmaxCrossEntropyKernel>(op, site);
 }
-std::unique_ptr<Kernel> MakeSigmoidCrossEntropy(const SigmoidCrossEntropy& op, const KernelSite& site) {
+std::unique_ptr<Kernel> MakeSigmoidCrossEntropy(const SigmoidCrossEntropy& op,
+                                                const KernelSite& site) {
   return std::make_unique<SigmoidCrossEntropyKernel>(op, site);
 }
 std::unique_ptr<Kernel> MakeMeanSquaredError(const MeanSquaredError& op) {

@@ -7,7 +7,8 @@
 namespace tench {
 namespace {
 
-// The size is odd, so a window is symmetric: the windows that hold an element are those of the elements in its own.
+// The size is odd, so a window is symmetric: the windows that hold an element are those of the
+// elements in its own.
 class LrnKernel final : public Kernel {
  public:
   LrnKernel(const Lrn& op, const KernelSite& site)
@@ -35,8 +36,8 @@ class LrnKernel final : public Kernel {
     });
   }
 
-  // With s the scale and n the elements of a window: dx = dy · s^-beta - 2 · alpha · beta / n · x · Σ dy · x · s^(-beta - 1), the sum over
-  // the elements whose window holds this one.
+  // With s the scale and n the elements of a window: dx = dy · s^-beta - 2 · alpha · beta / n · x ·
+  // Σ dy · x · s^(-beta - 1), the sum over the elements whose window holds this one.
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
     if (tensors.input_gradients[0].empty()) return;
     const std::span<const float> x = tensors.inputs[0], dy = tensors.output_gradient;
@@ -47,7 +48,9 @@ class LrnKernel final : public Kernel {
     const double factor = 2 * op_.alpha * op_.beta / count_;
     ForEach(pool, [&](int64_t channel, int64_t i, int64_t at) {
       double sum = 0;
-      Around(channel, i, at, [&](int64_t other) { sum += dy[other] * static_cast<double>(x[other]) * falloff[other] / scale_[other]; });
+      Around(channel, i, at, [&](int64_t other) {
+        sum += dy[other] * static_cast<double>(x[other]) * falloff[other] / scale_[other];
+      });
       AddTo(tensors.input_gradients[0][at], dy[at] * falloff[at] - factor * x[at] * sum);
     });
   }
@@ -66,12 +69,15 @@ class LrnKernel final : public Kernel {
   void Around(int64_t channel, int64_t i, int64_t at, const Visit& visit) const {
     if (!within_) {
       const int64_t last = std::min(channels_ - 1, channel + half_);
-      for (int64_t c = std::max<int64_t>(0, channel - half_); c <= last; ++c) visit(at + (c - channel) * height_ * width_);
+      for (int64_t c = std::max<int64_t>(0, channel - half_); c <= last; ++c)
+        visit(at + (c - channel) * height_ * width_);
       return;
     }
     const int64_t row = i / width_, column = i % width_;
-    for (int64_t h = std::max<int64_t>(0, row - half_); h <= std::min(height_ - 1, row + half_); ++h) {
-      for (int64_t w = std::max<int64_t>(0, column - half_); w <= std::min(width_ - 1, column + half_); ++w)
+    for (int64_t h = std::max<int64_t>(0, row - half_); h <= std::min(height_ - 1, row + half_);
+         ++h) {
+      for (int64_t w = std::max<int64_t>(0, column - half_);
+           w <= std::min(width_ - 1, column + half_); ++w)
         visit(at + (h - row) * width_ + w - column);
     }
   }
@@ -86,6 +92,8 @@ class LrnKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeLrn(const Lrn& op, const KernelSite& site) { return std::make_unique<LrnKernel>(op, site); }
+std::unique_ptr<Kernel> MakeLrn(const Lrn& op, const KernelSite& site) {
+  return std::make_unique<LrnKernel>(op, site);
+}
 
 }  // namespace tench

@@ -18,8 +18,9 @@ bool IsInput(const TypedLayer& layer) { return std::holds_alternative<Input>(lay
 bool IsExact(const Op& op) {
   const Pooling* pooling = std::get_if<Pooling>(&op);
   const Relu* relu = std::get_if<Relu>(&op);
-  return (relu != nullptr && relu->negative_slope == 0) || std::holds_alternative<Flatten>(op) || std::holds_alternative<Reshape>(op) ||
-         std::holds_alternative<Concat>(op) || std::holds_alternative<Slice>(op) || std::holds_alternative<Maximum>(op) ||
+  return (relu != nullptr && relu->negative_slope == 0) || std::holds_alternative<Flatten>(op) ||
+         std::holds_alternative<Reshape>(op) || std::holds_alternative<Concat>(op) ||
+         std::holds_alternative<Slice>(op) || std::holds_alternative<Maximum>(op) ||
          std::holds_alternative<Dropout>(op) || std::holds_alternative<Embedding>(op) ||
          (pooling != nullptr && pooling->mode == PoolMode::kMax);
 }
@@ -87,7 +88,8 @@ void Network::PlanActivations(const NetworkOptions& options) {
   for (const int64_t size : plan.sizes) buffers_.emplace_back(size);
   for (int64_t i = 0; i < count; ++i) {
     const auto span_of = [&](int64_t tensor) {
-      return std::span<float>(buffers_[plan.buffer[tensor]]).first(static_cast<size_t>(lifetimes[tensor].elements));
+      return std::span<float>(buffers_[plan.buffer[tensor]])
+          .first(static_cast<size_t>(lifetimes[tensor].elements));
     };
     tensors_[i].output = IsInput(graph_.layers[i]) ? std::span<float>(inputs_[i].f32) : span_of(i);
     if (lifetimes[count + i].elements > 0) output_gradients_[i] = span_of(count + i);
@@ -148,17 +150,21 @@ void Network::Backward() {
     }
     Jitter(output_gradients_[i], i, 1);
     kernels_[i]->Backward(tensors_[i], pool_);
-    for (size_t k = 0; k < tensors_[i].parameter_gradients.size(); ++k) Jitter(tensors_[i].parameter_gradients[k], i, 2 + k);
+    for (size_t k = 0; k < tensors_[i].parameter_gradients.size(); ++k)
+      Jitter(tensors_[i].parameter_gradients[k], i, 2 + k);
   }
 }
 
 void Network::Jitter(std::span<float> values, size_t layer, uint64_t what) {
   if (jitter_ == 0 || values.empty()) return;
-  const Generator random((static_cast<uint64_t>(jitter_seed_) << 40) + static_cast<uint64_t>(step_) * 1024 + what, graph_.layers[layer].layer.name);
+  const Generator random(
+      (static_cast<uint64_t>(jitter_seed_) << 40) + static_cast<uint64_t>(step_) * 1024 + what,
+      graph_.layers[layer].layer.name);
   const double reach = jitter_ * 0x1p-24;
   pool_.Split(static_cast<int64_t>(values.size()), kJitterGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i)
-      values[i] = static_cast<float>(values[i] * (1 + reach * (2 * random.Uniform(static_cast<uint64_t>(i)) - 1)));
+      values[i] = static_cast<float>(
+          values[i] * (1 + reach * (2 * random.Uniform(static_cast<uint64_t>(i)) - 1)));
   });
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A graph made ready to compute: a kernel per layer and memory for every tensor, shared where two are never needed at
-// once. In the forward phase an activation lives until its last reader; otherwise until its layer's backward; in an
-// observing build to the end of the step. Owns all tensors. Not aware of solvers or files.
+// A graph made ready to compute: a kernel per layer and memory for every tensor, shared where two
+// are never needed at once. In the forward phase an activation lives until its last reader;
+// otherwise until its layer's backward; in an observing build to the end of the step. Owns all
+// tensors. Not aware of solvers or files.
 
 #include <cstdint>
 #include <memory>
@@ -20,7 +21,7 @@ struct NetworkOptions {
   bool training = true;  // Backward will be called
   bool observe = false;  // every layer's output can be asked for after a step
   int64_t threads = 1;
-  double jitter = 0;     // units in the last place; see Jitter
+  double jitter = 0;  // units in the last place; see Jitter
   int64_t jitter_seed = 0;
   KernelMaker make_kernel = MakeKernel;
 };
@@ -48,7 +49,8 @@ class Network {
  private:
   void PlanActivations(const NetworkOptions& options);
   void BindLayer(size_t layer);
-  // Moves each number at random by up to `jitter_` units in the last place, as a computation in f32 alone might.
+  // Moves each number at random by up to `jitter_` units in the last place, as a computation in f32
+  // alone might.
   void Jitter(std::span<float> values, size_t layer, uint64_t what);
 
   TypedGraph graph_;
@@ -59,9 +61,11 @@ class Network {
   std::vector<std::unique_ptr<Kernel>> kernels_;  // null for inputs
   std::vector<KernelTensors> tensors_;
   std::vector<std::vector<float>> parameters_, gradients_, buffers_;
-  std::vector<HostTensor> inputs_;                  // by layer; only those of Input layers are used
-  std::vector<std::span<float>> output_gradients_;  // by layer; empty where no parameter lies before
-  std::vector<size_t> opens_gradient_of_;  // by layer: the reader whose backward comes first, which finds it zeroed
+  std::vector<HostTensor> inputs_;  // by layer; only those of Input layers are used
+  std::vector<std::span<float>>
+      output_gradients_;  // by layer; empty where no parameter lies before
+  std::vector<size_t>
+      opens_gradient_of_;  // by layer: the reader whose backward comes first, which finds it zeroed
 };
 
 }  // namespace tench

@@ -10,7 +10,9 @@ namespace {
 class ChannelKernel : public Kernel {
  protected:
   explicit ChannelKernel(const KernelSite& site)
-      : batch_(site.input(0)[0]), channels_(site.input(0)[1]), plane_(ElementCount(site.input(0)) / (batch_ * channels_)) {}
+      : batch_(site.input(0)[0]),
+        channels_(site.input(0)[1]),
+        plane_(ElementCount(site.input(0)) / (batch_ * channels_)) {}
 
   template <class Visit>
   void ForEach(int64_t channel, const Visit& visit) const {
@@ -29,8 +31,11 @@ class ScaleKernel final : public ChannelKernel {
 
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
     pool.Run(channels_, [&](int64_t channel, int64_t) {
-      const double scale = tensors.parameters[0][channel], shift = bias_ ? tensors.parameters[1][channel] : 0.0f;
-      ForEach(channel, [&](int64_t at) { tensors.output[at] = static_cast<float>(tensors.inputs[0][at] * scale + shift); });
+      const double scale = tensors.parameters[0][channel],
+                   shift = bias_ ? tensors.parameters[1][channel] : 0.0f;
+      ForEach(channel, [&](int64_t at) {
+        tensors.output[at] = static_cast<float>(tensors.inputs[0][at] * scale + shift);
+      });
     });
   }
 
@@ -45,7 +50,9 @@ class ScaleKernel final : public ChannelKernel {
       if (bias_) tensors.parameter_gradients[1][channel] = static_cast<float>(sum);
       if (tensors.input_gradients[0].empty()) return;
       const double scale = tensors.parameters[0][channel];
-      ForEach(channel, [&](int64_t at) { AddTo(tensors.input_gradients[0][at], scale * tensors.output_gradient[at]); });
+      ForEach(channel, [&](int64_t at) {
+        AddTo(tensors.input_gradients[0][at], scale * tensors.output_gradient[at]);
+      });
     });
   }
 
@@ -67,14 +74,16 @@ class BatchNormKernel final : public ChannelKernel {
         inverse_[channel] = 1 / std::sqrt(RunningVar(tensors)[channel] + op_.eps);
       }
       const double scale = ScaleOf(tensors, channel) * inverse_[channel];
-      const double mean = mean_[channel], shift = op_.affine ? tensors.parameters[kShift][channel] : 0.0f;
+      const double mean = mean_[channel],
+                   shift = op_.affine ? tensors.parameters[kShift][channel] : 0.0f;
       ForEach(channel, [&](int64_t at) {
         tensors.output[at] = static_cast<float>((tensors.inputs[0][at] - mean) * scale + shift);
       });
     });
   }
 
-  // With x̂ the normalised input and m the elements of a channel: dx = scale / σ · (dy - Σdy / m - x̂ · Σ(dy·x̂) / m).
+  // With x̂ the normalised input and m the elements of a channel: dx = scale / σ · (dy - Σdy / m - x̂
+  // · Σ(dy·x̂) / m).
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
     const double count = static_cast<double>(batch_ * plane_);
     pool.Run(channels_, [&](int64_t channel, int64_t) {
@@ -100,8 +109,12 @@ class BatchNormKernel final : public ChannelKernel {
  private:
   // The running statistics come last, whether there are a scale and a shift or not.
   enum ParameterOrder { kScale, kShift };
-  static std::span<float> RunningMean(const KernelTensors& tensors) { return tensors.parameters.end()[-2]; }
-  static std::span<float> RunningVar(const KernelTensors& tensors) { return tensors.parameters.end()[-1]; }
+  static std::span<float> RunningMean(const KernelTensors& tensors) {
+    return tensors.parameters.end()[-2];
+  }
+  static std::span<float> RunningVar(const KernelTensors& tensors) {
+    return tensors.parameters.end()[-1];
+  }
   double ScaleOf(const KernelTensors& tensors, int64_t channel) const {
     return op_.affine ? tensors.parameters[kScale][channel] : 1.0f;
   }
@@ -133,7 +146,9 @@ class BatchNormKernel final : public ChannelKernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeScale(const Scale& op, const KernelSite& site) { return std::make_unique<ScaleKernel>(op, site); }
+std::unique_ptr<Kernel> MakeScale(const Scale& op, const KernelSite& site) {
+  return std::make_unique<ScaleKernel>(op, site);
+}
 std::unique_ptr<Kernel> MakeBatchNorm(const BatchNorm& op, const KernelSite& site) {
   return std::make_unique<BatchNormKernel>(op, site);
 }

@@ -7,8 +7,8 @@
 namespace tench {
 namespace {
 
-// One window along one axis: the pixels [first, last) that it covers, and its length inside the padded image, by which
-// avg divides.
+// One window along one axis: the pixels [first, last) that it covers, and its length inside the
+// padded image, by which avg divides.
 struct Reach {
   int64_t first, last, padded_length;
 };
@@ -37,7 +37,8 @@ class PoolingKernel : public Kernel {
     for (int64_t y = 0; y < out_.h; ++y) {
       const Reach rows = ReachOf(y, kernel_.h, stride_.h, pad_.h, in_.h);
       for (int64_t x = 0; x < out_.w; ++x) {
-        visit((plane * out_.h + y) * out_.w + x, rows, ReachOf(x, kernel_.w, stride_.w, pad_.w, in_.w));
+        visit((plane * out_.h + y) * out_.w + x, rows,
+              ReachOf(x, kernel_.w, stride_.w, pad_.w, in_.w));
       }
     }
   }
@@ -99,7 +100,8 @@ class AveragePoolingKernel final : public PoolingKernel {
         for (int64_t y = rows.first; y < rows.last; ++y) {
           for (int64_t x = columns.first; x < columns.last; ++x) sum += input[y * in_.w + x];
         }
-        tensors.output[at] = static_cast<float>(sum / static_cast<double>(rows.padded_length * columns.padded_length));
+        tensors.output[at] = static_cast<float>(
+            sum / static_cast<double>(rows.padded_length * columns.padded_length));
       });
     });
   }
@@ -109,10 +111,11 @@ class AveragePoolingKernel final : public PoolingKernel {
     pool.Run(planes_, [&](int64_t plane, int64_t) {
       float* gradient = tensors.input_gradients[0].data() + plane * in_plane();
       ForEachWindow(plane, [&](int64_t at, const Reach& rows, const Reach& columns) {
-        const double share =
-            tensors.output_gradient[at] / static_cast<double>(rows.padded_length * columns.padded_length);
+        const double share = tensors.output_gradient[at] /
+                             static_cast<double>(rows.padded_length * columns.padded_length);
         for (int64_t y = rows.first; y < rows.last; ++y) {
-          for (int64_t x = columns.first; x < columns.last; ++x) AddTo(gradient[y * in_.w + x], share);
+          for (int64_t x = columns.first; x < columns.last; ++x)
+            AddTo(gradient[y * in_.w + x], share);
         }
       });
     });

@@ -12,7 +12,8 @@ void AccumulatePanel(int64_t depth, const double* __restrict rows, const double*
   }
   for (int64_t k = 0; k < depth; ++k) {
     for (int64_t r = 0; r < kRowPanel; ++r) {
-      for (int64_t c = 0; c < kColumnPanel; ++c) sums[r][c] += rows[k * kRowPanel + r] * columns[k * kColumnPanel + c];
+      for (int64_t c = 0; c < kColumnPanel; ++c)
+        sums[r][c] += rows[k * kRowPanel + r] * columns[k * kColumnPanel + c];
     }
   }
   for (int64_t r = 0; r < kRowPanel; ++r) {

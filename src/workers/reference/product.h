@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// out(row, column) = Σ over depth of rows(row, k) · columns(k, column), in double, each sum in the order k = 0, 1, 2, …
-// whatever the number of threads. The operands are never built as whole matrices: a tile asks for the lines that it
-// needs, so that a convolution can hand out patches of an image. Work is shared out by tiles of the result.
+// out(row, column) = Σ over depth of rows(row, k) · columns(k, column), in double, each sum in the
+// order k = 0, 1, 2, … whatever the number of threads. The operands are never built as whole
+// matrices: a tile asks for the lines that it needs, so that a convolution can hand out patches of
+// an image. Work is shared out by tiles of the result.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,13 +15,15 @@ namespace tench {
 
 inline constexpr int64_t kTileRows = 128, kTileColumns = 64, kTileDepth = 256;
 inline constexpr int64_t kRowPanel = 4, kColumnPanel = 8;
-inline constexpr size_t kProductScratch = kTileRows * kTileColumns + (kTileRows + kTileColumns) * kTileDepth;
+inline constexpr size_t kProductScratch =
+    kTileRows * kTileColumns + (kTileRows + kTileColumns) * kTileDepth;
 
 struct ProductSize {
   int64_t rows = 0, columns = 0, depth = 0;
 };
 
-// A block of lines × depth, interleaved by kWidth lines so that the innermost loop reads it straight through.
+// A block of lines × depth, interleaved by kWidth lines so that the innermost loop reads it
+// straight through.
 template <int64_t kWidth>
 class Panels {
  public:
@@ -43,7 +46,8 @@ class Panels {
   double* data_;
 };
 
-// What a tile wants of an operand: lines first_line … and depths first_depth …, to be put at (0, 0) … of the panels.
+// What a tile wants of an operand: lines first_line … and depths first_depth …, to be put at (0, 0)
+// … of the panels.
 struct Block {
   int64_t first_line = 0, lines = 0, first_depth = 0, depth = 0;
 };
@@ -56,10 +60,12 @@ struct MatrixOperand {
 
   template <class PanelsT>
   void operator()(const Block& block, PanelsT& panels) const {
-    const Element* origin = data + block.first_line * line_stride + block.first_depth * depth_stride;
+    const Element* origin =
+        data + block.first_line * line_stride + block.first_depth * depth_stride;
     if (depth_stride == 1) {
       for (int64_t line = 0; line < block.lines; ++line) {
-        for (int64_t k = 0; k < block.depth; ++k) panels.at(line, k) = origin[line * line_stride + k];
+        for (int64_t k = 0; k < block.depth; ++k)
+          panels.at(line, k) = origin[line * line_stride + k];
       }
     } else {
       for (int64_t k = 0; k < block.depth; ++k) {
@@ -73,7 +79,8 @@ struct MatrixOperand {
 // tile(kRowPanel × kColumnPanel, rows kTileColumns apart) += rows · columns over `depth`.
 void AccumulatePanel(int64_t depth, const double* rows, const double* columns, double* tile);
 
-// A tile's result for its caller to store: value(row, column) for rows and columns of the whole product.
+// A tile's result for its caller to store: value(row, column) for rows and columns of the whole
+// product.
 struct Tile {
   int64_t first_row = 0, rows = 0, first_column = 0, columns = 0;
   const double* values = nullptr;
@@ -97,7 +104,8 @@ struct StoreMatrix {
 };
 
 template <class Rows, class Columns, class Store>
-void MultiplyMatrices(ThreadPool& pool, const ProductSize& size, const Rows& rows, const Columns& columns, const Store& store) {
+void MultiplyMatrices(ThreadPool& pool, const ProductSize& size, const Rows& rows,
+                      const Columns& columns, const Store& store) {
   const int64_t row_tiles = (size.rows + kTileRows - 1) / kTileRows;
   const int64_t column_tiles = (size.columns + kTileColumns - 1) / kTileColumns;
   pool.ReserveScratch(kProductScratch);
@@ -108,7 +116,8 @@ void MultiplyMatrices(ThreadPool& pool, const ProductSize& size, const Rows& row
     Tile tile{piece % row_tiles * kTileRows, 0, piece / row_tiles * kTileColumns, 0, sums};
     tile.rows = std::min(kTileRows, size.rows - tile.first_row);
     tile.columns = std::min(kTileColumns, size.columns - tile.first_column);
-    // Lines beyond an edge are computed with what lies there and thrown away; zeros keep them free of slow denormals.
+    // Lines beyond an edge are computed with what lies there and thrown away; zeros keep them free
+    // of slow denormals.
     const bool edge = tile.rows % kRowPanel != 0 || tile.columns % kColumnPanel != 0;
     std::fill_n(sums, edge ? kProductScratch : kTileRows * kTileColumns, 0.0);
     for (int64_t k = 0; k < size.depth; k += kTileDepth) {
@@ -117,7 +126,8 @@ void MultiplyMatrices(ThreadPool& pool, const ProductSize& size, const Rows& row
       columns(Block{tile.first_column, tile.columns, k, depth}, column_panels);
       for (int64_t r = 0; r < tile.rows; r += kRowPanel) {
         for (int64_t c = 0; c < tile.columns; c += kColumnPanel) {
-          AccumulatePanel(depth, row_panels.panel(r), column_panels.panel(c), sums + r * kTileColumns + c);
+          AccumulatePanel(depth, row_panels.panel(r), column_panels.panel(c),
+                          sums + r * kTileColumns + c);
         }
       }
     }

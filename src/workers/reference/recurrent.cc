@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LSTM. The input's share of all gates is one product over every (sample, time); only the hidden state's share goes
-// step by step. Backward writes the gradients of the gates over the gates themselves, last step first; the three big
-// products then read them from there.
+// The LSTM. The input's share of all gates is one product over every (sample, time); only the
+// hidden state's share goes step by step. Backward writes the gradients of the gates over the gates
+// themselves, last step first; the three big products then read them from there.
 #include <cmath>
 
 #include "workers/reference/kernel.h"
@@ -34,12 +34,13 @@ class LstmKernel final : public Kernel {
   }
 
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
-    std::vector<double> hidden_gradient(batch_ * hidden_, 0.0), cell_gradient(batch_ * hidden_, 0.0);
+    std::vector<double> hidden_gradient(batch_ * hidden_, 0.0),
+        cell_gradient(batch_ * hidden_, 0.0);
     for (int64_t t = time_ - 1; t >= 0; --t) {
       pool.Run(batch_, [&](int64_t sample, int64_t) {
         for (int64_t i = 0; i < hidden_; ++i) {
-          const double dh =
-              tensors.output_gradient[Position(sample, t) * hidden_ + i] + hidden_gradient[sample * hidden_ + i];
+          const double dh = tensors.output_gradient[Position(sample, t) * hidden_ + i] +
+                            hidden_gradient[sample * hidden_ + i];
           BackwardCell(sample, t, i, dh, cell_gradient[sample * hidden_ + i]);
         }
       });
@@ -58,18 +59,20 @@ class LstmKernel final : public Kernel {
   void InputShare(const KernelTensors& tensors, ThreadPool& pool) {
     const MatrixOperand<float> weights{tensors.parameters[kWeightInput].data(), features_, 1};
     const MatrixOperand<float> inputs{tensors.inputs[0].data(), features_, 1};
-    MultiplyMatrices(pool, {width_, batch_ * time_, features_}, weights, inputs, [&](const Tile& tile) {
-      for (int64_t c = 0; c < tile.columns; ++c) {
-        double* gates = gates_.data() + (tile.first_column + c) * width_ + tile.first_row;
-        for (int64_t r = 0; r < tile.rows; ++r)
-          gates[r] = tile.at(r, c) + tensors.parameters[kBias][tile.first_row + r];
-      }
-    });
+    MultiplyMatrices(
+        pool, {width_, batch_ * time_, features_}, weights, inputs, [&](const Tile& tile) {
+          for (int64_t c = 0; c < tile.columns; ++c) {
+            double* gates = gates_.data() + (tile.first_column + c) * width_ + tile.first_row;
+            for (int64_t r = 0; r < tile.rows; ++r)
+              gates[r] = tile.at(r, c) + tensors.parameters[kBias][tile.first_row + r];
+          }
+        });
   }
 
   void HiddenShare(int64_t t, const KernelTensors& tensors, ThreadPool& pool) {
     const MatrixOperand<float> weights{tensors.parameters[kWeightHidden].data(), hidden_, 1};
-    const MatrixOperand<float> before{tensors.output.data() + (t - 1) * hidden_, time_ * hidden_, 1};
+    const MatrixOperand<float> before{tensors.output.data() + (t - 1) * hidden_, time_ * hidden_,
+                                      1};
     MultiplyMatrices(pool, {width_, batch_, hidden_}, weights, before, [&](const Tile& tile) {
       for (int64_t c = 0; c < tile.columns; ++c) {
         double* gates = Gates(tile.first_column + c, t) + tile.first_row;
@@ -92,8 +95,8 @@ class LstmKernel final : public Kernel {
     tensors.output[Position(sample, t) * hidden_ + i] = static_cast<float>(out * std::tanh(cell));
   }
 
-  // Puts the gradients of the sums before the gates in the gates' place, and turns `dc` from this step's into the one
-  // before's.
+  // Puts the gradients of the sums before the gates in the gates' place, and turns `dc` from this
+  // step's into the one before's.
   void BackwardCell(int64_t sample, int64_t t, int64_t i, double dh, double& dc) {
     double* gates = Gates(sample, t);
     const double in = gates[i], forget = gates[hidden_ + i], fresh = gates[2 * hidden_ + i],
@@ -108,7 +111,8 @@ class LstmKernel final : public Kernel {
     dc = cell * forget;
   }
 
-  void HiddenGradient(int64_t t, const KernelTensors& tensors, ThreadPool& pool, std::vector<double>& gradient) {
+  void HiddenGradient(int64_t t, const KernelTensors& tensors, ThreadPool& pool,
+                      std::vector<double>& gradient) {
     const MatrixOperand<float> weights{tensors.parameters[kWeightHidden].data(), 1, hidden_};
     const MatrixOperand<double> gates{gates_.data() + t * width_, time_ * width_, 1};
     MultiplyMatrices(pool, {hidden_, batch_, width_}, weights, gates, [&](const Tile& tile) {
@@ -124,23 +128,26 @@ class LstmKernel final : public Kernel {
     const MatrixOperand<double> gates{gates_.data(), 1, width_};
     const MatrixOperand<float> inputs{tensors.inputs[0].data(), 1, features_};
     MultiplyMatrices(pool, {width_, features_, positions}, gates, inputs,
-             StoreMatrix{tensors.parameter_gradients[kWeightInput].data(), features_});
+                     StoreMatrix{tensors.parameter_gradients[kWeightInput].data(), features_});
 
     const auto hidden_before = [&](const Block& block, Panels<kColumnPanel>& panels) {
       for (int64_t k = 0; k < block.depth; ++k) {
         const int64_t position = block.first_depth + k;
         const bool start = position % time_ == 0;  // the hidden state before a sequence is zero
-        const float* before = start ? nullptr : tensors.output.data() + (position - 1) * hidden_ + block.first_line;
-        for (int64_t line = 0; line < block.lines; ++line) panels.at(line, k) = start ? 0.0 : before[line];
+        const float* before =
+            start ? nullptr : tensors.output.data() + (position - 1) * hidden_ + block.first_line;
+        for (int64_t line = 0; line < block.lines; ++line)
+          panels.at(line, k) = start ? 0.0 : before[line];
       }
     };
     MultiplyMatrices(pool, {width_, hidden_, positions}, gates, hidden_before,
-             StoreMatrix{tensors.parameter_gradients[kWeightHidden].data(), hidden_});
+                     StoreMatrix{tensors.parameter_gradients[kWeightHidden].data(), hidden_});
 
     pool.Split(width_, 32, [&](int64_t first, int64_t last) {
       for (int64_t row = first; row < last; ++row) {
         double sum = 0;
-        for (int64_t position = 0; position < positions; ++position) sum += gates_[position * width_ + row];
+        for (int64_t position = 0; position < positions; ++position)
+          sum += gates_[position * width_ + row];
         tensors.parameter_gradients[kBias][row] = static_cast<float>(sum);
       }
     });
@@ -149,12 +156,14 @@ class LstmKernel final : public Kernel {
   void InputGradient(const KernelTensors& tensors, ThreadPool& pool) {
     const MatrixOperand<float> weights{tensors.parameters[kWeightInput].data(), 1, features_};
     const MatrixOperand<double> gates{gates_.data(), width_, 1};
-    MultiplyMatrices(pool, {features_, batch_ * time_, width_}, weights, gates, [&](const Tile& tile) {
-      for (int64_t c = 0; c < tile.columns; ++c) {
-        float* row = tensors.input_gradients[0].data() + (tile.first_column + c) * features_ + tile.first_row;
-        for (int64_t r = 0; r < tile.rows; ++r) AddTo(row[r], tile.at(r, c));
-      }
-    });
+    MultiplyMatrices(pool, {features_, batch_ * time_, width_}, weights, gates,
+                     [&](const Tile& tile) {
+                       for (int64_t c = 0; c < tile.columns; ++c) {
+                         float* row = tensors.input_gradients[0].data() +
+                                      (tile.first_column + c) * features_ + tile.first_row;
+                         for (int64_t r = 0; r < tile.rows; ++r) AddTo(row[r], tile.at(r, c));
+                       }
+                     });
   }
 
   const int64_t batch_, time_, features_, hidden_, width_;

@@ -10,14 +10,16 @@ class ConcatKernel final : public Kernel {
  public:
   explicit ConcatKernel(const KernelSite& site)
       : batch_(site.output()[0]), width_(ElementCount(site.output()) / batch_) {
-    for (size_t input = 0; input < site.inputs(); ++input) widths_.push_back(ElementCount(site.input(input)) / batch_);
+    for (size_t input = 0; input < site.inputs(); ++input)
+      widths_.push_back(ElementCount(site.input(input)) / batch_);
   }
 
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
     pool.Run(batch_, [&](int64_t sample, int64_t) {
       float* to = tensors.output.data() + sample * width_;
       for (size_t input = 0; input < widths_.size(); ++input) {
-        to = std::copy_n(tensors.inputs[input].data() + sample * widths_[input], widths_[input], to);
+        to =
+            std::copy_n(tensors.inputs[input].data() + sample * widths_[input], widths_[input], to);
       }
     });
   }
@@ -28,7 +30,8 @@ class ConcatKernel final : public Kernel {
       for (size_t input = 0; input < widths_.size(); ++input) {
         const std::span<float> gradient = tensors.input_gradients[input];
         if (!gradient.empty()) {
-          for (int64_t i = 0; i < widths_[input]; ++i) AddTo(gradient[sample * widths_[input] + i], from[i]);
+          for (int64_t i = 0; i < widths_[input]; ++i)
+            AddTo(gradient[sample * widths_[input] + i], from[i]);
         }
         from += widths_[input];
       }
@@ -44,13 +47,16 @@ class ConcatKernel final : public Kernel {
 class SliceKernel final : public Kernel {
  public:
   SliceKernel(const Slice& op, const KernelSite& site)
-      : batch_(site.output()[0]), from_(ElementCount(site.input(0)) / batch_), width_(ElementCount(site.output()) / batch_) {
+      : batch_(site.output()[0]),
+        from_(ElementCount(site.input(0)) / batch_),
+        width_(ElementCount(site.output()) / batch_) {
     begin_ = op.begin * (from_ / site.input(0)[1]);
   }
 
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
     pool.Run(batch_, [&](int64_t sample, int64_t) {
-      std::copy_n(tensors.inputs[0].data() + sample * from_ + begin_, width_, tensors.output.data() + sample * width_);
+      std::copy_n(tensors.inputs[0].data() + sample * from_ + begin_, width_,
+                  tensors.output.data() + sample * width_);
     });
   }
 
@@ -58,7 +64,8 @@ class SliceKernel final : public Kernel {
     if (tensors.input_gradients[0].empty()) return;
     pool.Run(batch_, [&](int64_t sample, int64_t) {
       for (int64_t i = 0; i < width_; ++i)
-        AddTo(tensors.input_gradients[0][sample * from_ + begin_ + i], tensors.output_gradient[sample * width_ + i]);
+        AddTo(tensors.input_gradients[0][sample * from_ + begin_ + i],
+              tensors.output_gradient[sample * width_ + i]);
     });
   }
 
@@ -77,8 +84,10 @@ class MeanOverTimeKernel final : public Kernel {
       const int64_t length = tensors.integers[1][sample];
       for (int64_t i = 0; i < features_; ++i) {
         double sum = 0;
-        for (int64_t t = 0; t < length; ++t) sum += tensors.inputs[0][(sample * time_ + t) * features_ + i];
-        tensors.output[sample * features_ + i] = static_cast<float>(sum / static_cast<double>(length));
+        for (int64_t t = 0; t < length; ++t)
+          sum += tensors.inputs[0][(sample * time_ + t) * features_ + i];
+        tensors.output[sample * features_ + i] =
+            static_cast<float>(sum / static_cast<double>(length));
       }
     });
   }
@@ -102,8 +111,14 @@ class MeanOverTimeKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeConcat(const KernelSite& site) { return std::make_unique<ConcatKernel>(site); }
-std::unique_ptr<Kernel> MakeSlice(const Slice& op, const KernelSite& site) { return std::make_unique<SliceKernel>(op, site); }
-std::unique_ptr<Kernel> MakeMeanOverTime(const KernelSite& site) { return std::make_unique<MeanOverTimeKernel>(site); }
+std::unique_ptr<Kernel> MakeConcat(const KernelSite& site) {
+  return std::make_unique<ConcatKernel>(site);
+}
+std::unique_ptr<Kernel> MakeSlice(const Slice& op, const KernelSite& site) {
+  return std::make_unique<SliceKernel>(op, site);
+}
+std::unique_ptr<Kernel> MakeMeanOverTime(const KernelSite& site) {
+  return std::make_unique<MeanOverTimeKernel>(site);
+}
 
 }  // namespace tench

@@ -10,7 +10,8 @@ namespace tench {
 ThreadPool::ThreadPool(int64_t threads) {
   const int64_t count = std::max<int64_t>(1, threads);
   scratch_.resize(count);
-  for (int64_t thread = 1; thread < count; ++thread) workers_.emplace_back([this, thread] { Loop(thread); });
+  for (int64_t thread = 1; thread < count; ++thread)
+    workers_.emplace_back([this, thread] { Loop(thread); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -41,7 +42,8 @@ void ThreadPool::Run(int64_t pieces, const std::function<void(int64_t, int64_t)>
   idle_.wait(lock, [this] { return busy_ == 0; });
 }
 
-void ThreadPool::Split(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& work) {
+void ThreadPool::Split(int64_t count, int64_t grain,
+                       const std::function<void(int64_t, int64_t)>& work) {
   const int64_t step = std::max<int64_t>(1, grain);
   Run((count + step - 1) / step,
       [&](int64_t piece, int64_t) { work(piece * step, std::min(count, (piece + 1) * step)); });

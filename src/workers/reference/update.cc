@@ -9,7 +9,10 @@
 namespace tench {
 
 Update::Update(Network& network, const Solver& solver)
-    : network_(network), solver_(solver), momenta_(network.graph().parameters.size()), momenta2_(momenta_.size()) {
+    : network_(network),
+      solver_(solver),
+      momenta_(network.graph().parameters.size()),
+      momenta2_(momenta_.size()) {
   for (size_t i = 0; i < momenta_.size(); ++i) {
     momenta_[i].resize(network.gradient(i).size());
     if (solver.type == SolverType::kAdam) momenta2_[i].resize(network.gradient(i).size());
@@ -29,32 +32,38 @@ double Update::ClipScale() const {
   double squares = 0;
   for (size_t i = 0; i < momenta_.size(); ++i) {
     if (network_.graph().parameters[i].lr_mult == 0) continue;
-    for (const float gradient : network_.gradient(i)) squares += static_cast<double>(gradient) * gradient;
+    for (const float gradient : network_.gradient(i))
+      squares += static_cast<double>(gradient) * gradient;
   }
   const double norm = std::sqrt(squares);
   return norm > solver_.clip_gradients ? solver_.clip_gradients / norm : 1;
 }
 
-// rule(gradient with its decay, momentum, second momentum) moves the momenta and returns what is taken off the weight.
+// rule(gradient with its decay, momentum, second momentum) moves the momenta and returns what is
+// taken off the weight.
 template <class Rule>
 void Update::Apply(size_t i, double clip, const Rule& rule) {
   float* weights = network_.parameter(i).data();
   float *momenta = momenta_[i].data(), *momenta2 = momenta2_[i].data();
   const float* gradients = network_.gradient(i).data();
   const double decay = solver_.weight_decay * network_.graph().parameters[i].decay_mult;
-  network_.pool().Split(static_cast<int64_t>(momenta_[i].size()), kElementGrain, [&](int64_t first, int64_t last) {
-    float unused = 0;
-    for (int64_t at = first; at < last; ++at) {
-      const double gradient = clip * gradients[at] + decay * weights[at];
-      weights[at] = static_cast<float>(weights[at] - rule(gradient, momenta[at], momenta2 == nullptr ? unused : momenta2[at]));
-    }
-  });
+  network_.pool().Split(
+      static_cast<int64_t>(momenta_[i].size()), kElementGrain, [&](int64_t first, int64_t last) {
+        float unused = 0;
+        for (int64_t at = first; at < last; ++at) {
+          const double gradient = clip * gradients[at] + decay * weights[at];
+          weights[at] =
+              static_cast<float>(weights[at] - rule(gradient, momenta[at],
+                                                    momenta2 == nullptr ? unused : momenta2[at]));
+        }
+      });
 }
 
 void Update::Run() {
   ++updates_;
   const double clip = ClipScale(), momentum = solver_.momentum, momentum2 = solver_.momentum2;
-  const double correction = std::sqrt(1 - std::pow(momentum2, updates_)) / (1 - std::pow(momentum, updates_));
+  const double correction =
+      std::sqrt(1 - std::pow(momentum2, updates_)) / (1 - std::pow(momentum, updates_));
   for (size_t i = 0; i < momenta_.size(); ++i) {
     const Parameter& parameter = network_.graph().parameters[i];
     if (!parameter.trained) continue;
@@ -74,7 +83,8 @@ void Update::Run() {
         break;
       case SolverType::kAdam:
         Apply(i, clip, [&](double gradient, float& v, float& s) {
-          const double mean = momentum * v + (1 - momentum) * gradient, square = momentum2 * s + (1 - momentum2) * gradient * gradient;
+          const double mean = momentum * v + (1 - momentum) * gradient,
+                       square = momentum2 * s + (1 - momentum2) * gradient * gradient;
           v = static_cast<float>(mean);
           s = static_cast<float>(square);
           return rate * correction * mean / (std::sqrt(square) + solver_.delta);
@@ -84,7 +94,8 @@ void Update::Run() {
   }
 }
 
-Status Update::ForEachState(size_t i, const std::function<Status(const std::string&, std::vector<float>&)>& visit) {
+Status Update::ForEachState(
+    size_t i, const std::function<Status(const std::string&, std::vector<float>&)>& visit) {
   const std::string& name = network_.graph().parameters[i].name;
   if (!momenta_[i].empty()) TENCH_TRY(visit(name + ".momentum", momenta_[i]));
   if (!momenta2_[i].empty()) TENCH_TRY(visit(name + ".momentum2", momenta2_[i]));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The update of net/solver.h: each element in double, rounded once. Owns the momenta. Not aware of files or of the protocol.
+// The update of net/solver.h: each element in double, rounded once. Owns the momenta. Not aware of
+// files or of the protocol.
 
 #include <functional>
 #include <string>
@@ -22,7 +23,9 @@ class Update {
   void Run();
 
   // Every momentum of that parameter under its name; none for running statistics.
-  Status ForEachState(size_t parameter, const std::function<Status(const std::string& name, std::vector<float>&)>& visit);
+  Status ForEachState(
+      size_t parameter,
+      const std::function<Status(const std::string& name, std::vector<float>&)>& visit);
   int64_t bytes() const;
 
  private:
@@ -33,7 +36,8 @@ class Update {
   Network& network_;
   Solver solver_;
   int64_t updates_ = 0;
-  std::vector<std::vector<float>> momenta_, momenta2_;   // by parameter; empty for running statistics, the second unless Adam's
+  std::vector<std::vector<float>> momenta_,
+      momenta2_;  // by parameter; empty for running statistics, the second unless Adam's
 };
 
 }  // namespace tench

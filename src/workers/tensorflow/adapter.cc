@@ -20,12 +20,14 @@ std::map<std::string, std::string> OwnEnvironment() {
   for (char** text = environ; text != nullptr && *text != nullptr; ++text) {
     const std::string_view variable = *text;
     const size_t equals = variable.find('=');
-    if (equals != std::string_view::npos) variables.emplace(variable.substr(0, equals), variable.substr(equals + 1));
+    if (equals != std::string_view::npos)
+      variables.emplace(variable.substr(0, equals), variable.substr(equals + 1));
   }
   return variables;
 }
 
-std::string OptionOr(const BuildOptions& options, const std::string& name, const std::string& fallback) {
+std::string OptionOr(const BuildOptions& options, const std::string& name,
+                     const std::string& fallback) {
   const auto found = options.options.find(name);
   return found == options.options.end() ? fallback : found->second;
 }
@@ -45,7 +47,8 @@ class TensorFlowAdapter final : public Adapter {
     // An f32 run multiplies in f32: GPUs would take TF32.
     setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
     if (onednn_ != "auto") setenv("TF_ENABLE_ONEDNN_OPTS", onednn_ == "on" ? "1" : "0", 1);
-    auto api = OpenTensorFlow(settings.root.empty() ? TensorFlowRoot(OwnEnvironment()) : settings.root);
+    auto api =
+        OpenTensorFlow(settings.root.empty() ? TensorFlowRoot(OwnEnvironment()) : settings.root);
     if (api.ok()) {
       api_ = *std::move(api);
     } else {
@@ -61,16 +64,17 @@ class TensorFlowAdapter final : public Adapter {
     description.updates = SolverAbilities();
     description.devices = {"cpu"};
     description.precisions = {"f32"};
-    description.options = {
-        {"inter_op",
-         "threads that run different nodes at once: a number, auto (the job's threads), or caller (nodes run one by "
-         "one in the calling thread)",
-         "auto",
-         {}},
-        {"onednn",
-         "oneDNN's kernels where it has one, instead of Eigen's; auto leaves it to TensorFlow, which looks at the CPU",
-         "on",
-         {"on", "off", "auto"}}};
+    description.options = {{"inter_op",
+                            "threads that run different nodes at once: a number, auto (the job's "
+                            "threads), or caller (nodes run one by "
+                            "one in the calling thread)",
+                            "auto",
+                            {}},
+                           {"onednn",
+                            "oneDNN's kernels where it has one, instead of Eigen's; auto leaves it "
+                            "to TensorFlow, which looks at the CPU",
+                            "on",
+                            {"on", "off", "auto"}}};
     if (problem_) {
       description.facts["problem"] = problem_->message;
       return description;
@@ -89,8 +93,9 @@ class TensorFlowAdapter final : public Adapter {
       return Unsupported("precision '{}': this worker computes in f32", options.precision);
     if (const std::string asked = OptionOr(options, "onednn", "on"); asked != onednn_)
       return Unsupported(
-          "option onednn={}: TensorFlow was loaded with {} (the option is heeded in jobs that come as a file)", asked,
-          onednn_);
+          "option onednn={}: TensorFlow was loaded with {} (the option is heeded in jobs that come "
+          "as a file)",
+          asked, onednn_);
     graph_ = graph;
     options_ = options;
     session_.reset();
@@ -100,12 +105,14 @@ class TensorFlowAdapter final : public Adapter {
     BuildFacts facts;
     SessionSettings settings{options.threads, 0, IsGpu(options.device)};
     const std::string inter_op = OptionOr(options, "inter_op", "auto");
-    settings.inter_op = options.tuned && inter_op == "auto"
-                            ? TENCH_TRY(FastestInterOp(graph_, program_, *writer_, settings, StepRequest()))
-                            : TENCH_TRY(ParseInterOp(inter_op, options.threads));
+    settings.inter_op =
+        options.tuned && inter_op == "auto"
+            ? TENCH_TRY(FastestInterOp(graph_, program_, *writer_, settings, StepRequest()))
+            : TENCH_TRY(ParseInterOp(inter_op, options.threads));
     session_ = std::make_unique<Session>(TENCH_TRY(Session::Open(*writer_, settings)));
     facts.choices["inter_op"] = InterOpName(settings.inter_op);
-    if (api_->onednn_enabled != nullptr) facts.choices["onednn"] = api_->onednn_enabled() ? "on" : "off";
+    if (api_->onednn_enabled != nullptr)
+      facts.choices["onednn"] = api_->onednn_enabled() ? "on" : "off";
     if (options.profile) profile_ = StartProfile();
     return facts;
   }
@@ -118,7 +125,8 @@ class TensorFlowAdapter final : public Adapter {
       if (program_.momenta[p]) TENCH_TRY(filling.Zero(*program_.momenta[p]));
       if (program_.momenta2[p]) TENCH_TRY(filling.Zero(*program_.momenta2[p]));
     }
-    for (const RateVariable& power : program_.powers) TENCH_TRY(filling.Set(power.variable, power.multiplier));
+    for (const RateVariable& power : program_.powers)
+      TENCH_TRY(filling.Set(power.variable, power.multiplier));
     for (const RateVariable& rate : program_.rates)
       TENCH_TRY(filling.Set(rate.variable, options_.solver.lr * rate.multiplier));
     return filling.Run();
@@ -127,7 +135,8 @@ class TensorFlowAdapter final : public Adapter {
   Status Parameters(const TensorSink& sink) override {
     std::vector<Wanted> wanted;
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
-      if (graph_.parameters[p].trained) wanted.push_back({graph_.parameters[p].name, &program_.parameters[p], 1});
+      if (graph_.parameters[p].trained)
+        wanted.push_back({graph_.parameters[p].name, &program_.parameters[p], 1});
     }
     return Deliver(wanted, sink);
   }
@@ -144,7 +153,8 @@ class TensorFlowAdapter final : public Adapter {
   Status SetBatch(std::span<const HostTensor> inputs) override {
     Check(inputs.size() == program_.inputs.size(), "a batch of another number of inputs");
     Filling filling(*this);
-    for (size_t i = 0; i < inputs.size(); ++i) TENCH_TRY(filling.Copy(program_.inputs[i], inputs[i]));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      TENCH_TRY(filling.Copy(program_.inputs[i], inputs[i]));
     return filling.Run();
   }
 
@@ -152,7 +162,8 @@ class TensorFlowAdapter final : public Adapter {
     if (lr == options_.solver.lr) return Ok();
     options_.solver.lr = lr;
     Filling filling(*this);
-    for (const RateVariable& rate : program_.rates) TENCH_TRY(filling.Set(rate.variable, lr * rate.multiplier));
+    for (const RateVariable& rate : program_.rates)
+      TENCH_TRY(filling.Set(rate.variable, lr * rate.multiplier));
     return filling.Run();
   }
 
@@ -173,8 +184,10 @@ class TensorFlowAdapter final : public Adapter {
       if (!graph_.parameters[p].trained) continue;
       const size_t at = gradient_places_.at(p);
       if (at == 0)
-        return Failed("gradient of '{}' was not kept: this is no observing build", graph_.parameters[p].name);
-      TENCH_TRY(Give(graph_.parameters[p].name, fetched_[at].get(), program_.parameters[p].layout, 1, sink));
+        return Failed("gradient of '{}' was not kept: this is no observing build",
+                      graph_.parameters[p].name);
+      TENCH_TRY(Give(graph_.parameters[p].name, fetched_[at].get(), program_.parameters[p].layout,
+                     1, sink));
     }
     return Ok();
   }
@@ -207,7 +220,8 @@ class TensorFlowAdapter final : public Adapter {
    public:
     explicit Filling(TensorFlowAdapter& adapter) : adapter_(adapter) {}
 
-    Status Ask(const Variable& variable, const std::string& name, const TensorSource& source, float sign) {
+    Status Ask(const Variable& variable, const std::string& name, const TensorSource& source,
+               float sign) {
       const std::span<float> target = TENCH_TRY(Add(variable, TF_FLOAT)).floats;
       if (variable.layout.plain()) {
         TENCH_TRY(source(name, target));
@@ -233,9 +247,11 @@ class TensorFlowAdapter final : public Adapter {
     Status Copy(const Variable& variable, const HostTensor& tensor) {
       const bool real = tensor.type.dtype == DType::kF32;
       const Room room = TENCH_TRY(Add(variable, real ? TF_FLOAT : TF_INT32));
-      const size_t bytes = real ? tensor.f32.size() * sizeof(float) : tensor.i32.size() * sizeof(int32_t);
+      const size_t bytes =
+          real ? tensor.f32.size() * sizeof(float) : tensor.i32.size() * sizeof(int32_t);
       Check(bytes == room.floats.size_bytes(), "an input of another size than the network's");
-      std::memcpy(room.floats.data(), real ? static_cast<const void*>(tensor.f32.data()) : tensor.i32.data(), bytes);
+      std::memcpy(room.floats.data(),
+                  real ? static_cast<const void*>(tensor.f32.data()) : tensor.i32.data(), bytes);
       return Ok();
     }
     Status Run() {
@@ -252,9 +268,10 @@ class TensorFlowAdapter final : public Adapter {
       const CApi& api = *adapter_.api_;
       TensorHandle tensor = AllocateTensor(api, type, variable.dims);
       if (tensor == nullptr)
-        return Error{"no memory for a variable of " + ToString(variable.dims), ErrorKind::kOutOfMemory};
-      const Room room{
-          {static_cast<float*>(api.TensorData(tensor.get())), api.TensorByteSize(tensor.get()) / sizeof(float)}};
+        return Error{"no memory for a variable of " + ToString(variable.dims),
+                     ErrorKind::kOutOfMemory};
+      const Room room{{static_cast<float*>(api.TensorData(tensor.get())),
+                       api.TensorByteSize(tensor.get()) / sizeof(float)}};
       request_.feeds.push_back(variable.value);
       request_.fed.push_back(tensor.get());
       request_.targets.push_back(variable.assign);
@@ -314,14 +331,18 @@ class TensorFlowAdapter final : public Adapter {
     return {graph_, std::move(weights)};
   }
 
-  // Running statistics, and momenta where there are any: TensorFlow keeps those with the other sign, except Adam's.
+  // Running statistics, and momenta where there are any: TensorFlow keeps those with the other
+  // sign, except Adam's.
   std::vector<Wanted> StateVariables() const {
     const float sign = options_.solver.type == SolverType::kAdam ? 1 : -1;
     std::vector<Wanted> state;
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
-      if (!graph_.parameters[p].trained) state.push_back({graph_.parameters[p].name, &program_.parameters[p], 1});
-      if (program_.momenta[p]) state.push_back({graph_.parameters[p].name + ".momentum", &*program_.momenta[p], sign});
-      if (program_.momenta2[p]) state.push_back({graph_.parameters[p].name + ".momentum2", &*program_.momenta2[p], 1});
+      if (!graph_.parameters[p].trained)
+        state.push_back({graph_.parameters[p].name, &program_.parameters[p], 1});
+      if (program_.momenta[p])
+        state.push_back({graph_.parameters[p].name + ".momentum", &*program_.momenta[p], sign});
+      if (program_.momenta2[p])
+        state.push_back({graph_.parameters[p].name + ".momentum2", &*program_.momenta2[p], 1});
     }
     return state;
   }
@@ -332,7 +353,8 @@ class TensorFlowAdapter final : public Adapter {
     if (wanted.empty()) return Ok();
     const std::vector<TensorHandle> tensors = TENCH_TRY(session_->Run(request));
     for (size_t i = 0; i < wanted.size(); ++i)
-      TENCH_TRY(Give(wanted[i].name, tensors[i].get(), wanted[i].variable->layout, wanted[i].sign, sink));
+      TENCH_TRY(
+          Give(wanted[i].name, tensors[i].get(), wanted[i].variable->layout, wanted[i].sign, sink));
     return Ok();
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/adapter_run.h"
 #include "workers/tensorflow/adapter.h"
+#include "worker/adapter_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,13 +37,15 @@ BuildOptions Options(Phase phase) {
   return options;
 }
 
-bool HasKernel(const std::vector<ProfileRow>& rows, const std::string& layer, const std::string& part) {
+bool HasKernel(const std::vector<ProfileRow>& rows, const std::string& layer,
+               const std::string& part) {
   return std::any_of(rows.begin(), rows.end(), [&](const ProfileRow& row) {
     return row.layer == layer && row.kernel.find(part) != std::string::npos;
   });
 }
 
-// Nobody reads the gradients in this phase: TensorFlow would gladly leave the whole backward pass out.
+// Nobody reads the gradients in this phase: TensorFlow would gladly leave the whole backward pass
+// out.
 TEST(TensorFlowAdapterTest, RunsTheWholeBackwardPassInPhaseGradient) {
   const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
   BuildOptions options = Options(Phase::kGradient);
@@ -53,7 +55,8 @@ TEST(TensorFlowAdapterTest, RunsTheWholeBackwardPassInPhaseGradient) {
   EXPECT_TRUE(HasKernel(rows, "conv1", "BackpropFilter"));
   EXPECT_TRUE(HasKernel(rows, "conv2", "BackpropFilter"));
   EXPECT_TRUE(HasKernel(rows, "conv2", "BackpropInput"));
-  EXPECT_FALSE(HasKernel(rows, "conv1", "BackpropInput")) << "nobody needs the gradient by the data";
+  EXPECT_FALSE(HasKernel(rows, "conv1", "BackpropInput"))
+      << "nobody needs the gradient by the data";
   EXPECT_FALSE(HasKernel(rows, "conv1", "Momentum"));
 }
 
@@ -73,8 +76,9 @@ TEST(TensorFlowAdapterTest, ProfilesEveryDirectionOfATrainingStep) {
     if (row.layer == "conv2" && row.kernel == "ResourceApplyKerasMomentum")
       calls[row.direction] = std::max(calls[row.direction], row.calls);
   }
-  EXPECT_EQ(calls, (std::map<std::string, int64_t>{
-                       {"forward", 3}, {"backward_data", 3}, {"backward_weights", 3}, {"update", 3}}));
+  EXPECT_EQ(calls,
+            (std::map<std::string, int64_t>{
+                {"forward", 3}, {"backward_data", 3}, {"backward_weights", 3}, {"update", 3}}));
 }
 
 TEST(TensorFlowAdapterTest, HasNoProfileUnlessItWasAskedFor) {
@@ -98,7 +102,8 @@ TEST(TensorFlowAdapterTest, TakesInterOpThreadsAsAnOptionAndTellsWhatTheTunedTra
   EXPECT_THAT(refused.error().message, HasSubstr("inter_op"));
   options.options.clear();
   options.tuned = true;
-  EXPECT_THAT(adapter->Build(graph, options)->choices.at("inter_op"), testing::AnyOf("caller", "1", "2"));
+  EXPECT_THAT(adapter->Build(graph, options)->choices.at("inter_op"),
+              testing::AnyOf("caller", "1", "2"));
 }
 
 TEST(TensorFlowAdapterTest, TheTunedTrackLeavesNoTraceInTheResult) {
@@ -114,7 +119,8 @@ TEST(TensorFlowAdapterTest, TheTunedTrackLeavesNoTraceInTheResult) {
 
 TEST(TensorFlowAdapterTest, DropsOutAnewInEveryStepAndTheSameForOneSeed) {
   const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
-  const std::vector<double> losses = RunGraph(*adapter, SmallNetwork(), 4, Options(Phase::kGradient), 3)->losses;
+  const std::vector<double> losses =
+      RunGraph(*adapter, SmallNetwork(), 4, Options(Phase::kGradient), 3)->losses;
   EXPECT_NE(losses[0], losses[1]);
   EXPECT_EQ(losses, RunGraph(*adapter, SmallNetwork(), 4, Options(Phase::kGradient), 3)->losses);
 }
@@ -129,7 +135,8 @@ TEST(TensorFlowAdapterTest, RefusesAMissingLibraryButStillDescribesItself) {
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.error().kind, ErrorKind::kUnsupported);
   EXPECT_THAT(built.error().message,
-              AllOf(HasSubstr("/no/such/place/tensorflow/libtensorflow_cc.so.2 is missing"), HasSubstr("deps/fetch")));
+              AllOf(HasSubstr("/no/such/place/tensorflow/libtensorflow_cc.so.2 is missing"),
+                    HasSubstr("deps/fetch")));
 }
 
 TEST(TensorFlowLibraryTest, NamesAFileThatIsNoLibrary) {
@@ -139,32 +146,39 @@ TEST(TensorFlowLibraryTest, NamesAFileThatIsNoLibrary) {
   ASSERT_FALSE(api.ok());
   EXPECT_EQ(api.error().kind, ErrorKind::kUnsupported);
   EXPECT_THAT(api.error().message,
-              AllOf(HasSubstr("libtensorflow_cc.so.2 is no shared library of this machine"), HasSubstr("TENCH_TENSORFLOW_ROOT")));
+              AllOf(HasSubstr("libtensorflow_cc.so.2 is no shared library of this machine"),
+                    HasSubstr("TENCH_TENSORFLOW_ROOT")));
 }
 
 TEST(TensorFlowLibraryTest, NamesALibraryThatWasCutOff) {
   const TemporaryFolder folder = *TemporaryFolder::Make("tench-tensorflow");
   const std::string whole = *ReadFile("/lib/x86_64-linux-gnu/libm.so.6");
-  std::ofstream(folder.path() / "libtensorflow_cc.so.2", std::ios::binary) << whole.substr(0, whole.size() / 2);
+  std::ofstream(folder.path() / "libtensorflow_cc.so.2", std::ios::binary)
+      << whole.substr(0, whole.size() / 2);
   const auto api = OpenTensorFlow(folder.path());
   ASSERT_FALSE(api.ok());
   EXPECT_EQ(api.error().kind, ErrorKind::kUnsupported);
-  EXPECT_THAT(api.error().message, AllOf(HasSubstr("libtensorflow_cc.so.2 is cut off"), HasSubstr("deps/fetch")));
+  EXPECT_THAT(api.error().message,
+              AllOf(HasSubstr("libtensorflow_cc.so.2 is cut off"), HasSubstr("deps/fetch")));
 }
 
 TEST(TensorFlowLibraryTest, NamesTheSymbolThatALibraryLacks) {
   const TemporaryFolder folder = *TemporaryFolder::Make("tench-tensorflow");
   std::filesystem::create_directories(folder.path() / "lib");
-  std::filesystem::create_symlink("/lib/x86_64-linux-gnu/libm.so.6", folder.path() / "lib/libtensorflow.so.2");
+  std::filesystem::create_symlink("/lib/x86_64-linux-gnu/libm.so.6",
+                                  folder.path() / "lib/libtensorflow.so.2");
   const auto api = OpenTensorFlow(folder.path());
   ASSERT_FALSE(api.ok());
   EXPECT_EQ(api.error().kind, ErrorKind::kUnsupported);
-  EXPECT_THAT(api.error().message,
-              AllOf(HasSubstr("lib/libtensorflow.so.2 has no symbol TF_Version"), HasSubstr("deps/fetch")));
+  EXPECT_THAT(
+      api.error().message,
+      AllOf(HasSubstr("lib/libtensorflow.so.2 has no symbol TF_Version"), HasSubstr("deps/fetch")));
 }
 
 TEST(TensorFlowLibraryTest, IsTheOneThatTheEnvironmentNames) {
-  EXPECT_EQ(TensorFlowRoot({{"TENCH_TENSORFLOW_ROOT", "/opt/tf"}, {"TENCH_WORKER_VERSION", "2.15"}}), "/opt/tf");
+  EXPECT_EQ(
+      TensorFlowRoot({{"TENCH_TENSORFLOW_ROOT", "/opt/tf"}, {"TENCH_WORKER_VERSION", "2.15"}}),
+      "/opt/tf");
   EXPECT_TRUE(TensorFlowRoot({}).string().ends_with("deps/fetched/tensorflow"));
 }
 

@@ -14,14 +14,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFix =
-    "deps/fetch --workers tensorflow brings one that works, or set TENCH_TENSORFLOW_ROOT to the folder that holds the "
+    "deps/fetch --workers tensorflow brings one that works, or set TENCH_TENSORFLOW_ROOT to the "
+    "folder that holds the "
     "package "
     "'tensorflow', 2.12 to 2.21";
 
 // A wheel's site-packages, the package itself, and the archive of the C library alone.
-constexpr std::array<std::string_view, 5> kPlaces = {"tensorflow/libtensorflow_cc.so.2", "libtensorflow_cc.so.2",
-                                                     "lib/libtensorflow_cc.so.2", "lib/libtensorflow.so.2",
-                                                     "libtensorflow.so.2"};
+constexpr std::array<std::string_view, 5> kPlaces = {
+    "tensorflow/libtensorflow_cc.so.2", "libtensorflow_cc.so.2", "lib/libtensorflow_cc.so.2",
+    "lib/libtensorflow.so.2", "libtensorflow.so.2"};
 
 std::string Valued(const std::map<std::string, std::string>& environment, const std::string& name) {
   const auto found = environment.find(name);
@@ -107,7 +108,8 @@ Result<CApi> OpenTensorFlow(const fs::path& root) {
   // The wheel's second half lies beside the first.
   for (const fs::path& file : {api.file, api.file.parent_path() / "libtensorflow_framework.so.2"}) {
     if (!fs::exists(file, error)) continue;
-    if (const Status checked = CheckLibraryFile(file); !checked) return Unsupported("{}; {}", checked.error().message, kFix);
+    if (const Status checked = CheckLibraryFile(file); !checked)
+      return Unsupported("{}; {}", checked.error().message, kFix);
   }
   void* library = dlopen(api.file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
@@ -120,8 +122,10 @@ Result<CApi> OpenTensorFlow(const fs::path& root) {
   BindGraph(bind, api);
   BindSession(bind, api);
   TENCH_TRY(bind.Complete(fmt::format("this is no TensorFlow 2.12 to 2.21; {}", kFix)));
-  api.cuda_enabled = reinterpret_cast<bool (*)()>(dlsym(library, "_ZN10tensorflow19IsGoogleCudaEnabledEv"));
-  api.onednn_enabled = reinterpret_cast<bool (*)()>(dlsym(library, "_ZN10tensorflow12IsMKLEnabledEv"));
+  api.cuda_enabled =
+      reinterpret_cast<bool (*)()>(dlsym(library, "_ZN10tensorflow19IsGoogleCudaEnabledEv"));
+  api.onednn_enabled =
+      reinterpret_cast<bool (*)()>(dlsym(library, "_ZN10tensorflow12IsMKLEnabledEv"));
   return api;
 }
 

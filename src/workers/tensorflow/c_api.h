@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// TensorFlow's C API as a table of functions, filled from a library that is opened at run time: one worker binary
-// serves every installed version, and a library that is missing, broken or too old is one line for the user instead of
-// a loader's death. Types come from TensorFlow's own C header; no symbol of it is linked. A table is good for the life
-// of the process: the library is never closed.
+// TensorFlow's C API as a table of functions, filled from a library that is opened at run time: one
+// worker binary serves every installed version, and a library that is missing, broken or too old is
+// one line for the user instead of a loader's death. Types come from TensorFlow's own C header; no
+// symbol of it is linked. A table is good for the life of the process: the library is never closed.
 
 #include <tensorflow/c/c_api.h>
 
@@ -72,12 +72,12 @@ struct CApi {
   std::filesystem::path file;  // what was opened
 };
 
-// Which installation is meant: TENCH_TENSORFLOW_ROOT if it is set, otherwise the one that deps/fetch unpacked (that of
-// `version`, "2.15", when one is named).
+// Which installation is meant: TENCH_TENSORFLOW_ROOT if it is set, otherwise the one that
+// deps/fetch unpacked (that of `version`, "2.15", when one is named).
 std::filesystem::path TensorFlowRoot(const std::map<std::string, std::string>& environment);
 
-// Opens the library under `root`: a site-packages folder, the package's own folder, or the C library's archive. The
-// error is one line that names the file or the symbol, and the fix.
+// Opens the library under `root`: a site-packages folder, the package's own folder, or the C
+// library's archive. The error is one line that names the file or the symbol, and the fix.
 Result<CApi> OpenTensorFlow(const std::filesystem::path& root);
 
 }  // namespace tench::tensorflow

@@ -24,7 +24,8 @@ std::string OneLine(std::string_view text) { return std::string(text.substr(0, t
 TensorHandle AllocateTensor(const CApi& api, TF_DataType type, const Dims& dims) {
   size_t bytes = sizeof(float);
   for (const int64_t size : dims) bytes *= static_cast<size_t>(size);
-  return {api.AllocateTensor(type, dims.data(), static_cast<int>(dims.size()), bytes), api.DeleteTensor};
+  return {api.AllocateTensor(type, dims.data(), static_cast<int>(dims.size()), bytes),
+          api.DeleteTensor};
 }
 
 Status StatusOf(const CApi& api, const TF_Status* status) {
@@ -36,7 +37,8 @@ Status StatusOf(const CApi& api, const TF_Status* status) {
   return error;
 }
 
-NodeDraft::NodeDraft(GraphWriter& writer, const char* type, std::string_view label) : writer_(writer) {
+NodeDraft::NodeDraft(GraphWriter& writer, const char* type, std::string_view label)
+    : writer_(writer) {
   if (writer_.error_) return;
   const std::string name = writer_.UniqueName(label.empty() ? type : label);
   draft_ = writer_.api_.NewOperation(writer_.graph(), type, name.c_str());
@@ -67,7 +69,8 @@ NodeDraft& NodeDraft::Int(const char* name, int64_t value) {
   return *this;
 }
 NodeDraft& NodeDraft::Ints(const char* name, const Dims& values) {
-  if (open()) writer_.api_.SetAttrIntList(draft_, name, values.data(), static_cast<int>(values.size()));
+  if (open())
+    writer_.api_.SetAttrIntList(draft_, name, values.data(), static_cast<int>(values.size()));
   return *this;
 }
 NodeDraft& NodeDraft::Float(const char* name, double value) {
@@ -125,9 +128,11 @@ void GraphWriter::Note(const TF_Status* status, std::string_view what) {
   error_ = StatusOf(api_, status).In(what).error();
 }
 
-TF_Output GraphWriter::ConstantOf(TF_DataType type, const void* values, size_t bytes, const Dims& dims) {
+TF_Output GraphWriter::ConstantOf(TF_DataType type, const void* values, size_t bytes,
+                                  const Dims& dims) {
   const TensorHandle tensor = AllocateTensor(api_, type, dims);
-  Check(tensor != nullptr && api_.TensorByteSize(tensor.get()) == bytes, "a constant of another size than its shape");
+  Check(tensor != nullptr && api_.TensorByteSize(tensor.get()) == bytes,
+        "a constant of another size than its shape");
   if (bytes > 0) std::memcpy(api_.TensorData(tensor.get()), values, bytes);
   return Add("Const").Type("dtype", type).Tensor("value", tensor.get()).Output();
 }
@@ -143,17 +148,20 @@ TF_Output GraphWriter::Integers(const Dims& values) {
   return Constant(std::span<const int32_t>(narrow), {static_cast<int64_t>(narrow.size())});
 }
 
-std::vector<TF_Output> GraphWriter::Gradients(TF_Output y, const TF_Output* dy, std::span<const TF_Output> xs) {
+std::vector<TF_Output> GraphWriter::Gradients(TF_Output y, const TF_Output* dy,
+                                              std::span<const TF_Output> xs) {
   std::vector<TF_Output> gradients(xs.size(), TF_Output{nullptr, 0});
   if (error_ || xs.empty()) return gradients;
   const std::string prefix = UniqueName("gradient");
   std::vector<TF_Output> mutable_xs(xs.begin(), xs.end());
   TF_Output gradient_of_y = dy != nullptr ? *dy : TF_Output{nullptr, 0};
-  api_.AddGradientsWithPrefix(graph(), prefix.c_str(), &y, 1, mutable_xs.data(), static_cast<int>(xs.size()),
-                              dy != nullptr ? &gradient_of_y : nullptr, scratch_.get(), gradients.data());
+  api_.AddGradientsWithPrefix(graph(), prefix.c_str(), &y, 1, mutable_xs.data(),
+                              static_cast<int>(xs.size()), dy != nullptr ? &gradient_of_y : nullptr,
+                              scratch_.get(), gradients.data());
   Note(scratch_.get(), scope_);
   for (const TF_Output& gradient : gradients) {
-    if (!error_ && gradient.oper == nullptr) error_ = Failed("{}: TensorFlow gave no gradient", scope_);
+    if (!error_ && gradient.oper == nullptr)
+      error_ = Failed("{}: TensorFlow gave no gradient", scope_);
   }
   return gradients;
 }
@@ -165,7 +173,8 @@ std::set<const TF_Operation*> GraphWriter::Needed(std::span<TF_Operation* const>
     TF_Operation* node = open.back();
     open.pop_back();
     if (!needed.insert(node).second) continue;
-    for (int i = 0; i < api_.OperationNumInputs(node); ++i) open.push_back(api_.OperationInput({node, i}).oper);
+    for (int i = 0; i < api_.OperationNumInputs(node); ++i)
+      open.push_back(api_.OperationInput({node, i}).oper);
     std::vector<TF_Operation*> controls(static_cast<size_t>(api_.OperationNumControlInputs(node)));
     api_.OperationGetControlInputs(node, controls.data(), static_cast<int>(controls.size()));
     open.insert(open.end(), controls.begin(), controls.end());

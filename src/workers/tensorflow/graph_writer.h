@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Writes nodes into one TF_Graph, which it owns. The first error sticks: what is written after it is nothing, and
-// status() tells of it, so that a lowering reads as a list of nodes. Names are SCOPE/LABEL, made unique; a profile
-// finds its layers by them. Not aware of networks.
+// Writes nodes into one TF_Graph, which it owns. The first error sticks: what is written after it
+// is nothing, and status() tells of it, so that a lowering reads as a list of nodes. Names are
+// SCOPE/LABEL, made unique; a profile finds its layers by them. Not aware of networks.
 
 #include <map>
 #include <memory>
@@ -50,7 +50,8 @@ class NodeDraft {
  private:
   bool open() const;
   GraphWriter& writer_;
-  TF_OperationDescription* draft_ = nullptr;  // null when it is written, or was begun after an error
+  TF_OperationDescription* draft_ =
+      nullptr;  // null when it is written, or was begun after an error
 };
 
 class GraphWriter {
@@ -65,7 +66,9 @@ class GraphWriter {
   // The beginning of the names of what follows; any text, made fit for TensorFlow.
   void SetScope(std::string_view scope);
   const std::string& scope() const { return scope_; }
-  NodeDraft Add(const char* type, std::string_view label = "") { return NodeDraft(*this, type, label); }
+  NodeDraft Add(const char* type, std::string_view label = "") {
+    return NodeDraft(*this, type, label);
+  }
 
   TF_Output Constant(std::span<const float> values, const Dims& dims);
   TF_Output Constant(std::span<const int32_t> values, const Dims& dims);
@@ -73,10 +76,13 @@ class GraphWriter {
   TF_Output Scalar(int32_t value) { return Constant(std::span<const int32_t>(&value, 1), {}); }
   TF_Output Integers(const Dims& values);  // a vector of int32: shapes, axes, permutations
 
-  // The gradients of `y`, given the gradient `dy` of it (none: ones), by every one of `xs`, by TF_AddGradients.
+  // The gradients of `y`, given the gradient `dy` of it (none: ones), by every one of `xs`, by
+  // TF_AddGradients.
   std::vector<TF_Output> Gradients(TF_Output y, const TF_Output* dy, std::span<const TF_Output> xs);
 
-  TF_Output Gradient(TF_Output y, TF_Output dy, TF_Output x) { return Gradients(y, &dy, {&x, 1})[0]; }
+  TF_Output Gradient(TF_Output y, TF_Output dy, TF_Output x) {
+    return Gradients(y, &dy, {&x, 1})[0];
+  }
 
   // All nodes that `targets` need.
   std::set<const TF_Operation*> Needed(std::span<TF_Operation* const> targets) const;

@@ -50,24 +50,28 @@ HostLayout MakeLayout(Shape sizes, std::vector<int> order) {
   return layout;
 }
 
-void ToPhysical(const HostLayout& layout, std::span<const float> logical, std::span<float> physical) {
+void ToPhysical(const HostLayout& layout, std::span<const float> logical,
+                std::span<float> physical) {
   Check(logical.size() == physical.size(), "two orders of one tensor differ in size");
   if (layout.plain()) {
     std::copy(logical.begin(), logical.end(), physical.begin());
     return;
   }
-  Walk(layout,
-       [&](int64_t to, int64_t from) { physical[static_cast<size_t>(to)] = logical[static_cast<size_t>(from)]; });
+  Walk(layout, [&](int64_t to, int64_t from) {
+    physical[static_cast<size_t>(to)] = logical[static_cast<size_t>(from)];
+  });
 }
 
-void ToLogical(const HostLayout& layout, std::span<const float> physical, std::span<float> logical) {
+void ToLogical(const HostLayout& layout, std::span<const float> physical,
+               std::span<float> logical) {
   Check(logical.size() == physical.size(), "two orders of one tensor differ in size");
   if (layout.plain()) {
     std::copy(physical.begin(), physical.end(), logical.begin());
     return;
   }
-  Walk(layout,
-       [&](int64_t from, int64_t to) { logical[static_cast<size_t>(to)] = physical[static_cast<size_t>(from)]; });
+  Walk(layout, [&](int64_t from, int64_t to) {
+    logical[static_cast<size_t>(to)] = physical[static_cast<size_t>(from)];
+  });
 }
 
 }  // namespace tench::tensorflow

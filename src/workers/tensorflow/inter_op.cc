@@ -15,19 +15,23 @@ constexpr int kMaxTrialSteps = 10;
 constexpr int64_t kTrialNs = 400'000'000;  // of each candidate, after its first two steps
 
 // Any numbers will do for a trial, as long as no label or length is out of bounds.
-Status FillForTrial(const TypedGraph& graph, const Program& program, const GraphWriter& writer, Session& session) {
+Status FillForTrial(const TypedGraph& graph, const Program& program, const GraphWriter& writer,
+                    Session& session) {
   const CApi& api = writer.api();
   RunRequest request;
   std::vector<TensorHandle> tensors;
   const auto fill = [&](const Variable& variable, bool integers, double value) -> Status {
     TensorHandle tensor = AllocateTensor(api, integers ? TF_INT32 : TF_FLOAT, variable.dims);
     if (tensor == nullptr)
-      return Error{"no memory for a variable of " + ToString(variable.dims), ErrorKind::kOutOfMemory};
+      return Error{"no memory for a variable of " + ToString(variable.dims),
+                   ErrorKind::kOutOfMemory};
     const size_t count = api.TensorByteSize(tensor.get()) / sizeof(float);
     if (integers) {
-      std::fill_n(static_cast<int32_t*>(api.TensorData(tensor.get())), count, static_cast<int32_t>(value));
+      std::fill_n(static_cast<int32_t*>(api.TensorData(tensor.get())), count,
+                  static_cast<int32_t>(value));
     } else {
-      std::fill_n(static_cast<float*>(api.TensorData(tensor.get())), count, static_cast<float>(value));
+      std::fill_n(static_cast<float*>(api.TensorData(tensor.get())), count,
+                  static_cast<float>(value));
     }
     request.feeds.push_back(variable.value);
     request.fed.push_back(tensor.get());
@@ -45,7 +49,8 @@ Status FillForTrial(const TypedGraph& graph, const Program& program, const Graph
     const Input* input = std::get_if<Input>(&layer.layer.op);
     if (input == nullptr) continue;
     const bool integers = layer.output.dtype == DType::kI32;
-    TENCH_TRY(fill(program.inputs[next++], integers, integers ? (input->role == InputRole::kLengths ? 1 : 0) : 0.5));
+    TENCH_TRY(fill(program.inputs[next++], integers,
+                   integers ? (input->role == InputRole::kLengths ? 1 : 0) : 0.5));
   }
   TENCH_TRY(session.Run(request));
   return Ok();
@@ -70,14 +75,17 @@ Result<int64_t> ParseInterOp(const std::string& text, int64_t threads) {
   if (text == "caller") return kInCaller;
   const auto number = ParseInteger(text);
   if (number.ok() && *number >= 1 && *number <= kMaxInterOp) return *number;
-  return Unsupported("option inter_op cannot be '{}': it is auto, caller or a number from 1 to {}", Printable(text),
-                     kMaxInterOp);
+  return Unsupported("option inter_op cannot be '{}': it is auto, caller or a number from 1 to {}",
+                     Printable(text), kMaxInterOp);
 }
 
-std::string InterOpName(int64_t inter_op) { return inter_op == kInCaller ? "caller" : std::to_string(inter_op); }
+std::string InterOpName(int64_t inter_op) {
+  return inter_op == kInCaller ? "caller" : std::to_string(inter_op);
+}
 
-Result<int64_t> FastestInterOp(const TypedGraph& graph, const Program& program, const GraphWriter& writer,
-                               SessionSettings settings, const RunRequest& step) {
+Result<int64_t> FastestInterOp(const TypedGraph& graph, const Program& program,
+                               const GraphWriter& writer, SessionSettings settings,
+                               const RunRequest& step) {
   std::vector<int64_t> candidates{kInCaller, 1};
   if (settings.intra_op > 1) candidates.push_back(settings.intra_op);
   int64_t best = candidates[0], best_ns = std::numeric_limits<int64_t>::max();

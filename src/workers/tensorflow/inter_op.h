@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The option inter_op: how many threads run different nodes at once. The tuned track picks it by trial: short runs of
-// the very step that will be measured, in sessions of their own.
+// The option inter_op: how many threads run different nodes at once. The tuned track picks it by
+// trial: short runs of the very step that will be measured, in sessions of their own.
 
 #include <string>
 
@@ -17,7 +17,8 @@ inline constexpr int64_t kInCaller = -1;
 Result<int64_t> ParseInterOp(const std::string& text, int64_t threads);
 std::string InterOpName(int64_t inter_op);
 
-Result<int64_t> FastestInterOp(const TypedGraph& graph, const Program& program, const GraphWriter& writer,
-                               SessionSettings settings, const RunRequest& step);
+Result<int64_t> FastestInterOp(const TypedGraph& graph, const Program& program,
+                               const GraphWriter& writer, SessionSettings settings,
+                               const RunRequest& step);
 
 }  // namespace tench::tensorflow

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv2D in NHWC, its two gradient nodes and BiasAdd. oneDNN's kernels are taken for VALID and SAME only, so other
-// paddings are a Pad before VALID. TensorFlow's CPU kernels lack two gradients. That of a dilated convolution: the
-// image is cut into its dilation's phases (SpaceToBatchND), each of which is convolved densely, as tf.nn.atrous_conv2d
-// does. That of a grouped one: few groups are convolved one by one, many (kMaxSplitGroups) by one filter that is zero
-// between groups.
+// Conv2D in NHWC, its two gradient nodes and BiasAdd. oneDNN's kernels are taken for VALID and SAME
+// only, so other paddings are a Pad before VALID. TensorFlow's CPU kernels lack two gradients. That
+// of a dilated convolution: the image is cut into its dilation's phases (SpaceToBatchND), each of
+// which is convolved densely, as tf.nn.atrous_conv2d does. That of a grouped one: few groups are
+// convolved one by one, many (kMaxSplitGroups) by one filter that is zero between groups.
 #include <algorithm>
 
 #include "workers/tensorflow/lowering.h"
@@ -18,19 +18,23 @@ struct DenseConvolution {
   bool same;
 
   NodeDraft& Describe(NodeDraft& node) const {
-    return node.Ints("strides", strides).Text("data_format", "NHWC").Text("padding", same ? "SAME" : "VALID");
+    return node.Ints("strides", strides)
+        .Text("data_format", "NHWC")
+        .Text("padding", same ? "SAME" : "VALID");
   }
 
   TF_Output Forward(GraphWriter& writer, TF_Output x, TF_Output filter) const {
     NodeDraft node = writer.Add("Conv2D");
     return Describe(node.In(x).In(filter)).Output();
   }
-  TF_Output InputGradient(GraphWriter& writer, const Dims& sizes, TF_Output filter, TF_Output dy) const {
+  TF_Output InputGradient(GraphWriter& writer, const Dims& sizes, TF_Output filter,
+                          TF_Output dy) const {
     const TF_Output x_sizes = writer.Integers(sizes);
     NodeDraft node = writer.Add("Conv2DBackpropInput");
     return Describe(node.In(x_sizes).In(filter).In(dy)).Output();
   }
-  TF_Output FilterGradient(GraphWriter& writer, TF_Output x, const Dims& sizes, TF_Output dy) const {
+  TF_Output FilterGradient(GraphWriter& writer, TF_Output x, const Dims& sizes,
+                           TF_Output dy) const {
     const TF_Output filter_sizes = writer.Integers(sizes);
     NodeDraft node = writer.Add("Conv2DBackpropFilter");
     return Describe(node.In(x).In(filter_sizes).In(dy)).Output();
@@ -52,12 +56,17 @@ TF_Output Join(GraphWriter& writer, const std::vector<TF_Output>& parts) {
   return writer.Add("ConcatV2").InList(parts).In(along).Output();
 }
 
-// A convolution with groups, whatever the CPU's kernels can do of it. `filter_sizes` are those of the grouped filter.
+// A convolution with groups, whatever the CPU's kernels can do of it. `filter_sizes` are those of
+// the grouped filter.
 class GroupedConvolution {
  public:
-  GroupedConvolution(GraphWriter& writer, const DenseConvolution& dense, int64_t groups, const Dims& filter_sizes,
-                     const Dims& x_sizes)
-      : writer_(writer), dense_(dense), groups_(groups), filter_sizes_(filter_sizes), x_sizes_(x_sizes) {}
+  GroupedConvolution(GraphWriter& writer, const DenseConvolution& dense, int64_t groups,
+                     const Dims& filter_sizes, const Dims& x_sizes)
+      : writer_(writer),
+        dense_(dense),
+        groups_(groups),
+        filter_sizes_(filter_sizes),
+        x_sizes_(x_sizes) {}
 
   TF_Output Forward(TF_Output x, TF_Output filter) {
     x_ = {x};
@@ -65,21 +74,24 @@ class GroupedConvolution {
     if (groups_ == 1) return dense_.Forward(writer_, x, filter);
     if (groups_ > kMaxSplitGroups) {
       mask_ = Mask();
-      const TF_Output repeated = writer_.Add("Tile").In(filter).In(writer_.Integers({1, 1, groups_, 1})).Output();
+      const TF_Output repeated =
+          writer_.Add("Tile").In(filter).In(writer_.Integers({1, 1, groups_, 1})).Output();
       filter_ = {writer_.Add("Mul", "blocks").In(repeated).In(mask_).Output()};
       return dense_.Forward(writer_, x, filter_[0]);
     }
     x_ = SplitInto(writer_, x, groups_, 3);
     filter_ = SplitInto(writer_, filter, groups_, 3);
     std::vector<TF_Output> parts;
-    for (size_t g = 0; g < x_.size(); ++g) parts.push_back(dense_.Forward(writer_, x_[g], filter_[g]));
+    for (size_t g = 0; g < x_.size(); ++g)
+      parts.push_back(dense_.Forward(writer_, x_[g], filter_[g]));
     return Join(writer_, parts);
   }
 
   // The gradient by the filter, and by the image if that is wanted.
   std::pair<TF_Output, TF_Output> Backward(TF_Output dy, bool to_input) {
     const bool blocks = groups_ > kMaxSplitGroups;
-    const std::vector<TF_Output> dys = x_.size() > 1 ? SplitInto(writer_, dy, groups_, 3) : std::vector<TF_Output>{dy};
+    const std::vector<TF_Output> dys =
+        x_.size() > 1 ? SplitInto(writer_, dy, groups_, 3) : std::vector<TF_Output>{dy};
     Dims filter_sizes = filter_sizes_, x_sizes = x_sizes_;
     if (blocks) filter_sizes[2] *= groups_;
     if (x_.size() > 1) {
@@ -94,7 +106,8 @@ class GroupedConvolution {
     const auto joined = [&](const std::vector<TF_Output>& parts) {
       return parts.size() > 1 ? Join(writer_, parts) : parts[0];
     };
-    return {blocks ? FoldBlocks(filters[0]) : joined(filters), to_input ? joined(images) : TF_Output{nullptr, 0}};
+    return {blocks ? FoldBlocks(filters[0]) : joined(filters),
+            to_input ? joined(images) : TF_Output{nullptr, 0}};
   }
 
  private:
@@ -111,8 +124,10 @@ class GroupedConvolution {
   TF_Output FoldBlocks(TF_Output gradient) {
     const TF_Output masked = writer_.Add("Mul", "blocks").In(gradient).In(mask_).Output();
     const Dims& f = filter_sizes_;
-    const TF_Output apart =
-        writer_.Add("Reshape").In(masked).In(writer_.Integers({f[0], f[1], groups_, f[2], f[3]})).Output();
+    const TF_Output apart = writer_.Add("Reshape")
+                                .In(masked)
+                                .In(writer_.Integers({f[0], f[1], groups_, f[2], f[3]}))
+                                .Output();
     return writer_.Add("Sum").In(apart).In(writer_.Integers({2})).Output();
   }
 
@@ -137,14 +152,15 @@ Phases CutIntoPhases(const Convolution& op, const LayerSite& site) {
   const int64_t h = in[2] + 2 * op.pad.h, w = in[3] + 2 * op.pad.w;
   const int64_t whole_h = RoundUp(h, op.dilation.h), whole_w = RoundUp(w, op.dilation.w);
   const auto pairs = [&](int64_t a, int64_t b, int64_t c, int64_t d) {
-    const std::vector<int32_t> values{static_cast<int32_t>(a), static_cast<int32_t>(b), static_cast<int32_t>(c),
-                                      static_cast<int32_t>(d)};
+    const std::vector<int32_t> values{static_cast<int32_t>(a), static_cast<int32_t>(b),
+                                      static_cast<int32_t>(c), static_cast<int32_t>(d)};
     return site.writer.Constant(std::span<const int32_t>(values), {2, 2});
   };
   return {site.writer.Integers({op.dilation.h, op.dilation.w}),
           pairs(op.pad.h, op.pad.h + whole_h - h, op.pad.w, op.pad.w + whole_w - w),
           pairs(0, whole_h - h, 0, whole_w - w),
-          {in[0] * op.dilation.h * op.dilation.w, whole_h / op.dilation.h, whole_w / op.dilation.w, in[1]}};
+          {in[0] * op.dilation.h * op.dilation.w, whole_h / op.dilation.h, whole_w / op.dilation.w,
+           in[1]}};
 }
 
 }  // namespace
@@ -172,7 +188,8 @@ LoweredLayer LowerConvolution(const Convolution& op, const LayerSite& site) {
     x_sizes = phases.inner_sizes;
   } else if (padded) {
     x = PadImage(writer, x, plane, 0);
-    x_sizes = {in[0], in[2] + plane.h.before() + plane.h.behind(), in[3] + plane.w.before() + plane.w.behind(), in[1]};
+    x_sizes = {in[0], in[2] + plane.h.before() + plane.h.behind(),
+               in[3] + plane.w.before() + plane.w.behind(), in[1]};
   }
   GroupedConvolution grouped(writer, dense, op.groups, filter_sizes, x_sizes);
   const TF_Output inner = grouped.Forward(x, filter);
@@ -192,7 +209,11 @@ LoweredLayer LowerConvolution(const Convolution& op, const LayerSite& site) {
   }
   const TF_Output unbiased = y;
   if (op.bias)
-    y = writer.Add("BiasAdd").In(y).In(site.Parameter(1, {{op.out_channels}, {}})).Text("data_format", "NHWC").Output();
+    y = writer.Add("BiasAdd")
+            .In(y)
+            .In(site.Parameter(1, {{op.out_channels}, {}}))
+            .Text("data_format", "NHWC")
+            .Output();
 
   LoweredLayer layer;
   layer.value = {y, UsualLayout(out)};
@@ -200,9 +221,12 @@ LoweredLayer LowerConvolution(const Convolution& op, const LayerSite& site) {
   const TF_Output outside = site.in(0);
   layer.backward = [=, &writer](TF_Output dy) mutable {
     LayerGradients gradients;
-    auto [d_filter, dx] = grouped.Backward(dilated ? writer.Gradient(unbiased, dy, inner) : dy, to_input);
+    auto [d_filter, dx] =
+        grouped.Backward(dilated ? writer.Gradient(unbiased, dy, inner) : dy, to_input);
     gradients.parameters.push_back(d_filter);
-    if (op.bias) gradients.parameters.push_back(writer.Add("BiasAddGrad").In(dy).Text("data_format", "NHWC").Output());
+    if (op.bias)
+      gradients.parameters.push_back(
+          writer.Add("BiasAddGrad").In(dy).Text("data_format", "NHWC").Output());
     if (to_input && (dilated || padded)) dx = writer.Gradient(x, dx, outside);
     gradients.inputs = {dx};
     return gradients;

@@ -11,19 +11,23 @@ LoweredLayer LowerUnary(const char* type, const LayerSite& site) {
   return layer;
 }
 
-// A flattened image comes in the order H, W, C; the weights are kept in that order instead of moving the image.
+// A flattened image comes in the order H, W, C; the weights are kept in that order instead of
+// moving the image.
 LoweredLayer LowerFullyConnected(const FullyConnected& op, const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const HostLayout& in = site.input(0).layout;
-  const HostLayout weights = in.plain()
-                                 ? MakeLayout({op.out_features, site.shape(0)[1]}, {1, 0})
-                                 : MakeLayout({op.out_features, in.sizes[1], in.sizes[2], in.sizes[3]}, {2, 3, 1, 0});
+  const HostLayout weights =
+      in.plain()
+          ? MakeLayout({op.out_features, site.shape(0)[1]}, {1, 0})
+          : MakeLayout({op.out_features, in.sizes[1], in.sizes[2], in.sizes[3]}, {2, 3, 1, 0});
   LoweredLayer layer;
   layer.value = {writer.Add("MatMul").In(site.in(0)).In(site.Parameter(0, weights)).Output(),
                  {site.output_shape(), {}}};
   if (op.bias)
-    layer.value.output =
-        writer.Add("BiasAdd").In(layer.value.output).In(site.Parameter(1, {{op.out_features}, {}})).Output();
+    layer.value.output = writer.Add("BiasAdd")
+                             .In(layer.value.output)
+                             .In(site.Parameter(1, {{op.out_features}, {}}))
+                             .Output();
   return layer;
 }
 
@@ -35,7 +39,8 @@ LoweredLayer LowerDropout(const Dropout& op, const LayerSite& site) {
     layer.value.output = writer.Add("Identity").In(site.in(0)).Output();
     return layer;
   }
-  const Dims dims = site.shape(0).size() == 2 ? site.shape(0) : site.input(0).layout.PhysicalSizes();
+  const Dims dims =
+      site.shape(0).size() == 2 ? site.shape(0) : site.input(0).layout.PhysicalSizes();
   // Two seeds of zero would mean a random one.
   const uint64_t seed = Hash64(fmt::format("dropout {} {}", site.options.seed, site.index()));
   const TF_Output noise = writer.Add("RandomUniform")
@@ -44,7 +49,8 @@ LoweredLayer LowerDropout(const Dropout& op, const LayerSite& site) {
                               .Int("seed", static_cast<int64_t>(seed >> 33) + 1)
                               .Int("seed2", static_cast<int64_t>(seed & 0x7fffffff) + 1)
                               .Output();
-  const TF_Output kept = writer.Add("GreaterEqual").In(noise).In(writer.Scalar(static_cast<float>(op.ratio))).Output();
+  const TF_Output kept =
+      writer.Add("GreaterEqual").In(noise).In(writer.Scalar(static_cast<float>(op.ratio))).Output();
   const TF_Output mask = writer.Add("Mul", "mask")
                              .In(writer.Add("Cast").In(kept).Type("DstT", TF_FLOAT).Output())
                              .In(writer.Scalar(static_cast<float>(1 / (1 - op.ratio))))
@@ -61,10 +67,14 @@ LoweredLayer LowerConcat(const LayerSite& site) {
   const Parts parts(site);
   const size_t axis = site.output_shape().size() == 4 ? 3 : 1;
   LoweredLayer layer;
-  layer.value = {writer.Add("ConcatV2").InList(parts.inside).In(writer.Scalar(static_cast<int32_t>(axis))).Output(),
+  layer.value = {writer.Add("ConcatV2")
+                     .InList(parts.inside)
+                     .In(writer.Scalar(static_cast<int32_t>(axis)))
+                     .Output(),
                  UsualLayout(site.output_shape())};
   std::vector<Dims> sizes;
-  for (size_t i = 0; i < site.inputs(); ++i) sizes.push_back(UsualLayout(site.shape(i)).PhysicalSizes());
+  for (size_t i = 0; i < site.inputs(); ++i)
+    sizes.push_back(UsualLayout(site.shape(i)).PhysicalSizes());
   layer.backward = [=, &writer](TF_Output dy) {
     LayerGradients gradients;
     Dims begin(sizes[0].size(), 0);
@@ -87,12 +97,14 @@ LoweredLayer LowerAdd(const LayerSite& site) {
   const Parts parts(site);
   LoweredLayer layer;
   layer.value.layout = UsualLayout(site.output_shape());
-  layer.value.output = parts.inside.size() == 2 ? writer.Add("AddV2").In(parts.inside[0]).In(parts.inside[1]).Output()
-                                                : writer.Add("AddN").InList(parts.inside).Output();
+  layer.value.output = parts.inside.size() == 2
+                           ? writer.Add("AddV2").In(parts.inside[0]).In(parts.inside[1]).Output()
+                           : writer.Add("AddN").InList(parts.inside).Output();
   layer.backward = [=, &writer](TF_Output dy) {
     LayerGradients gradients;
     for (size_t i = 0; i < parts.inside.size(); ++i)
-      gradients.inputs.push_back(parts.needed[i] ? parts.Outward(writer, i, dy) : TF_Output{nullptr, 0});
+      gradients.inputs.push_back(parts.needed[i] ? parts.Outward(writer, i, dy)
+                                                 : TF_Output{nullptr, 0});
     return gradients;
   };
   return layer;
@@ -102,9 +114,14 @@ LoweredLayer LowerFlatten(const LayerSite& site) {
   LoweredLayer layer;
   const HostLayout& in = site.input(0).layout;
   const bool moved = !in.plain() && site.shape(0).size() == 4;
-  layer.value.output = site.writer.Add("Reshape").In(site.in(0)).In(site.writer.Integers(site.output_shape())).Output();
+  layer.value.output = site.writer.Add("Reshape")
+                           .In(site.in(0))
+                           .In(site.writer.Integers(site.output_shape()))
+                           .Output();
   // An image stays in its order; what was flat before stays as it was, too.
-  layer.value.layout = moved || (!in.plain() && site.shape(0).size() == 2) ? in : HostLayout{site.output_shape(), {}};
+  layer.value.layout = moved || (!in.plain() && site.shape(0).size() == 2)
+                           ? in
+                           : HostLayout{site.output_shape(), {}};
   return layer;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes element by element, or only cuts and reshapes. The gradients are written here, as TensorFlow's Python writes them: C++'s
-// TF_AddGradients does not know all of these ops.
+// What goes element by element, or only cuts and reshapes. The gradients are written here, as
+// TensorFlow's Python writes them: C++'s TF_AddGradients does not know all of these ops.
 #include "workers/tensorflow/lowering.h"
 #include "workers/tensorflow/parts.h"
 
@@ -10,11 +10,14 @@ namespace {
 constexpr TF_Output kNone{nullptr, 0};
 
 TF_Output Times(GraphWriter& writer, TF_Output x, double factor) {
-  return factor == 1 ? x : writer.Add("Mul").In(x).In(writer.Scalar(static_cast<float>(factor))).Output();
+  return factor == 1
+             ? x
+             : writer.Add("Mul").In(x).In(writer.Scalar(static_cast<float>(factor))).Output();
 }
 
 TF_Output Plus(GraphWriter& writer, TF_Output x, double term) {
-  return term == 0 ? x : writer.Add("AddV2").In(x).In(writer.Scalar(static_cast<float>(term))).Output();
+  return term == 0 ? x
+                   : writer.Add("AddV2").In(x).In(writer.Scalar(static_cast<float>(term))).Output();
 }
 
 TF_Output ToPower(GraphWriter& writer, TF_Output base, double power) {
@@ -29,9 +32,11 @@ LoweredLayer LowerLeakyRelu(const Relu& op, const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const TF_Output x = site.in(0);
   LoweredLayer layer;
-  layer.value = {writer.Add("LeakyRelu").In(x).Float("alpha", op.negative_slope).Output(), site.input(0).layout};
+  layer.value = {writer.Add("LeakyRelu").In(x).Float("alpha", op.negative_slope).Output(),
+                 site.input(0).layout};
   layer.backward = [=, &writer](TF_Output dy) {
-    return LayerGradients{{writer.Add("LeakyReluGrad").In(dy).In(x).Float("alpha", op.negative_slope).Output()}, {}};
+    return LayerGradients{
+        {writer.Add("LeakyReluGrad").In(dy).In(x).Float("alpha", op.negative_slope).Output()}, {}};
   };
   return layer;
 }
@@ -42,11 +47,14 @@ LoweredLayer LowerPower(const Power& op, const LayerSite& site) {
   const TF_Output base = Plus(writer, Times(writer, x, op.scale), op.shift);
   LoweredLayer layer;
   // A node of its own, also where nothing is to be done.
-  layer.value = {writer.Add("Identity").In(ToPower(writer, base, op.power)).Output(), site.input(0).layout};
+  layer.value = {writer.Add("Identity").In(ToPower(writer, base, op.power)).Output(),
+                 site.input(0).layout};
   layer.backward = [=, &writer](TF_Output dy) {
-    if (op.power * op.scale == 0) return LayerGradients{{writer.Add("ZerosLike").In(dy).Output()}, {}};
+    if (op.power * op.scale == 0)
+      return LayerGradients{{writer.Add("ZerosLike").In(dy).Output()}, {}};
     TF_Output dx = Times(writer, dy, op.power * op.scale);
-    if (op.power != 1) dx = writer.Add("Mul").In(dx).In(ToPower(writer, base, op.power - 1)).Output();
+    if (op.power != 1)
+      dx = writer.Add("Mul").In(dx).In(ToPower(writer, base, op.power - 1)).Output();
     return LayerGradients{{writer.Add("Identity").In(dx).Output()}, {}};
   };
   return layer;
@@ -56,13 +64,16 @@ LoweredLayer LowerWeightedSum(const Add& op, const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const Parts parts(site);
   std::vector<TF_Output> terms;
-  for (size_t i = 0; i < parts.inside.size(); ++i) terms.push_back(Times(writer, parts.inside[i], op.coefficients[i]));
+  for (size_t i = 0; i < parts.inside.size(); ++i)
+    terms.push_back(Times(writer, parts.inside[i], op.coefficients[i]));
   LoweredLayer layer;
   layer.value = {writer.Add("AddN").InList(terms).Output(), UsualLayout(site.output_shape())};
   layer.backward = [=, &writer](TF_Output dy) {
     LayerGradients gradients;
     for (size_t i = 0; i < parts.inside.size(); ++i)
-      gradients.inputs.push_back(parts.needed[i] ? parts.Outward(writer, i, Times(writer, dy, op.coefficients[i])) : kNone);
+      gradients.inputs.push_back(
+          parts.needed[i] ? parts.Outward(writer, i, Times(writer, dy, op.coefficients[i]))
+                          : kNone);
     return gradients;
   };
   return layer;
@@ -72,7 +83,8 @@ LoweredLayer LowerProduct(const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const Parts parts(site);
   TF_Output product = parts.inside[0];
-  for (size_t i = 1; i < parts.inside.size(); ++i) product = writer.Add("Mul").In(product).In(parts.inside[i]).Output();
+  for (size_t i = 1; i < parts.inside.size(); ++i)
+    product = writer.Add("Mul").In(product).In(parts.inside[i]).Output();
   LoweredLayer layer;
   layer.value = {product, UsualLayout(site.output_shape())};
   layer.backward = [=, &writer](TF_Output dy) {
@@ -103,9 +115,11 @@ LoweredLayer LowerMaximum(const LayerSite& site) {
     gradients.inputs.assign(parts.inside.size(), kNone);
     const TF_Output zeros = writer.Add("ZerosLike").In(dy).Output();
     for (size_t i = parts.inside.size(); i-- > 1;) {
-      const TF_Output earlier = writer.Add("GreaterEqual").In(largest[i - 1]).In(parts.inside[i]).Output();
+      const TF_Output earlier =
+          writer.Add("GreaterEqual").In(largest[i - 1]).In(parts.inside[i]).Output();
       if (parts.needed[i])
-        gradients.inputs[i] = parts.Outward(writer, i, writer.Add("SelectV2").In(earlier).In(zeros).In(dy).Output());
+        gradients.inputs[i] =
+            parts.Outward(writer, i, writer.Add("SelectV2").In(earlier).In(zeros).In(dy).Output());
       dy = writer.Add("SelectV2").In(earlier).In(dy).In(zeros).Output();
     }
     if (parts.needed[0]) gradients.inputs[0] = parts.Outward(writer, 0, dy);
@@ -122,14 +136,20 @@ LoweredLayer LowerSlice(const Slice& op, const LayerSite& site) {
   Dims begin(rank, 0);
   begin[axis] = op.begin;
   LoweredLayer layer;
-  layer.value = {writer.Add("Slice").In(parts.inside[0]).In(writer.Integers(begin)).In(writer.Integers(size)).Output(),
+  layer.value = {writer.Add("Slice")
+                     .In(parts.inside[0])
+                     .In(writer.Integers(begin))
+                     .In(writer.Integers(size))
+                     .Output(),
                  UsualLayout(site.output_shape())};
   std::vector<int32_t> widths(2 * rank, 0);
   widths[2 * axis] = static_cast<int32_t>(op.begin);
   widths[2 * axis + 1] = static_cast<int32_t>(site.shape(0)[1] - op.end);
   layer.backward = [=, &writer](TF_Output dy) {
-    const TF_Output paddings = writer.Constant(std::span<const int32_t>(widths), {static_cast<int64_t>(rank), 2});
-    return LayerGradients{{parts.Outward(writer, 0, writer.Add("Pad").In(dy).In(paddings).Output())}, {}};
+    const TF_Output paddings =
+        writer.Constant(std::span<const int32_t>(widths), {static_cast<int64_t>(rank), 2});
+    return LayerGradients{
+        {parts.Outward(writer, 0, writer.Add("Pad").In(dy).In(paddings).Output())}, {}};
   };
   return layer;
 }
@@ -142,7 +162,8 @@ LoweredLayer LowerReshape(const LayerSite& site) {
   if (site.shape(0).size() == 4 && !site.input(0).layout.plain())
     value = writer.Add("Transpose", "logical").In(value).In(writer.Integers({0, 3, 1, 2})).Output();
   value = writer.Add("Reshape").In(value).In(writer.Integers(out)).Output();
-  if (out.size() == 4) value = writer.Add("Transpose", "image").In(value).In(writer.Integers({0, 2, 3, 1})).Output();
+  if (out.size() == 4)
+    value = writer.Add("Transpose", "image").In(value).In(writer.Integers({0, 2, 3, 1})).Output();
   LoweredLayer layer;
   layer.value = {value, UsualLayout(out)};
   return layer;
@@ -151,7 +172,8 @@ LoweredLayer LowerReshape(const LayerSite& site) {
 // Channels stand last, in vectors as well.
 LoweredLayer LowerSoftmax(const LayerSite& site) {
   LoweredLayer layer;
-  layer.value = {site.writer.Add("Softmax").In(site.PlainIn(0)).Output(), UsualLayout(site.output_shape())};
+  layer.value = {site.writer.Add("Softmax").In(site.PlainIn(0)).Output(),
+                 UsualLayout(site.output_shape())};
   return layer;
 }
 
@@ -163,15 +185,20 @@ LoweredLayer LowerScale(const Scale& op, const LayerSite& site) {
   const TF_Output weight = site.Parameter(0, vector);
   LoweredLayer layer;
   layer.value = {writer.Add("Mul").In(x).In(weight).Output(), UsualLayout(site.output_shape())};
-  if (op.bias) layer.value.output = writer.Add("BiasAdd").In(layer.value.output).In(site.Parameter(1, vector)).Output();
+  if (op.bias)
+    layer.value.output =
+        writer.Add("BiasAdd").In(layer.value.output).In(site.Parameter(1, vector)).Output();
   Dims axes;
   for (size_t i = 0; i + 1 < site.shape(0).size(); ++i) axes.push_back(static_cast<int64_t>(i));
   layer.backward = [=, &writer](TF_Output dy) {
     LayerGradients gradients;
     const TF_Output products = writer.Add("Mul").In(dy).In(x).Output();
-    gradients.parameters.push_back(writer.Add("Sum").In(products).In(writer.Integers(axes)).Output());
+    gradients.parameters.push_back(
+        writer.Add("Sum").In(products).In(writer.Integers(axes)).Output());
     if (op.bias) gradients.parameters.push_back(writer.Add("BiasAddGrad").In(dy).Output());
-    gradients.inputs.push_back(parts.needed[0] ? parts.Outward(writer, 0, writer.Add("Mul").In(dy).In(weight).Output()) : kNone);
+    gradients.inputs.push_back(
+        parts.needed[0] ? parts.Outward(writer, 0, writer.Add("Mul").In(dy).In(weight).Output())
+                        : kNone);
     return gradients;
   };
   return layer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool and AvgPool know VALID and SAME. Every pool of the network is first worked out as the padding that its
-// windows really need before and behind the image; where that is what VALID or SAME would do, they are used, and
-// otherwise the image is padded first. An average divides by what tench counts: the padded image, without what ceil
-// mode lets run beyond it.
+// MaxPool and AvgPool know VALID and SAME. Every pool of the network is first worked out as the
+// padding that its windows really need before and behind the image; where that is what VALID or
+// SAME would do, they are used, and otherwise the image is padded first. An average divides by what
+// tench counts: the padded image, without what ceil mode lets run beyond it.
 #include <limits>
 
 #include "workers/tensorflow/lowering.h"
@@ -21,13 +21,14 @@ NodeDraft& DescribeMax(NodeDraft& node, const Plane& plane) {
   return Describe(node, plane).Text("padding", !plane.valid() && plane.same() ? "SAME" : "VALID");
 }
 
-// TensorFlow's explicit padding of a max pool has Eigen's kernel only: a Pad of what no maximum is, before VALID, is
-// faster.
+// TensorFlow's explicit padding of a max pool has Eigen's kernel only: a Pad of what no maximum is,
+// before VALID, is faster.
 LoweredLayer LowerMax(const Plane& plane, const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const bool padded = !plane.valid() && !plane.same();
   const TF_Output x =
-      padded ? PadImage(writer, site.in(0), plane, -std::numeric_limits<float>::infinity()) : site.in(0);
+      padded ? PadImage(writer, site.in(0), plane, -std::numeric_limits<float>::infinity())
+             : site.in(0);
   NodeDraft node = writer.Add("MaxPool");
   const TF_Output y = DescribeMax(node.In(x), plane).Output();
   LoweredLayer layer;
@@ -38,15 +39,19 @@ LoweredLayer LowerMax(const Plane& plane, const LayerSite& site) {
     TF_Output dx = DescribeMax(gradient.In(x).In(y).In(dy), plane).Output();
     if (padded) {
       const TF_Output begin = writer.Integers({0, plane.h.before(), plane.w.before(), 0});
-      dx = writer.Add("Slice").In(dx).In(begin).In(writer.Integers({in[0], in[2], in[3], in[1]})).Output();
+      dx = writer.Add("Slice")
+               .In(dx)
+               .In(begin)
+               .In(writer.Integers({in[0], in[2], in[3], in[1]}))
+               .Output();
     }
     return LayerGradients{{dx}, {}};
   };
   return layer;
 }
 
-// What turns sums over whole kernels into averages over what is counted; empty where every window counts its whole
-// kernel.
+// What turns sums over whole kernels into averages over what is counted; empty where every window
+// counts its whole kernel.
 std::vector<float> Corrections(const Plane& plane) {
   std::vector<float> corrections;
   const int64_t whole = plane.h.kernel * plane.w.kernel;
@@ -55,7 +60,8 @@ std::vector<float> Corrections(const Plane& plane) {
     for (int64_t x = 0; x < plane.w.windows; ++x) {
       const int64_t counted = plane.h.Counted(y) * plane.w.Counted(x);
       any = any || counted != whole;
-      corrections.push_back(static_cast<float>(static_cast<double>(whole) / static_cast<double>(counted)));
+      corrections.push_back(
+          static_cast<float>(static_cast<double>(whole) / static_cast<double>(counted)));
     }
   }
   if (!any) corrections.clear();
@@ -82,8 +88,8 @@ LoweredLayer LowerAvg(const Plane& plane, const LayerSite& site) {
   const TF_Output padded = PadImage(writer, site.in(0), plane, 0);
   layer.value.output = pool(padded, "VALID");
   if (const std::vector<float> corrections = Corrections(plane); !corrections.empty()) {
-    const TF_Output factor =
-        writer.Constant(std::span<const float>(corrections), {1, plane.h.windows, plane.w.windows, 1});
+    const TF_Output factor = writer.Constant(std::span<const float>(corrections),
+                                             {1, plane.h.windows, plane.w.windows, 1});
     layer.value.output = writer.Add("Mul", "counted").In(layer.value.output).In(factor).Output();
   }
   return layer;
@@ -94,13 +100,17 @@ LoweredLayer LowerAvg(const Plane& plane, const LayerSite& site) {
 LoweredLayer LowerPooling(const Pooling& op, const LayerSite& site) {
   const Shape &in = site.shape(0), &out = site.output_shape();
   const Hw kernel = op.global ? Hw{in[2], in[3]} : op.kernel;
-  const Plane plane{{in[2], out[2], kernel.h, op.stride.h, op.pad.h}, {in[3], out[3], kernel.w, op.stride.w, op.pad.w}};
+  const Plane plane{{in[2], out[2], kernel.h, op.stride.h, op.pad.h},
+                    {in[3], out[3], kernel.w, op.stride.w, op.pad.w}};
   if (op.mode == PoolMode::kMax) return LowerMax(plane, site);
   if (!op.global) return LowerAvg(plane, site);
   LoweredLayer layer;
-  layer.value = {
-      site.writer.Add("Mean").In(site.in(0)).In(site.writer.Integers({1, 2})).Bool("keep_dims", true).Output(),
-      UsualLayout(out)};
+  layer.value = {site.writer.Add("Mean")
+                     .In(site.in(0))
+                     .In(site.writer.Integers({1, 2}))
+                     .Bool("keep_dims", true)
+                     .Output(),
+                 UsualLayout(out)};
   return layer;
 }
 

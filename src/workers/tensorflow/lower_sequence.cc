@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences. The LSTM is TensorFlow's fused BlockLSTMV2 (gates i, f, g, o and no added forget bias: ours) with its own
-// gradient node, which C++'s TF_AddGradients does not know and TensorFlow's Python writes in the same way.
+// Sequences. The LSTM is TensorFlow's fused BlockLSTMV2 (gates i, f, g, o and no added forget bias:
+// ours) with its own gradient node, which C++'s TF_AddGradients does not know and TensorFlow's
+// Python writes in the same way.
 #include "workers/tensorflow/lowering.h"
 
 namespace tench::tensorflow {
@@ -21,20 +22,26 @@ LoweredLayer LowerEmbedding(const LayerSite& site) {
   LoweredLayer layer;
   const Shape& out = site.output_shape();
   const TF_Output weight = site.Parameter(0, {{site.Rows(0), out[2]}, {}});
-  layer.value = {writer.Add("GatherV2").In(weight).In(site.in(0)).In(writer.Scalar(int32_t{0})).Output(), {out, {}}};
+  layer.value = {
+      writer.Add("GatherV2").In(weight).In(site.in(0)).In(writer.Scalar(int32_t{0})).Output(),
+      {out, {}}};
   return layer;
 }
 
 LoweredLayer LowerLstm(const Lstm& op, const LayerSite& site) {
   GraphWriter& writer = site.writer;
-  const int64_t batch = site.shape(0)[0], time = site.shape(0)[1], features = site.shape(0)[2], width = 4 * op.hidden;
+  const int64_t batch = site.shape(0)[0], time = site.shape(0)[1], features = site.shape(0)[2],
+                width = 4 * op.hidden;
   const TF_Output weight_input = site.Parameter(0, MakeLayout({width, features}, {1, 0}));
   const TF_Output weight_hidden = site.Parameter(1, MakeLayout({width, op.hidden}, {1, 0}));
   const TF_Output bias = site.Parameter(2, {{width}, {}});
   const std::vector<TF_Output> both{weight_input, weight_hidden};
-  const TF_Output weights = writer.Add("ConcatV2", "weights").InList(both).In(writer.Scalar(int32_t{0})).Output();
-  const TF_Output steps =
-      writer.Add("Cast", "steps").In(writer.Scalar(static_cast<int32_t>(time))).Type("DstT", TF_INT64).Output();
+  const TF_Output weights =
+      writer.Add("ConcatV2", "weights").InList(both).In(writer.Scalar(int32_t{0})).Output();
+  const TF_Output steps = writer.Add("Cast", "steps")
+                              .In(writer.Scalar(static_cast<int32_t>(time)))
+                              .Type("DstT", TF_INT64)
+                              .Output();
   const TF_Output start = Zeros(writer, {batch, op.hidden}), peephole = Zeros(writer, {op.hidden});
   const TF_Output x = SwapBatchAndTime(writer, site.in(0));
   TF_Operation* cell = writer.Add("BlockLSTMV2")
@@ -57,7 +64,8 @@ LoweredLayer LowerLstm(const Lstm& op, const LayerSite& site) {
   layer.backward = [=, &writer](TF_Output dy) {
     constexpr int kCell = 1, kOutputs = 7, kWeights = 3, kBias = 7;
     NodeDraft node = writer.Add("BlockLSTMGradV2");
-    node.In(steps).In(x).In(start).In(start).In(weights).In(peephole).In(peephole).In(peephole).In(bias);
+    node.In(steps).In(x).In(start).In(start).In(weights).In(peephole).In(peephole).In(peephole).In(
+        bias);
     for (int i = 0; i < kOutputs; ++i) node.In({cell, i});
     node.In(writer.Add("ZerosLike").In({cell, kCell}).Output())
         .In(SwapBatchAndTime(writer, dy))
@@ -78,30 +86,36 @@ LoweredLayer LowerLstm(const Lstm& op, const LayerSite& site) {
   return layer;
 }
 
-// A product of (1, T) by (T, F) for every sample: its row holds 1 / length for the steps that count.
+// A product of (1, T) by (T, F) for every sample: its row holds 1 / length for the steps that
+// count.
 LoweredLayer LowerMeanOverTime(const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const Shape& in = site.shape(0);
   std::vector<int32_t> numbers(static_cast<size_t>(in[1]));
   for (size_t t = 0; t < numbers.size(); ++t) numbers[t] = static_cast<int32_t>(t);
   const TF_Output time = writer.Constant(std::span<const int32_t>(numbers), {1, in[1]});
-  const TF_Output lengths = writer.Add("Reshape", "lengths").In(site.in(1)).In(writer.Integers({in[0], 1})).Output();
+  const TF_Output lengths =
+      writer.Add("Reshape", "lengths").In(site.in(1)).In(writer.Integers({in[0], 1})).Output();
   const TF_Output counted = writer.Add("Cast", "counted")
                                 .In(writer.Add("Less").In(time).In(lengths).Output())
                                 .Type("DstT", TF_FLOAT)
                                 .Output();
-  const TF_Output divisor = writer.Add("Cast", "divisor").In(lengths).Type("DstT", TF_FLOAT).Output();
+  const TF_Output divisor =
+      writer.Add("Cast", "divisor").In(lengths).Type("DstT", TF_FLOAT).Output();
   const TF_Output shares = writer.Add("RealDiv").In(counted).In(divisor).Output();
-  const TF_Output rows = writer.Add("Reshape", "rows").In(shares).In(writer.Integers({in[0], 1, in[1]})).Output();
+  const TF_Output rows =
+      writer.Add("Reshape", "rows").In(shares).In(writer.Integers({in[0], 1, in[1]})).Output();
   const TF_Output mean = writer.Add("BatchMatMulV2").In(rows).In(site.in(0)).Output();
   LoweredLayer layer;
   layer.value = {writer.Add("Reshape").In(mean).In(writer.Integers(site.output_shape())).Output(),
                  {site.output_shape(), {}}};
   const Shape& shape = site.output_shape();
   layer.backward = [=, &writer](TF_Output dy) {
-    const TF_Output row = writer.Add("Reshape").In(dy).In(writer.Integers({shape[0], 1, shape[1]})).Output();
-    return LayerGradients{{writer.Add("BatchMatMulV2").In(rows).In(row).Bool("adj_x", true).Output(), {nullptr, 0}},
-                          {}};
+    const TF_Output row =
+        writer.Add("Reshape").In(dy).In(writer.Integers({shape[0], 1, shape[1]})).Output();
+    return LayerGradients{
+        {writer.Add("BatchMatMulV2").In(rows).In(row).Bool("adj_x", true).Output(), {nullptr, 0}},
+        {}};
   };
   return layer;
 }

@@ -43,35 +43,48 @@ class Lowerer {
     const Op& op = graph_.layers[i].layer.op;
     const LayerSite site(graph_, i, options_, writer_, values_, needs_, program_.parameters);
     layers_[i] = std::visit(
-        Overload{
-            [&](const Input&) { return MakeInput(i); }, [&](const Convolution& o) { return LowerConvolution(o, site); },
-            [&](const Pooling& o) { return LowerPooling(o, site); }, [&](const Lrn& o) { return LowerLrn(o, site); },
-            [&](const Relu& o) { return o.negative_slope == 0 ? LowerUnary("Relu", site) : LowerLeakyRelu(o, site); },
-            [&](const Sigmoid&) { return LowerUnary("Sigmoid", site); },
-            [&](const Tanh&) { return LowerUnary("Tanh", site); },
-            [&](const Power& o) { return LowerPower(o, site); },
-            [&](const FullyConnected& o) { return LowerFullyConnected(o, site); },
-            [&](const Dropout& o) { return LowerDropout(o, site); }, [&](const Concat&) { return LowerConcat(site); },
-            [&](const Slice& o) { return LowerSlice(o, site); },
-            [&](const Add& o) { return o.coefficients.empty() ? LowerAdd(site) : LowerWeightedSum(o, site); },
-            [&](const Multiply&) { return LowerProduct(site); }, [&](const Maximum&) { return LowerMaximum(site); },
-            [&](const Flatten&) { return LowerFlatten(site); }, [&](const Reshape&) { return LowerReshape(site); },
-            [&](const Scale& o) { return LowerScale(o, site); }, [&](const Softmax&) { return LowerSoftmax(site); },
-            [&](const BatchNorm& o) { return LowerBatchNorm(o, site); },
-            [&](const Embedding&) { return LowerEmbedding(site); }, [&](const Lstm& o) { return LowerLstm(o, site); },
-            [&](const MeanOverTime&) { return LowerMeanOverTime(site); },
-            [&](const SoftmaxCrossEntropy& o) { return LowerSoftmaxCrossEntropy(o, site); },
-            [&](const SigmoidCrossEntropy& o) { return LowerSigmoidCrossEntropy(o, site); },
-            [&](const MeanSquaredError& o) { return LowerMeanSquaredError(o, site); }},
+        Overload{[&](const Input&) { return MakeInput(i); },
+                 [&](const Convolution& o) { return LowerConvolution(o, site); },
+                 [&](const Pooling& o) { return LowerPooling(o, site); },
+                 [&](const Lrn& o) { return LowerLrn(o, site); },
+                 [&](const Relu& o) {
+                   return o.negative_slope == 0 ? LowerUnary("Relu", site)
+                                                : LowerLeakyRelu(o, site);
+                 },
+                 [&](const Sigmoid&) { return LowerUnary("Sigmoid", site); },
+                 [&](const Tanh&) { return LowerUnary("Tanh", site); },
+                 [&](const Power& o) { return LowerPower(o, site); },
+                 [&](const FullyConnected& o) { return LowerFullyConnected(o, site); },
+                 [&](const Dropout& o) { return LowerDropout(o, site); },
+                 [&](const Concat&) { return LowerConcat(site); },
+                 [&](const Slice& o) { return LowerSlice(o, site); },
+                 [&](const Add& o) {
+                   return o.coefficients.empty() ? LowerAdd(site) : LowerWeightedSum(o, site);
+                 },
+                 [&](const Multiply&) { return LowerProduct(site); },
+                 [&](const Maximum&) { return LowerMaximum(site); },
+                 [&](const Flatten&) { return LowerFlatten(site); },
+                 [&](const Reshape&) { return LowerReshape(site); },
+                 [&](const Scale& o) { return LowerScale(o, site); },
+                 [&](const Softmax&) { return LowerSoftmax(site); },
+                 [&](const BatchNorm& o) { return LowerBatchNorm(o, site); },
+                 [&](const Embedding&) { return LowerEmbedding(site); },
+                 [&](const Lstm& o) { return LowerLstm(o, site); },
+                 [&](const MeanOverTime&) { return LowerMeanOverTime(site); },
+                 [&](const SoftmaxCrossEntropy& o) { return LowerSoftmaxCrossEntropy(o, site); },
+                 [&](const SigmoidCrossEntropy& o) { return LowerSigmoidCrossEntropy(o, site); },
+                 [&](const MeanSquaredError& o) { return LowerMeanSquaredError(o, site); }},
         op);
     values_[i] = layers_[i].value;
     program_.outputs.push_back(values_[i].output);
     program_.layouts.push_back(values_[i].layout);
     if (options_.phase != Phase::kForward)
-      program_.targets.insert(program_.targets.end(), layers_[i].side_effects.begin(), layers_[i].side_effects.end());
+      program_.targets.insert(program_.targets.end(), layers_[i].side_effects.begin(),
+                              layers_[i].side_effects.end());
   }
 
-  // The batch stays in a variable, in TensorFlow's order; what is fed into it is in the logical one.
+  // The batch stays in a variable, in TensorFlow's order; what is fed into it is in the logical
+  // one.
   LoweredLayer MakeInput(size_t i) {
     const TensorType& type = graph_.layers[i].output;
     const HostLayout layout = UsualLayout(type.shape);
@@ -85,17 +98,24 @@ class Lowerer {
                           .Shape("shape", dims)
                           .Text("shared_name", fmt::format("batch.{}", i))
                           .Output();
-    variable.read = writer_.Add("ReadVariableOp", "read").In(variable.handle).Type("dtype", dtype).Output();
-    variable.value = writer_.Add("Placeholder", "fed").Type("dtype", dtype).Shape("shape", type.shape).Output();
+    variable.read =
+        writer_.Add("ReadVariableOp", "read").In(variable.handle).Type("dtype", dtype).Output();
+    variable.value =
+        writer_.Add("Placeholder", "fed").Type("dtype", dtype).Shape("shape", type.shape).Output();
     TF_Output moved = variable.value;
     if (!layout.plain()) {
-      moved =
-          writer_.Add("Transpose").In(moved).In(writer_.Integers({layout.order.begin(), layout.order.end()})).Output();
+      moved = writer_.Add("Transpose")
+                  .In(moved)
+                  .In(writer_.Integers({layout.order.begin(), layout.order.end()}))
+                  .Output();
     } else if (dims != type.shape) {
       moved = writer_.Add("Reshape").In(moved).In(writer_.Integers(dims)).Output();
     }
-    variable.assign =
-        writer_.Add("AssignVariableOp", "assign").In(variable.handle).In(moved).Type("dtype", dtype).Node();
+    variable.assign = writer_.Add("AssignVariableOp", "assign")
+                          .In(variable.handle)
+                          .In(moved)
+                          .Type("dtype", dtype)
+                          .Node();
     program_.inputs.push_back(variable);
     return {{variable.read, layout}, nullptr, {}};
   }
@@ -131,8 +151,8 @@ class Lowerer {
     }
   }
 
-  // By TF_AddGradients, from the layer's output to its first input and its parameters. Layers with several inputs to
-  // pass on to write their own.
+  // By TF_AddGradients, from the layer's output to its first input and its parameters. Layers with
+  // several inputs to pass on to write their own.
   LayerGradients Differentiate(size_t i, const TF_Output* dy) {
     const TypedLayer& layer = graph_.layers[i];
     std::vector<TF_Output> xs;
@@ -151,14 +171,15 @@ class Lowerer {
   void AddTargets() {
     if (!writer_.status()) return;
     if (options_.phase == Phase::kGradient) {
-      // As targets by name: hung on a node of no output, Grappler would see that nobody reads them and cut the backward
-      // pass away.
+      // As targets by name: hung on a node of no output, Grappler would see that nobody reads them
+      // and cut the backward pass away.
       for (const TF_Output& gradient : program_.gradients) {
         if (gradient.oper != nullptr) program_.targets.push_back(gradient.oper);
       }
       return;
     }
-    const std::vector<TF_Output> clipped = options_.solver.clip_gradients > 0 ? Clip() : program_.gradients;
+    const std::vector<TF_Output> clipped =
+        options_.solver.clip_gradients > 0 ? Clip() : program_.gradients;
     std::vector<TF_Output> decayed(graph_.parameters.size(), TF_Output{nullptr, 0});
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
       if (clipped[p].oper != nullptr) decayed[p] = Decay(p, clipped[p]);
@@ -195,13 +216,16 @@ class Lowerer {
     }
     if (halves.empty()) return program_.gradients;
     const auto limit = static_cast<float>(options_.solver.clip_gradients);
-    const TF_Output squares = writer_.Add("Mul", "squares").In(Sum(halves)).In(writer_.Scalar(2.0f)).Output();
+    const TF_Output squares =
+        writer_.Add("Mul", "squares").In(Sum(halves)).In(writer_.Scalar(2.0f)).Output();
     const TF_Output norm = writer_.Add("Sqrt", "norm").In(squares).Output();
     const TF_Output larger = writer_.Add("Maximum").In(norm).In(writer_.Scalar(limit)).Output();
-    const TF_Output scale = writer_.Add("RealDiv", "scale").In(writer_.Scalar(limit)).In(larger).Output();
+    const TF_Output scale =
+        writer_.Add("RealDiv", "scale").In(writer_.Scalar(limit)).In(larger).Output();
     std::vector<TF_Output> clipped = program_.gradients;
     for (TF_Output& gradient : clipped) {
-      if (gradient.oper != nullptr) gradient = writer_.Add("Mul", "clipped").In(gradient).In(scale).Output();
+      if (gradient.oper != nullptr)
+        gradient = writer_.Add("Mul", "clipped").In(gradient).In(scale).Output();
     }
     return clipped;
   }
@@ -220,13 +244,17 @@ class Lowerer {
   TF_Operation* Update(size_t p, TF_Output gradient, const std::set<const TF_Operation*>& needed) {
     SetUpdateScope(p);
     const Variable& parameter = program_.parameters[p];
-    program_.momenta[p] = MakeVariable(writer_, "momentum", TF_FLOAT, parameter.dims, parameter.layout);
+    program_.momenta[p] =
+        MakeVariable(writer_, "momentum", TF_FLOAT, parameter.dims, parameter.layout);
     const TF_Output momentum = writer_.Scalar(static_cast<float>(options_.solver.momentum));
     const TF_Output rate = Rate(graph_.parameters[p].lr_mult);
     SetUpdateScope(p);
     const bool adam = options_.solver.type == SolverType::kAdam;
-    if (adam) program_.momenta2[p] = MakeVariable(writer_, "momentum2", TF_FLOAT, parameter.dims, parameter.layout);
-    const TF_Output power = adam ? PowerOf(0) : TF_Output{}, power2 = adam ? PowerOf(1) : TF_Output{};
+    if (adam)
+      program_.momenta2[p] =
+          MakeVariable(writer_, "momentum2", TF_FLOAT, parameter.dims, parameter.layout);
+    const TF_Output power = adam ? PowerOf(0) : TF_Output{},
+                    power2 = adam ? PowerOf(1) : TF_Output{};
     SetUpdateScope(p);
     NodeDraft update = writer_.Add(adam ? "ResourceApplyAdam" : "ResourceApplyKerasMomentum");
     update.In(parameter.handle).In(program_.momenta[p]->handle);
@@ -235,7 +263,8 @@ class Lowerer {
       update.In(writer_.Scalar(static_cast<float>(options_.solver.momentum2)));
       update.In(writer_.Scalar(static_cast<float>(options_.solver.delta))).In(gradient);
     } else {
-      update.In(rate).In(gradient).In(momentum).Bool("use_nesterov", options_.solver.type == SolverType::kNesterov);
+      update.In(rate).In(gradient).In(momentum).Bool("use_nesterov",
+                                                     options_.solver.type == SolverType::kNesterov);
     }
     // While a reader still holds the weights an update would have to copy them first.
     for (TF_Operation* reader : writer_.Consumers(parameter.read)) {
@@ -249,8 +278,9 @@ class Lowerer {
     while (program_.powers.size() < 2) {
       writer_.SetScope("power");
       const bool first = program_.powers.empty();
-      program_.powers.push_back({first ? options_.solver.momentum : options_.solver.momentum2,
-                                 MakeVariable(writer_, first ? "momentum" : "momentum2", TF_FLOAT, {}, {})});
+      program_.powers.push_back(
+          {first ? options_.solver.momentum : options_.solver.momentum2,
+           MakeVariable(writer_, first ? "momentum" : "momentum2", TF_FLOAT, {}, {})});
     }
     return program_.powers[which].variable.read;
   }
@@ -261,7 +291,9 @@ class Lowerer {
     for (const RateVariable& power : program_.powers) {
       const TF_Output factor = writer_.Scalar(static_cast<float>(power.multiplier));
       NodeDraft assign = writer_.Add("AssignVariableOp", "raise");
-      assign.In(power.variable.handle).In(writer_.Add("Mul").In(power.variable.read).In(factor).Output()).Type("dtype", TF_FLOAT);
+      assign.In(power.variable.handle)
+          .In(writer_.Add("Mul").In(power.variable.read).In(factor).Output())
+          .Type("dtype", TF_FLOAT);
       for (TF_Operation* update : updates) assign.After(update);
       raised.push_back(assign.Node());
     }
@@ -274,7 +306,8 @@ class Lowerer {
     }
     writer_.SetScope("rate");
     program_.rates.push_back(
-        {multiplier, MakeVariable(writer_, fmt::format("rate.{}", program_.rates.size()), TF_FLOAT, {}, {})});
+        {multiplier,
+         MakeVariable(writer_, fmt::format("rate.{}", program_.rates.size()), TF_FLOAT, {}, {})});
     return program_.rates.back().variable.read;
   }
 
@@ -284,14 +317,15 @@ class Lowerer {
   const std::vector<bool> needs_;
   std::vector<LoweredLayer> layers_;
   std::vector<Value> values_;
-  std::vector<std::vector<TF_Output>> arriving_;  // gradients by each layer's output, one per reader
+  std::vector<std::vector<TF_Output>>
+      arriving_;  // gradients by each layer's output, one per reader
   Program program_;
 };
 
 }  // namespace
 
-Variable MakeVariable(GraphWriter& writer, std::string_view label, TF_DataType type, const Dims& dims,
-                      HostLayout layout) {
+Variable MakeVariable(GraphWriter& writer, std::string_view label, TF_DataType type,
+                      const Dims& dims, HostLayout layout) {
   Variable variable;
   variable.dims = dims;
   variable.layout = std::move(layout);
@@ -301,8 +335,10 @@ Variable MakeVariable(GraphWriter& writer, std::string_view label, TF_DataType t
                         .Shape("shape", dims)
                         .Text("shared_name", writer.scope() + "/" + name)
                         .Output();
-  variable.read = writer.Add("ReadVariableOp", name + ".read").In(variable.handle).Type("dtype", type).Output();
-  variable.value = writer.Add("Placeholder", name + ".fed").Type("dtype", type).Shape("shape", dims).Output();
+  variable.read =
+      writer.Add("ReadVariableOp", name + ".read").In(variable.handle).Type("dtype", type).Output();
+  variable.value =
+      writer.Add("Placeholder", name + ".fed").Type("dtype", type).Shape("shape", dims).Output();
   variable.assign = writer.Add("AssignVariableOp", name + ".assign")
                         .In(variable.handle)
                         .In(variable.value)
@@ -316,9 +352,12 @@ TF_Output LayerSite::PlainIn(size_t i) const {
   const bool flattened_image = shape(i).size() == 2 && !value.layout.plain();
   if (!flattened_image) return value.output;
   // (N, H·W·C) as an image, then in the order C, H, W, then flat again.
-  const TF_Output image =
-      writer.Add("Reshape", "image").In(value.output).In(writer.Integers(value.layout.PhysicalSizes())).Output();
-  const TF_Output moved = writer.Add("Transpose", "logical").In(image).In(writer.Integers({0, 3, 1, 2})).Output();
+  const TF_Output image = writer.Add("Reshape", "image")
+                              .In(value.output)
+                              .In(writer.Integers(value.layout.PhysicalSizes()))
+                              .Output();
+  const TF_Output moved =
+      writer.Add("Transpose", "logical").In(image).In(writer.Integers({0, 3, 1, 2})).Output();
   return writer.Add("Reshape", "flat").In(moved).In(writer.Integers(shape(i))).Output();
 }
 
@@ -328,7 +367,8 @@ TF_Output LayerSite::Parameter(size_t i, HostLayout layout) const {
   // A filter's or matrix's own rank, where the layout counts an image's dimensions apart.
   const bool matrix = graph_.parameters[p].shape.size() == 2 && dims.size() == 4;
   const Dims shape = matrix ? Dims{dims[0] * dims[1] * dims[2], dims[3]} : dims;
-  parameters_[p] = MakeVariable(writer, graph_.parameters[p].name, TF_FLOAT, shape, std::move(layout));
+  parameters_[p] =
+      MakeVariable(writer, graph_.parameters[p].name, TF_FLOAT, shape, std::move(layout));
   return parameters_[p].read;
 }
 

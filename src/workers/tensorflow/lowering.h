@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Turns a network into one TensorFlow graph: forward, backward and update, everything that a step of the phase does.
-// Parameters, momenta, running statistics, inputs and learning rates are resource variables, so that a step feeds
-// nothing and fetches the loss alone. The backward pass goes layer by layer in reverse: TF_AddGradients within a layer,
-// or the layer's own gradient nodes where C++ knows none (LSTM, sparse cross-entropy, explicit padding), which are
-// those that TensorFlow's Python would have written. Node names begin with f (forward), b (backward) or u (update),
-// then the layer's number: "f.3.conv2/Conv2D".
+// Turns a network into one TensorFlow graph: forward, backward and update, everything that a step
+// of the phase does. Parameters, momenta, running statistics, inputs and learning rates are
+// resource variables, so that a step feeds nothing and fetches the loss alone. The backward pass
+// goes layer by layer in reverse: TF_AddGradients within a layer, or the layer's own gradient nodes
+// where C++ knows none (LSTM, sparse cross-entropy, explicit padding), which are those that
+// TensorFlow's Python would have written. Node names begin with f (forward), b (backward) or u
+// (update), then the layer's number: "f.3.conv2/Conv2D".
 
 #include <functional>
 #include <optional>
@@ -33,14 +34,16 @@ struct RateVariable {
 struct Program {
   std::vector<Variable> parameters;  // by parameter
   std::vector<std::optional<Variable>>
-      momenta;                       // by parameter; holds minus the momentum of net/solver.h, as TensorFlow does
-  std::vector<TF_Output> gradients;  // by parameter; empty operation for state and in the forward phase
-  std::vector<Variable> inputs;      // by Input layer, in order
-  std::vector<TF_Output> outputs;    // by layer
-  std::vector<HostLayout> layouts;   // by layer, of its output
-  std::vector<RateVariable> rates;   // one per distinct lr_mult
-  std::vector<std::optional<Variable>> momenta2;   // by parameter: Adam's
-  std::vector<RateVariable> powers;  // Adam's momenta to the power of the next update's number; `multiplier` is the first
+      momenta;  // by parameter; holds minus the momentum of net/solver.h, as TensorFlow does
+  std::vector<TF_Output>
+      gradients;                 // by parameter; empty operation for state and in the forward phase
+  std::vector<Variable> inputs;  // by Input layer, in order
+  std::vector<TF_Output> outputs;                 // by layer
+  std::vector<HostLayout> layouts;                // by layer, of its output
+  std::vector<RateVariable> rates;                // one per distinct lr_mult
+  std::vector<std::optional<Variable>> momenta2;  // by parameter: Adam's
+  std::vector<RateVariable>
+      powers;  // Adam's momenta to the power of the next update's number; `multiplier` is the first
   TF_Output loss{};
   std::vector<TF_Operation*> targets;  // what a step has to run besides the loss
 };
@@ -66,7 +69,8 @@ struct LoweredLayer {
 class LayerSite {
  public:
   LayerSite(const TypedGraph& graph, size_t layer, const BuildOptions& build, GraphWriter& into,
-            const std::vector<Value>& values, const std::vector<bool>& needs, std::vector<Variable>& parameters)
+            const std::vector<Value>& values, const std::vector<bool>& needs,
+            std::vector<Variable>& parameters)
       : writer(into),
         options(build),
         graph_(graph),
@@ -88,11 +92,15 @@ class LayerSite {
   bool NeedsGradient(size_t i) const { return needs_[graph_.layers[layer_].inputs[i]]; }
   const Shape& shape(size_t i) const { return graph_.InputType(layer_, i).shape; }
   // The first size of the i-th parameter.
-  int64_t Rows(size_t i) const { return graph_.parameters[graph_.layers[layer_].parameters[i]].shape[0]; }
+  int64_t Rows(size_t i) const {
+    return graph_.parameters[graph_.layers[layer_].parameters[i]].shape[0];
+  }
   const Shape& output_shape() const { return graph_.layers[layer_].output.shape; }
   // Makes the layer's i-th parameter a variable of this layout, and reads it.
   TF_Output Parameter(size_t i, HostLayout layout) const;
-  const Variable& ParameterVariable(size_t i) const { return parameters_[graph_.layers[layer_].parameters[i]]; }
+  const Variable& ParameterVariable(size_t i) const {
+    return parameters_[graph_.layers[layer_].parameters[i]];
+  }
 
  private:
   const TypedGraph& graph_;
@@ -102,8 +110,8 @@ class LayerSite {
   std::vector<Variable>& parameters_;
 };
 
-Variable MakeVariable(GraphWriter& writer, std::string_view label, TF_DataType type, const Dims& dims,
-                      HostLayout layout);
+Variable MakeVariable(GraphWriter& writer, std::string_view label, TF_DataType type,
+                      const Dims& dims, HostLayout layout);
 
 LoweredLayer LowerConvolution(const Convolution& op, const LayerSite& site);
 LoweredLayer LowerPooling(const Pooling& op, const LayerSite& site);
@@ -131,7 +139,8 @@ LoweredLayer LowerSoftmaxCrossEntropy(const SoftmaxCrossEntropy& op, const Layer
 LoweredLayer LowerSigmoidCrossEntropy(const SigmoidCrossEntropy& op, const LayerSite& site);
 LoweredLayer LowerMeanSquaredError(const MeanSquaredError& op, const LayerSite& site);
 
-// The layout of a layer's output in TensorFlow's memory when nothing else is said: NHWC for images, otherwise as it is.
+// The layout of a layer's output in TensorFlow's memory when nothing else is said: NHWC for images,
+// otherwise as it is.
 HostLayout UsualLayout(const Shape& shape);
 
 Result<Program> Lower(const TypedGraph& graph, const BuildOptions& options, GraphWriter& writer);

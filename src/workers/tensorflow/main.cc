@@ -6,5 +6,6 @@
 int main(int argc, char** argv) {
   tench::tensorflow::TensorFlowSettings settings;
   settings.onednn = tench::EarlyOption(argc, argv, "onednn", settings.onednn);
-  return tench::Serve(argc, argv, [&] { return tench::tensorflow::MakeTensorFlowAdapter(settings); });
+  return tench::Serve(argc, argv,
+                      [&] { return tench::tensorflow::MakeTensorFlowAdapter(settings); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow against the reference worker: every op in the forms that its lowering tells apart, forward, backward and
-// over five updates.
+// TensorFlow against the reference worker: every op in the forms that its lowering tells apart,
+// forward, backward and over five updates.
 #include <gtest/gtest.h>
 
 #include "net/builder.h"
@@ -16,7 +16,8 @@ const ParameterRule kXavier{{FillKind::kXavier, 0, 0}};
 const ParameterRule kBias{{FillKind::kUniform, -0.5, 0.5}, 2, 0};
 const Fill kValues{FillKind::kUniform, -1.7, 1.7};
 
-void ExpectClose(const std::string& what, const Tensors& expected, const Tensors& got, double tolerance) {
+void ExpectClose(const std::string& what, const Tensors& expected, const Tensors& got,
+                 double tolerance) {
   ASSERT_EQ(expected.size(), got.size()) << what;
   for (const auto& [name, values] : expected) {
     ASSERT_TRUE(got.contains(name)) << what << " of " << name;
@@ -25,7 +26,8 @@ void ExpectClose(const std::string& what, const Tensors& expected, const Tensors
 }
 
 void ExpectParity(const Graph& graph, int64_t batch = 4, const Solver& solver = {}) {
-  const std::unique_ptr<Adapter> reference = MakeReferenceAdapter(), worker = MakeTensorFlowAdapter();
+  const std::unique_ptr<Adapter> reference = MakeReferenceAdapter(),
+                                 worker = MakeTensorFlowAdapter();
   for (const Phase phase : {Phase::kForward, Phase::kGradient, Phase::kTrain}) {
     for (const bool observe : {true, false}) {
       SCOPED_TRACE(graph.name + " " + Name(phase) + (observe ? " observed" : ""));
@@ -41,7 +43,8 @@ void ExpectParity(const Graph& graph, int64_t batch = 4, const Solver& solver = 
       ASSERT_TRUE(expected.ok()) << expected.error().message;
       ASSERT_TRUE(got.ok()) << got.error().message;
       for (int i = 0; i < steps; ++i)
-        EXPECT_NEAR(got->losses[i], expected->losses[i], kTolerance * std::abs(expected->losses[i]));
+        EXPECT_NEAR(got->losses[i], expected->losses[i],
+                    kTolerance * std::abs(expected->losses[i]));
       ExpectClose("outputs", expected->outputs, got->outputs, kTolerance);
       ExpectClose("gradients", expected->gradients, got->gradients, kTolerance);
       ExpectClose("parameters", expected->parameters, got->parameters, kTolerance);
@@ -50,7 +53,8 @@ void ExpectParity(const Graph& graph, int64_t batch = 4, const Solver& solver = 
   }
 }
 
-// data -> a convolution that passes a gradient on -> the op -> flatten, which stays in HWC -> scores.
+// data -> a convolution that passes a gradient on -> the op -> flatten, which stays in HWC ->
+// scores.
 Graph AroundOp(const std::string& name, const Shape& image, const Op& op, ParameterRule weight = {},
                ParameterRule bias = {}) {
   GraphBuilder b(name);
@@ -83,7 +87,8 @@ TEST(ParityTest, ConvolutionsAgreeWhateverTheirPaddingStrideDilationAndGroups) {
 TEST(ParityTest, PoolsAgreeWhateverTheirPadding) {
   for (const PoolMode mode : {PoolMode::kMax, PoolMode::kAvg}) {
     const std::string name = mode == PoolMode::kMax ? "max" : "avg";
-    const auto check = [&](const Hw& kernel, const Hw& stride, const Hw& pad, bool ceil_mode, const Shape& image) {
+    const auto check = [&](const Hw& kernel, const Hw& stride, const Hw& pad, bool ceil_mode,
+                           const Shape& image) {
       ExpectParity(AroundOp(name, image, Pooling{mode, kernel, stride, pad, ceil_mode}));
     };
     check({2, 2}, {2, 2}, {0, 0}, false, {3, 8, 8});
@@ -92,19 +97,22 @@ TEST(ParityTest, PoolsAgreeWhateverTheirPadding) {
     check({3, 3}, {2, 2}, {1, 1}, true, {3, 8, 9});   // beyond the padding
     check({3, 3}, {1, 1}, {1, 1}, false, {3, 6, 7});
     check({3, 2}, {3, 2}, {1, 0}, true, {3, 7, 9});
-    ExpectParity(AroundOp(name + "-global", {3, 5, 6}, Pooling{mode, {1, 1}, {1, 1}, {0, 0}, false, true}));
+    ExpectParity(
+        AroundOp(name + "-global", {3, 5, 6}, Pooling{mode, {1, 1}, {1, 1}, {0, 0}, false, true}));
   }
 }
 
 TEST(ParityTest, NormalisationsAgree) {
   ExpectParity(AroundOp("lrn", {12, 4, 5}, Lrn{5, 0.3, 0.75, 2}));
   ExpectParity(AroundOp("lrn-of-three", {7, 4, 5}, Lrn{3, 0.9, 0.5, 1}));
-  ExpectParity(AroundOp("batch-norm", {5, 4, 3}, BatchNorm{1e-3, 0.3}, {{FillKind::kUniform, 0.5, 1.5}}, kBias));
+  ExpectParity(AroundOp("batch-norm", {5, 4, 3}, BatchNorm{1e-3, 0.3},
+                        {{FillKind::kUniform, 0.5, 1.5}}, kBias));
 }
 
 TEST(ParityTest, OpsOfCaffesNetworksAgree) {
   const ParameterRule scale{{FillKind::kUniform, 0.5, 1.5}};
-  const auto each = [&](const std::string& name, const Op& op, ParameterRule weight = {}, ParameterRule bias = {}) {
+  const auto each = [&](const std::string& name, const Op& op, ParameterRule weight = {},
+                        ParameterRule bias = {}) {
     ExpectParity(AroundOp(name, {5, 4, 3}, op, weight, bias));
     ExpectParity(AroundOp(name + "_of_one_pixel", {5, 1, 1}, op, weight, bias));
   };
@@ -149,7 +157,8 @@ TEST(ParityTest, ElementwiseOpsOfSeveralInputsAgreeAlsoOnFlattenedImages) {
 }
 
 TEST(ParityTest, EverySolverAgrees) {
-  Graph graph = AroundOp("solver", {5, 4, 3}, BatchNorm{1e-3, 0.3}, {{FillKind::kUniform, 0.5, 1.5}}, kBias);
+  Graph graph =
+      AroundOp("solver", {5, 4, 3}, BatchNorm{1e-3, 0.3}, {{FillKind::kUniform, 0.5, 1.5}}, kBias);
   graph.layers[2].weight.lr_mult = 0;
   Solver nesterov, adam, clipped;
   nesterov.type = SolverType::kNesterov;

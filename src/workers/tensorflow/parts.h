@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The inputs of a layer that has several, in logical order. One of them may be computed from another, and
-// TF_AddGradients would then follow that path too: such layers write their own gradients, each by its own part.
+// The inputs of a layer that has several, in logical order. One of them may be computed from
+// another, and TF_AddGradients would then follow that path too: such layers write their own
+// gradients, each by its own part.
 
 #include <vector>
 
@@ -21,7 +22,8 @@ struct Parts {
     }
   }
   TF_Output Outward(GraphWriter& writer, size_t i, TF_Output gradient) const {
-    return inside[i].oper == outside[i].oper ? gradient : writer.Gradient(inside[i], gradient, outside[i]);
+    return inside[i].oper == outside[i].oper ? gradient
+                                             : writer.Gradient(inside[i], gradient, outside[i]);
   }
 };
 

@@ -12,7 +12,8 @@ namespace {
 
 // Numbers of fields of RunMetadata, StepStats, DeviceStepStats and NodeExecStats.
 constexpr int kStepStats = 1, kDeviceStats = 1, kNodeStats = 2;
-constexpr int kNodeName = 1, kStartMicros = 3, kEndMicros = 4, kTimelineLabel = 8, kStartNanos = 14, kEndNanos = 15;
+constexpr int kNodeName = 1, kStartMicros = 3, kEndMicros = 4, kTimelineLabel = 8, kStartNanos = 14,
+              kEndNanos = 15;
 
 // "f.12.conv2/Conv2D" -> 12; -1 for nodes of no layer.
 int64_t LayerOf(std::string_view name) {
@@ -31,11 +32,13 @@ std::string KernelOf(std::string_view label, std::string_view name) {
   return std::string(name.substr(name.rfind('/') + 1));
 }
 
-bool Holds(const std::string& kernel, std::string_view part) { return kernel.find(part) != std::string::npos; }
+bool Holds(const std::string& kernel, std::string_view part) {
+  return kernel.find(part) != std::string::npos;
+}
 
 bool Multiplies(const ProfileRow& row) {
-  return row.direction != "update" &&
-         (Holds(row.kernel, "Conv2D") || Holds(row.kernel, "MatMul") || Holds(row.kernel, "BlockLSTM"));
+  return row.direction != "update" && (Holds(row.kernel, "Conv2D") || Holds(row.kernel, "MatMul") ||
+                                       Holds(row.kernel, "BlockLSTM"));
 }
 
 }  // namespace
@@ -85,8 +88,8 @@ void Profile::AddNode(const Node& node) {
   ProfileRow row;
   row.layer = known ? layers_[static_cast<size_t>(layer)] : "";
   row.kernel = KernelOf(node.label, node.name);
-  const bool weights =
-      weight_gradients_.contains(node.name) || Holds(row.kernel, "BackpropFilter") || Holds(row.kernel, "BiasAddGrad");
+  const bool weights = weight_gradients_.contains(node.name) ||
+                       Holds(row.kernel, "BackpropFilter") || Holds(row.kernel, "BiasAddGrad");
   row.direction = !known || node.name[0] == 'f' ? "forward"
                   : node.name[0] == 'u'         ? "update"
                   : weights                     ? "backward_weights"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Adds up what TensorFlow's full trace says of each step (RunMetadata.step_stats): one row per node, whose calls are
-// steps. Nodes are matched to layers by their names (lowering.h); what Grappler fused stands under the name of the node
-// that it kept. A convolution's or product's FLOPs are those of its layer, shared by the nodes that do it.
+// Adds up what TensorFlow's full trace says of each step (RunMetadata.step_stats): one row per
+// node, whose calls are steps. Nodes are matched to layers by their names (lowering.h); what
+// Grappler fused stands under the name of the node that it kept. A convolution's or product's FLOPs
+// are those of its layer, shared by the nodes that do it.
 
 #include <map>
 #include <set>

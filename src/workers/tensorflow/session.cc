@@ -7,7 +7,8 @@ namespace tench::tensorflow {
 namespace {
 
 // Numbers of the fields of ConfigProto and RunOptions that are said here.
-constexpr int kDeviceCount = 1, kIntraOpThreads = 2, kInterOpThreads = 5, kSoftPlacement = 7, kOwnThreads = 9;
+constexpr int kDeviceCount = 1, kIntraOpThreads = 2, kInterOpThreads = 5, kSoftPlacement = 7,
+              kOwnThreads = 9;
 constexpr int kMapKey = 1, kMapValue = 2;
 constexpr int kTraceLevel = 1, kFullTrace = 3;
 
@@ -21,14 +22,15 @@ std::string ConfigProto(const SessionSettings& settings) {
     config.Bytes(kDeviceCount, none.text());
   }
   config.Integer(kIntraOpThreads, settings.intra_op).Integer(kInterOpThreads, settings.inter_op);
-  // Nodes on integers have no GPU kernel. Threads of its own: otherwise the process's first session would set those of
-  // all later ones.
+  // Nodes on integers have no GPU kernel. Threads of its own: otherwise the process's first session
+  // would set those of all later ones.
   config.Integer(kSoftPlacement, 1).Integer(kOwnThreads, 1);
   return config.text();
 }
 
 void Session::Closer::operator()(TF_Session* session) const {
-  const std::unique_ptr<TF_Status, void (*)(TF_Status*)> ignored(api->NewStatus(), api->DeleteStatus);
+  const std::unique_ptr<TF_Status, void (*)(TF_Status*)> ignored(api->NewStatus(),
+                                                                 api->DeleteStatus);
   api->CloseSession(session, ignored.get());
   api->DeleteSession(session, ignored.get());
 }
@@ -38,8 +40,8 @@ Session::Session(const CApi& api, TF_Session* session)
 
 Result<Session> Session::Open(const GraphWriter& writer, const SessionSettings& settings) {
   const CApi& api = writer.api();
-  const std::unique_ptr<TF_SessionOptions, void (*)(TF_SessionOptions*)> options(api.NewSessionOptions(),
-                                                                                 api.DeleteSessionOptions);
+  const std::unique_ptr<TF_SessionOptions, void (*)(TF_SessionOptions*)> options(
+      api.NewSessionOptions(), api.DeleteSessionOptions);
   const std::unique_ptr<TF_Status, void (*)(TF_Status*)> status(api.NewStatus(), api.DeleteStatus);
   const std::string config = ConfigProto(settings);
   api.SetConfig(options.get(), config.data(), config.size(), status.get());
@@ -49,8 +51,8 @@ Result<Session> Session::Open(const GraphWriter& writer, const SessionSettings& 
   return Session(api, session);
 }
 
-Result<std::vector<TensorHandle>> Session::RunWith(const RunRequest& request, const TF_Buffer* options,
-                                                   TF_Buffer* metadata) {
+Result<std::vector<TensorHandle>> Session::RunWith(const RunRequest& request,
+                                                   const TF_Buffer* options, TF_Buffer* metadata) {
   std::vector<TF_Tensor*> fetched(request.fetches.size(), nullptr);
   api_->SessionRun(session_.get(), options, request.feeds.data(), request.fed.data(),
                    static_cast<int>(request.feeds.size()), request.fetches.data(), fetched.data(),
@@ -63,13 +65,17 @@ Result<std::vector<TensorHandle>> Session::RunWith(const RunRequest& request, co
   return tensors;
 }
 
-Result<std::vector<TensorHandle>> Session::Run(const RunRequest& request) { return RunWith(request, nullptr, nullptr); }
+Result<std::vector<TensorHandle>> Session::Run(const RunRequest& request) {
+  return RunWith(request, nullptr, nullptr);
+}
 
-Result<std::vector<TensorHandle>> Session::RunTraced(const RunRequest& request, std::string& metadata) {
+Result<std::vector<TensorHandle>> Session::RunTraced(const RunRequest& request,
+                                                     std::string& metadata) {
   const std::string trace = WireWriter().Integer(kTraceLevel, kFullTrace).text();
-  const std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)> options(api_->NewBufferFromString(trace.data(), trace.size()),
-                                                                 api_->DeleteBuffer);
-  const std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)> answer(api_->NewBuffer(), api_->DeleteBuffer);
+  const std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)> options(
+      api_->NewBufferFromString(trace.data(), trace.size()), api_->DeleteBuffer);
+  const std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)> answer(api_->NewBuffer(),
+                                                                api_->DeleteBuffer);
   auto tensors = RunWith(request, options.get(), answer.get());
   if (tensors.ok()) metadata.assign(static_cast<const char*>(answer->data), answer->length);
   return tensors;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One TF_Session over a graph: threads are set when it is made, variables live in it. Run returns when everything that
-// was asked for is computed. Owned by one thread.
+// One TF_Session over a graph: threads are set when it is made, variables live in it. Run returns
+// when everything that was asked for is computed. Owned by one thread.
 
 #include <span>
 #include <string>
@@ -44,7 +44,8 @@ class Session {
     void operator()(TF_Session* session) const;
   };
   Session(const CApi& api, TF_Session* session);
-  Result<std::vector<TensorHandle>> RunWith(const RunRequest& request, const TF_Buffer* options, TF_Buffer* metadata);
+  Result<std::vector<TensorHandle>> RunWith(const RunRequest& request, const TF_Buffer* options,
+                                            TF_Buffer* metadata);
 
   const CApi* api_;
   std::unique_ptr<TF_Session, Closer> session_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What padding the windows of a convolution or pool need before and behind the image, and whether one of TensorFlow's
-// names says just that: VALID is none, SAME puts half before and the odd one behind. Pure arithmetic.
+// What padding the windows of a convolution or pool need before and behind the image, and whether
+// one of TensorFlow's names says just that: VALID is none, SAME puts half before and the odd one
+// behind. Pure arithmetic.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,13 +16,19 @@ struct Reach {
   int64_t size, windows, kernel, stride, pad;
 
   int64_t before() const { return pad; }
-  int64_t behind() const { return std::max<int64_t>(0, (windows - 1) * stride + kernel - size - pad); }
-  bool valid() const { return before() == 0 && behind() == 0 && (size - kernel) / stride + 1 == windows; }
+  int64_t behind() const {
+    return std::max<int64_t>(0, (windows - 1) * stride + kernel - size - pad);
+  }
+  bool valid() const {
+    return before() == 0 && behind() == 0 && (size - kernel) / stride + 1 == windows;
+  }
   bool same() const {
     const int64_t all = std::max<int64_t>(0, (windows - 1) * stride + kernel - size);
-    return windows == (size + stride - 1) / stride && before() == all / 2 && behind() == all - all / 2;
+    return windows == (size + stride - 1) / stride && before() == all / 2 &&
+           behind() == all - all / 2;
   }
-  // How many elements of a window an average counts: what lies in the padded image, of which `pad` is on either side.
+  // How many elements of a window an average counts: what lies in the padded image, of which `pad`
+  // is on either side.
   int64_t Counted(int64_t window) const {
     const int64_t begin = window * stride - pad;
     return std::min(begin + kernel, size + pad) - begin;
@@ -32,7 +39,9 @@ struct Plane {
   Reach h, w;
   bool valid() const { return h.valid() && w.valid(); }
   bool same() const { return h.same() && w.same(); }
-  Dims explicit_paddings() const { return {0, 0, h.before(), h.behind(), w.before(), w.behind(), 0, 0}; }
+  Dims explicit_paddings() const {
+    return {0, 0, h.before(), h.behind(), w.before(), w.behind(), 0, 0};
+  }
 };
 
 // The image (NHWC) with `value` around it.

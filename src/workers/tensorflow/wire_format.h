@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Just enough of protobuf's wire format to say a ConfigProto and to read a RunMetadata: linking a protobuf of our own
-// beside the one inside of TensorFlow is what tench avoids. Readers take bytes from the library and must survive any of
-// them.
+// Just enough of protobuf's wire format to say a ConfigProto and to read a RunMetadata: linking a
+// protobuf of our own beside the one inside of TensorFlow is what tench avoids. Readers take bytes
+// from the library and must survive any of them.
 
 #include <cstdint>
 #include <functional>
@@ -30,7 +30,8 @@ struct WireField {
   std::string_view bytes;  // of texts and messages
 };
 
-// Calls `visit` for every varint and every text of the message, in order; fixed-width fields are passed over.
+// Calls `visit` for every varint and every text of the message, in order; fixed-width fields are
+// passed over.
 Status ReadWire(std::string_view message, const std::function<void(const WireField&)>& visit);
 
 }  // namespace tench::tensorflow

@@ -13,9 +13,11 @@ namespace {
 
 TEST(WireFormatTest, SaysAConfigInTheBytesThatProtobufWouldWrite) {
   // device_count {"GPU": 0}, intra_op 2, inter_op 3, allow_soft_placement, use_per_session_threads
-  EXPECT_EQ(ConfigProto({2, 3, false}), std::string("\x0a\x07\x0a\x03GPU\x10\x00\x10\x02\x28\x03\x38\x01\x48\x01", 17));
+  EXPECT_EQ(ConfigProto({2, 3, false}),
+            std::string("\x0a\x07\x0a\x03GPU\x10\x00\x10\x02\x28\x03\x38\x01\x48\x01", 17));
   // -1 is sign-extended to ten bytes.
-  EXPECT_EQ(ConfigProto({1, -1, true}), "\x10\x01\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x38\x01\x48\x01");
+  EXPECT_EQ(ConfigProto({1, -1, true}),
+            "\x10\x01\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x38\x01\x48\x01");
 }
 
 TEST(WireFormatTest, ReadsBackWhatItWrites) {
@@ -37,17 +39,25 @@ TEST(WireFormatTest, RefusesEveryMessageThatEndsTooSoon) {
   const std::string text = WireWriter().Bytes(1, "some text").text();
   for (size_t size = 1; size < text.size(); ++size)
     EXPECT_FALSE(ReadWire(text.substr(0, size), [](const WireField&) {}).ok()) << size;
-  EXPECT_FALSE(ReadWire("\x0b", [](const WireField&) {}).ok());  // a group, which nobody writes any more
+  EXPECT_FALSE(
+      ReadWire("\x0b", [](const WireField&) {}).ok());  // a group, which nobody writes any more
 }
 
 TEST(ProfileTest, MatchesNodesToLayersAndAddsUpSteps) {
-  const auto node = [](const std::string& name, const std::string& label, int64_t begin_ns, int64_t end_ns) {
-    return WireWriter().Bytes(1, name).Bytes(8, label).Integer(14, begin_ns).Integer(15, end_ns).text();
+  const auto node = [](const std::string& name, const std::string& label, int64_t begin_ns,
+                       int64_t end_ns) {
+    return WireWriter()
+        .Bytes(1, name)
+        .Bytes(8, label)
+        .Integer(14, begin_ns)
+        .Integer(15, end_ns)
+        .text();
   };
   WireWriter device;
   device.Bytes(2, node("f.1.fc/MatMul", "[CPU] f.1.fc/MatMul = _MklMatMul(a, b)", 10, 40));
   device.Bytes(2, node("u.1.fc.weight/decay", "u.1.fc.weight/decay = Mul(a, b)", 0, 5));
-  const std::string metadata = WireWriter().Bytes(1, WireWriter().Bytes(1, device.text()).text()).text();
+  const std::string metadata =
+      WireWriter().Bytes(1, WireWriter().Bytes(1, device.text()).text()).text();
   TypedGraph graph;
   graph.batch = 1;
   graph.layers.resize(2);

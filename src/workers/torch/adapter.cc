@@ -19,7 +19,8 @@ class TorchAdapter final : public Adapter {
   Description Describe() override {
     Description description;
     description.name = "torch";
-    description.version = fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH);
+    description.version =
+        fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH);
     description.ops.assign(OpAbilities().begin(), OpAbilities().end());
     description.updates = SolverAbilities();
     description.devices = DeviceNames();
@@ -36,20 +37,30 @@ class TorchAdapter final : public Adapter {
   Status SetParameters(const TensorSource& source) override {
     return Guarded([&]() -> Status {
       if (update_ != nullptr) update_->Clear();
-      return ForEachParameter(true, [&](const Parameter& parameter, size_t i) { return Read(parameter.name, network_->parameters()[i], source); });
+      return ForEachParameter(true, [&](const Parameter& parameter, size_t i) {
+        return Read(parameter.name, network_->parameters()[i], source);
+      });
     });
   }
 
   Status Parameters(const TensorSink& sink) override {
-    return ForEachParameter(true, [&](const Parameter& parameter, size_t i) { return sink(parameter.name, CopyToHost(network_->parameters()[i])); });
+    return ForEachParameter(true, [&](const Parameter& parameter, size_t i) {
+      return sink(parameter.name, CopyToHost(network_->parameters()[i]));
+    });
   }
 
   Status SetState(const TensorSource& source) override {
-    return Guarded([&] { return ForEachState([&](const std::string& name, const at::Tensor& tensor) { return Read(name, tensor, source); }); });
+    return Guarded([&] {
+      return ForEachState([&](const std::string& name, const at::Tensor& tensor) {
+        return Read(name, tensor, source);
+      });
+    });
   }
 
   Status State(const TensorSink& sink) override {
-    return ForEachState([&](const std::string& name, const at::Tensor& tensor) { return sink(name, CopyToHost(tensor)); });
+    return ForEachState([&](const std::string& name, const at::Tensor& tensor) {
+      return sink(name, CopyToHost(tensor));
+    });
   }
 
   Status SetBatch(std::span<const HostTensor> inputs) override {
@@ -72,13 +83,17 @@ class TorchAdapter final : public Adapter {
   Result<double> Step(Phase phase) override {
     Check(phase == options_.phase, "a step of a phase that was not built");
     ++steps_;
-    return Guarded([&]() -> Result<double> { return RunStep(*network_, update_.get(), phase, device_, profile_.get()); });
+    return Guarded([&]() -> Result<double> {
+      return RunStep(*network_, update_.get(), phase, device_, profile_.get());
+    });
   }
 
   Status Gradients(const TensorSink& sink) override {
     return ForEachParameter(true, [&](const Parameter& parameter, size_t i) -> Status {
       const at::Tensor& gradient = network_->parameters()[i].grad();
-      return sink(parameter.name, CopyToHost(gradient.defined() ? gradient : at::zeros_like(network_->parameters()[i])));
+      return sink(
+          parameter.name,
+          CopyToHost(gradient.defined() ? gradient : at::zeros_like(network_->parameters()[i])));
     });
   }
 
@@ -86,9 +101,12 @@ class TorchAdapter final : public Adapter {
     if (!options_.observe) return Failed("outputs were not kept: this is no observing build");
     const std::vector<TypedLayer>& known = network_->graph().layers;
     for (const std::string& name : layers) {
-      const auto layer = std::ranges::find_if(known, [&](const TypedLayer& l) { return l.layer.name == name; });
-      if (layer == known.end() || layer->output.dtype != DType::kF32) return Failed("layer '{}' has no output of numbers", name);
-      TENCH_TRY(sink(name, CopyToHost(network_->output(static_cast<size_t>(layer - known.begin())))));
+      const auto layer =
+          std::ranges::find_if(known, [&](const TypedLayer& l) { return l.layer.name == name; });
+      if (layer == known.end() || layer->output.dtype != DType::kF32)
+        return Failed("layer '{}' has no output of numbers", name);
+      TENCH_TRY(
+          sink(name, CopyToHost(network_->output(static_cast<size_t>(layer - known.begin())))));
     }
     return Ok();
   }
@@ -100,10 +118,12 @@ class TorchAdapter final : public Adapter {
 
  private:
   Result<BuildFacts> BuildNetwork(const TypedGraph& graph, const BuildOptions& options) {
-    if (options.precision != "f32") return Unsupported("precision '{}': this worker computes in f32", options.precision);
+    if (options.precision != "f32")
+      return Unsupported("precision '{}': this worker computes in f32", options.precision);
     Knobs knobs = TENCH_TRY(KnobsOf(options.options));
     device_ = TENCH_TRY(OpenDevice(options.device, options.threads));
-    if (options.profile && !device_.is_cpu()) return Unsupported("a profile is made on the CPU only, not on {}", options.device);
+    if (options.profile && !device_.is_cpu())
+      return Unsupported("a profile is made on the CPU only, not on {}", options.device);
     Release();
     options_ = options;
     BuildFacts facts;
@@ -114,9 +134,11 @@ class TorchAdapter final : public Adapter {
     }
     Apply(knobs);
     const bool training = options.phase != Phase::kForward;
-    network_ = TENCH_TRY(Network::Make(graph, {device_, training, options.dropout, options.observe, knobs.channels_last}));
+    network_ = TENCH_TRY(Network::Make(
+        graph, {device_, training, options.dropout, options.observe, knobs.channels_last}));
     if (options.phase == Phase::kTrain) {
-      update_ = std::make_unique<Update>(graph, network_->parameters(), options.solver, options.observe);
+      update_ =
+          std::make_unique<Update>(graph, network_->parameters(), options.solver, options.observe);
     }
     // The trial has drawn numbers too; a run's masks depend on its seed alone.
     SeedDropout(options.seed);
@@ -131,16 +153,19 @@ class TorchAdapter final : public Adapter {
     steps_ = 0;
   }
 
-  static Status Read(const std::string& name, const at::Tensor& tensor, const TensorSource& source) {
+  static Status Read(const std::string& name, const at::Tensor& tensor,
+                     const TensorSource& source) {
     const auto count = static_cast<size_t>(tensor.numel());
-    if (tensor.is_cpu() && tensor.is_contiguous()) return source(name, {static_cast<float*>(tensor.data_ptr()), count});
+    if (tensor.is_cpu() && tensor.is_contiguous())
+      return source(name, {static_cast<float*>(tensor.data_ptr()), count});
     std::vector<float> values(count);
     TENCH_TRY(source(name, values));
     CopyFromHost(values, tensor);
     return Ok();
   }
 
-  Status ForEachParameter(bool trained, const std::function<Status(const Parameter&, size_t)>& visit) {
+  Status ForEachParameter(bool trained,
+                          const std::function<Status(const Parameter&, size_t)>& visit) {
     const std::vector<Parameter>& parameters = network_->graph().parameters;
     for (size_t i = 0; i < parameters.size(); ++i)
       if (parameters[i].trained == trained) TENCH_TRY(visit(parameters[i], i));
@@ -149,7 +174,9 @@ class TorchAdapter final : public Adapter {
 
   // Running statistics, and momenta where there are any.
   Status ForEachState(const std::function<Status(const std::string&, const at::Tensor&)>& visit) {
-    TENCH_TRY(ForEachParameter(false, [&](const Parameter& parameter, size_t i) { return visit(parameter.name, network_->parameters()[i]); }));
+    TENCH_TRY(ForEachParameter(false, [&](const Parameter& parameter, size_t i) {
+      return visit(parameter.name, network_->parameters()[i]);
+    }));
     if (update_ == nullptr) return Ok();
     return ForEachParameter(true, [&](const Parameter& parameter, size_t i) -> Status {
       const at::Tensor &momentum = update_->momenta()[i], &momentum2 = update_->momenta2()[i];
@@ -161,8 +188,8 @@ class TorchAdapter final : public Adapter {
   BuildOptions options_;
   c10::Device device_ = c10::kCPU;
   std::unique_ptr<Network> network_;
-  std::unique_ptr<Update> update_;              // of phase train
-  std::unique_ptr<pytorch::Profile> profile_;   // if it was asked for
+  std::unique_ptr<Update> update_;             // of phase train
+  std::unique_ptr<pytorch::Profile> profile_;  // if it was asked for
   int64_t steps_ = 0;
 };
 

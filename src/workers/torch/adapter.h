@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The PyTorch worker's side of the contract: builds the network of libtorch's operators, lets autograd find the gradients and PyTorch's
-// fused SGD make the update. docs/workers/torch.md says which operator stands for which op. The namespace is `pytorch`, since a
-// `tench::torch` would hide the library's own.
+// The PyTorch worker's side of the contract: builds the network of libtorch's operators, lets
+// autograd find the gradients and PyTorch's fused SGD make the update. docs/workers/torch.md says
+// which operator stands for which op. The namespace is `pytorch`, since a `tench::torch` would hide
+// the library's own.
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/adapter_run.h"
 #include "workers/torch/adapter.h"
+#include "worker/adapter_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace tench::pytorch {
 namespace {
 
-constexpr double kNothing = 1e-15;   // next to any norm: every tensor is judged by its own
+constexpr double kNothing = 1e-15;  // next to any norm: every tensor is judged by its own
 
 BuildOptions Quiet() {
   BuildOptions options;
@@ -27,8 +27,9 @@ using testing::HasSubstr;
 
 Graph Zoo(const std::string& name) { return *LoadNetwork(name, "", name == "lstm" ? 12 : 0); }
 
-// Every way in which a layer may write over another's output, or must not: a sum of two normalised branches whose input is read twice,
-// a rectifier behind each op, one over a tensor that others read, an op whose backward pass needs its output.
+// Every way in which a layer may write over another's output, or must not: a sum of two normalised
+// branches whose input is read twice, a rectifier behind each op, one over a tensor that others
+// read, an op whose backward pass needs its output.
 Graph Overwriting() {
   const ParameterRule msra{{FillKind::kMsra, 0, 0}}, ones{{FillKind::kConstant, 1, 0}};
   GraphBuilder b("overwriting");
@@ -76,7 +77,8 @@ TEST(TorchAdapterTest, RefusesWhatItCannotCompute) {
   EXPECT_EQ(adapter->Build(graph, options).error().kind, ErrorKind::kUnsupported);
   options = Quiet();
   options.options["layout"] = "diagonal";
-  EXPECT_THAT(adapter->Build(graph, options).error().message, HasSubstr("default or channels_last"));
+  EXPECT_THAT(adapter->Build(graph, options).error().message,
+              HasSubstr("default or channels_last"));
 }
 
 TEST(TorchAdapterTest, NamesTheLayerThatPyTorchCannotDo) {
@@ -92,11 +94,12 @@ TEST(TorchAdapterTest, NamesTheLayerThatPyTorchCannotDo) {
 }
 
 TEST(TorchAdapterTest, SaysOutOfMemoryInOneLine) {
-  if (*ReadFile("/proc/sys/vm/overcommit_memory") == "1\n") GTEST_SKIP() << "the kernel promises any memory here";
+  if (*ReadFile("/proc/sys/vm/overcommit_memory") == "1\n")
+    GTEST_SKIP() << "the kernel promises any memory here";
   GraphBuilder b("huge");
   b.Append("data", Input{InputRole::kData, {1 << 20}, {FillKind::kGaussian, 0, 1}}, {});
   b.Append("target", Input{InputRole::kData, {1 << 19}, {FillKind::kGaussian, 0, 1}}, {});
-  b.Append("fc", FullyConnected{1 << 19}, {"data"});   // two terabytes
+  b.Append("fc", FullyConnected{1 << 19}, {"data"});  // two terabytes
   b.Append("loss", MeanSquaredError{}, {"fc", "target"});
   const Result<BuildFacts> built = MakeTorchAdapter()->Build(*Infer(b.Take(), 1), Quiet());
   ASSERT_FALSE(built.ok());
@@ -133,9 +136,12 @@ TEST(TorchAdapterTest, AgreesWithTheReferenceInEveryLayoutAndWithEitherKernels) 
       options.options = {{"layout", layout}, {"kernels", kernels}};
       const Result<AdapterRun> run = RunGraph(*MakeTorchAdapter(), Overwriting(), 4, options, 4);
       ASSERT_TRUE(run.ok()) << run.error().message;
-      for (const auto& [name, values] : expected.parameters) EXPECT_LT(RelativeError(values, run->parameters.at(name), kNothing), 1e-5) << name;
-      for (const auto& [name, values] : expected.outputs) EXPECT_LT(RelativeError(values, run->outputs.at(name), kNothing), 1e-5) << name;
-      for (const auto& [name, values] : expected.state) EXPECT_LT(RelativeError(values, run->state.at(name), kNothing), 1e-4) << name;
+      for (const auto& [name, values] : expected.parameters)
+        EXPECT_LT(RelativeError(values, run->parameters.at(name), kNothing), 1e-5) << name;
+      for (const auto& [name, values] : expected.outputs)
+        EXPECT_LT(RelativeError(values, run->outputs.at(name), kNothing), 1e-5) << name;
+      for (const auto& [name, values] : expected.state)
+        EXPECT_LT(RelativeError(values, run->state.at(name), kNothing), 1e-4) << name;
     }
   }
 }
@@ -166,7 +172,9 @@ TEST(TorchAdapterTest, TheSecondBiasOfAnLstmStaysUntrained) {
   const AdapterRun expected = *RunGraph(*MakeReferenceAdapter(), Zoo("lstm"), 4, options, 4);
   const AdapterRun run = *RunGraph(*MakeTorchAdapter(), Zoo("lstm"), 4, options, 4);
   EXPECT_EQ(run.parameters.size(), expected.parameters.size());
-  EXPECT_LT(RelativeError(expected.parameters.at("lstm.bias"), run.parameters.at("lstm.bias"), kNothing), 1e-5);
+  EXPECT_LT(
+      RelativeError(expected.parameters.at("lstm.bias"), run.parameters.at("lstm.bias"), kNothing),
+      1e-5);
 }
 
 TEST(TorchAdapterTest, DropoutZeroesItsShareAndScalesTheSurvivorsBySeed) {
@@ -218,7 +226,8 @@ TEST(TorchAdapterTest, ProfilesEveryLayerForwardAndBackward) {
   std::map<std::string, ProfileRow> rows;
   const std::vector<ProfileRow> profile = *adapter->Profile();
   for (const ProfileRow& row : profile) rows[row.layer + " " + row.direction] = row;
-  for (const char* name : {"conv2 forward", "conv2 backward", "fc1 backward", "pool1 backward", "loss forward", "loss backward", "all parameters update"}) {
+  for (const char* name : {"conv2 forward", "conv2 backward", "fc1 backward", "pool1 backward",
+                           "loss forward", "loss backward", "all parameters update"}) {
     ASSERT_TRUE(rows.contains(name)) << name;
     EXPECT_EQ(rows[name].calls, 3);
     EXPECT_GT(rows[name].time_ns, 0) << name;

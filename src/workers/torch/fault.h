@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where PyTorch's exceptions end: a failed allocation becomes kOutOfMemory, anything else one line without the library's stack trace.
+// Where PyTorch's exceptions end: a failed allocation becomes kOutOfMemory, anything else one line
+// without the library's stack trace.
 
 #include <c10/util/Exception.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One layer as a call of libtorch's operators. A call keeps the layer's parameters (tensors are shared handles) and its settings, and maps the
-// inputs of one step to the layer's output. Autograd remembers on its own what the backward pass needs; a call keeps nothing of a step.
+// One layer as a call of libtorch's operators. A call keeps the layer's parameters (tensors are
+// shared handles) and its settings, and maps the inputs of one step to the layer's output. Autograd
+// remembers on its own what the backward pass needs; a call keeps nothing of a step.
 
 #include <ATen/core/Tensor.h>
 
@@ -20,10 +21,11 @@ using LayerCall = std::function<at::Tensor(std::span<const at::Tensor> inputs)>;
 struct LayerSite {
   const TypedGraph& graph;
   size_t layer;
-  std::vector<at::Tensor> parameters;   // in the order of the op's comment
-  bool training;                        // batch norm uses the batch's statistics, dropout drops
+  std::vector<at::Tensor> parameters;  // in the order of the op's comment
+  bool training;                       // batch norm uses the batch's statistics, dropout drops
   bool dropout;
-  bool overwrite;                       // the first input may be written over: nobody else reads it, nor does a backward pass
+  bool overwrite;  // the first input may be written over: nobody else reads it, nor does a backward
+                   // pass
 
   const Shape& input(size_t i) const { return graph.InputType(layer, i).shape; }
 };

@@ -12,14 +12,17 @@
 namespace tench::pytorch {
 namespace {
 
-at::Tensor Weighted(at::Tensor loss, double weight) { return weight == 1 ? loss : loss.mul(weight); }
+at::Tensor Weighted(at::Tensor loss, double weight) {
+  return weight == 1 ? loss : loss.mul(weight);
+}
 
 }  // namespace
 
 Result<LayerCall> MakeCall(const SoftmaxCrossEntropy& op, const LayerSite&) {
   if (op.ignore_label) {
     // PyTorch's own mean has no value where every label is ignored.
-    return LayerCall([weight = op.loss_weight, ignored = *op.ignore_label](std::span<const at::Tensor> in) {
+    return LayerCall([weight = op.loss_weight,
+                      ignored = *op.ignore_label](std::span<const at::Tensor> in) {
       const at::Tensor sum = at::cross_entropy_loss(in[0], in[1], {}, at::Reduction::Sum, ignored);
       return Weighted(at::div(sum, at::ne(in[1], ignored).sum().clamp_min(1)), weight);
     });
@@ -32,12 +35,15 @@ Result<LayerCall> MakeCall(const SoftmaxCrossEntropy& op, const LayerSite&) {
 Result<LayerCall> MakeCall(const SigmoidCrossEntropy& op, const LayerSite& site) {
   const double weight = op.loss_weight / static_cast<double>(site.input(0)[0]);
   return LayerCall([weight](std::span<const at::Tensor> in) {
-    return Weighted(at::binary_cross_entropy_with_logits(in[0], in[1], {}, {}, at::Reduction::Sum), weight);
+    return Weighted(at::binary_cross_entropy_with_logits(in[0], in[1], {}, {}, at::Reduction::Sum),
+                    weight);
   });
 }
 
 Result<LayerCall> MakeCall(const MeanSquaredError& op, const LayerSite&) {
-  return LayerCall([weight = op.loss_weight](std::span<const at::Tensor> in) { return Weighted(at::mse_loss(in[0], in[1]), weight); });
+  return LayerCall([weight = op.loss_weight](std::span<const at::Tensor> in) {
+    return Weighted(at::mse_loss(in[0], in[1]), weight);
+  });
 }
 
 }  // namespace tench::pytorch

@@ -12,7 +12,8 @@ namespace {
 
 bool IsInput(const TypedLayer& layer) { return std::holds_alternative<Input>(layer.layer.op); }
 
-// Whether the backward pass of the op does without its own output, so that the next layer may write over it.
+// Whether the backward pass of the op does without its own output, so that the next layer may write
+// over it.
 bool ForgetsOutput(const Op& op) {
   return std::holds_alternative<Convolution>(op) || std::holds_alternative<FullyConnected>(op) ||
          std::holds_alternative<BatchNorm>(op) || std::holds_alternative<Add>(op);
@@ -22,7 +23,8 @@ bool ForgetsOutput(const Op& op) {
 bool MayOverwrite(const Op& op) {
   const Relu* relu = std::get_if<Relu>(&op);
   const Add* add = std::get_if<Add>(&op);
-  return (relu != nullptr && relu->negative_slope == 0) || (add != nullptr && add->coefficients.empty());
+  return (relu != nullptr && relu->negative_slope == 0) ||
+         (add != nullptr && add->coefficients.empty());
 }
 
 std::vector<size_t> CountReaders(const TypedGraph& graph) {
@@ -33,12 +35,14 @@ std::vector<size_t> CountReaders(const TypedGraph& graph) {
 }
 
 at::MemoryFormat FormatOf(size_t dimensions, bool channels_last) {
-  return channels_last && dimensions == 4 ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+  return channels_last && dimensions == 4 ? at::MemoryFormat::ChannelsLast
+                                          : at::MemoryFormat::Contiguous;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Network>> Network::Make(const TypedGraph& graph, const NetworkSettings& settings) {
+Result<std::unique_ptr<Network>> Network::Make(const TypedGraph& graph,
+                                               const NetworkSettings& settings) {
   std::unique_ptr<Network> network(new Network(graph, settings));
   network->MakeParameters();
   TENCH_TRY(network->MakeCalls());
@@ -48,7 +52,8 @@ Result<std::unique_ptr<Network>> Network::Make(const TypedGraph& graph, const Ne
 void Network::MakeParameters() {
   for (const Parameter& parameter : graph_.parameters) {
     at::Tensor tensor = at::empty(parameter.shape, at::TensorOptions().device(settings_.device),
-                                  FormatOf(parameter.shape.size(), settings_.channels_last)).zero_();
+                                  FormatOf(parameter.shape.size(), settings_.channels_last))
+                            .zero_();
     if (settings_.training && parameter.trained) tensor.requires_grad_();
     parameters_.push_back(std::move(tensor));
   }
@@ -62,10 +67,13 @@ Status Network::MakeCalls() {
     last_reader_.push_back(i);
     for (const size_t input : layer.inputs) last_reader_[input] = i;
     LayerSite site{graph_, i, {}, settings_.training, settings_.dropout, false};
-    for (const size_t parameter : layer.parameters) site.parameters.push_back(parameters_[parameter]);
-    site.overwrite = !settings_.observe && MayOverwrite(layer.layer.op) && readers[layer.inputs[0]] == 1 &&
+    for (const size_t parameter : layer.parameters)
+      site.parameters.push_back(parameters_[parameter]);
+    site.overwrite = !settings_.observe && MayOverwrite(layer.layer.op) &&
+                     readers[layer.inputs[0]] == 1 &&
                      ForgetsOutput(graph_.layers[layer.inputs[0]].layer.op);
-    calls_.push_back(TENCH_TRY(MakeLayerCall(site).In(fmt::format("layer '{}'", layer.layer.name))));
+    calls_.push_back(
+        TENCH_TRY(MakeLayerCall(site).In(fmt::format("layer '{}'", layer.layer.name))));
   }
   return Ok();
 }
@@ -83,7 +91,8 @@ void Network::SetInput(size_t layer, const at::Tensor& input) {
     const Shape& shape = graph_.layers[layer].output.shape;
     // Class numbers and tokens are 64-bit integers in PyTorch.
     const at::ScalarType type = input.scalar_type() == at::kFloat ? at::kFloat : at::kLong;
-    value = at::empty(shape, at::TensorOptions().device(settings_.device).dtype(type), FormatOf(shape.size(), settings_.channels_last));
+    value = at::empty(shape, at::TensorOptions().device(settings_.device).dtype(type),
+                      FormatOf(shape.size(), settings_.channels_last));
   }
   value.copy_(input);
 }
@@ -93,7 +102,8 @@ void Network::ClearGradients() {
 }
 
 at::Tensor Network::Take(size_t layer, size_t reader) {
-  const bool last = last_reader_[layer] == reader && !settings_.observe && !IsInput(graph_.layers[layer]);
+  const bool last =
+      last_reader_[layer] == reader && !settings_.observe && !IsInput(graph_.layers[layer]);
   return last ? std::move(values_[layer]) : values_[layer];
 }
 
@@ -103,7 +113,8 @@ at::Tensor Network::Forward(Profile* profile) {
     const TypedLayer& layer = graph_.layers[i];
     if (IsInput(layer)) continue;
     for (size_t k = 0; k < layer.inputs.size(); ++k) {
-      const bool again = std::find(layer.inputs.begin() + k + 1, layer.inputs.end(), layer.inputs[k]) != layer.inputs.end();
+      const bool again = std::find(layer.inputs.begin() + k + 1, layer.inputs.end(),
+                                   layer.inputs[k]) != layer.inputs.end();
       arguments_.push_back(again ? values_[layer.inputs[k]] : Take(layer.inputs[k], i));
     }
     if (profile != nullptr) profile->BeginLayer(i);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A network as a flat list of layer calls with its parameters and its resident batch. Forward runs the list; autograd does the rest. What a
-// layer made is let go after its last reader, as the variables of a PyTorch program are; an observing network keeps every output instead and
-// writes over none. Not aware of solvers, files or clocks. One thread at a time.
+// A network as a flat list of layer calls with its parameters and its resident batch. Forward runs
+// the list; autograd does the rest. What a layer made is let go after its last reader, as the
+// variables of a PyTorch program are; an observing network keeps every output instead and writes
+// over none. Not aware of solvers, files or clocks. One thread at a time.
 
 #include <ATen/core/Tensor.h>
 
@@ -20,15 +21,16 @@ namespace tench::pytorch {
 
 struct NetworkSettings {
   c10::Device device = c10::kCPU;
-  bool training = true;         // false: inference, without autograd
+  bool training = true;  // false: inference, without autograd
   bool dropout = true;
   bool observe = false;
-  bool channels_last = false;   // images and filters in NHWC
+  bool channels_last = false;  // images and filters in NHWC
 };
 
 class Network {
  public:
-  static Result<std::unique_ptr<Network>> Make(const TypedGraph& graph, const NetworkSettings& settings);
+  static Result<std::unique_ptr<Network>> Make(const TypedGraph& graph,
+                                               const NetworkSettings& settings);
 
   const TypedGraph& graph() const { return graph_; }
   // By index into TypedGraph::parameters, running statistics among them.
@@ -36,13 +38,14 @@ class Network {
   const at::Tensor& output(size_t layer) const { return values_[layer]; }
 
   void SetInput(size_t layer, const HostTensor& input);
-  void SetInput(size_t layer, const at::Tensor& input);   // any layout, on any device
+  void SetInput(size_t layer, const at::Tensor& input);  // any layout, on any device
 
   void ClearGradients();
-  at::Tensor Forward(Profile* profile);   // the sum of the losses
+  at::Tensor Forward(Profile* profile);  // the sum of the losses
 
  private:
-  Network(const TypedGraph& graph, const NetworkSettings& settings) : graph_(graph), settings_(settings) {}
+  Network(const TypedGraph& graph, const NetworkSettings& settings)
+      : graph_(graph), settings_(settings) {}
   void MakeParameters();
   Status MakeCalls();
   at::Tensor Take(size_t layer, size_t reader);
@@ -50,13 +53,14 @@ class Network {
   TypedGraph graph_;
   NetworkSettings settings_;
   std::vector<at::Tensor> parameters_;
-  std::vector<LayerCall> calls_;           // by layer; none for inputs
-  std::vector<size_t> last_reader_;        // by layer; itself when nobody reads it
-  std::vector<at::Tensor> values_;         // by layer; inputs stay
-  std::vector<at::Tensor> arguments_;      // of the layer that is running
+  std::vector<LayerCall> calls_;       // by layer; none for inputs
+  std::vector<size_t> last_reader_;    // by layer; itself when nobody reads it
+  std::vector<at::Tensor> values_;     // by layer; inputs stay
+  std::vector<at::Tensor> arguments_;  // of the layer that is running
 };
 
-// Copies between host memory, in the logical order of the shape, and a tensor of any layout and device.
+// Copies between host memory, in the logical order of the shape, and a tensor of any layout and
+// device.
 void CopyFromHost(std::span<const float> values, const at::Tensor& tensor);
 std::vector<float> CopyToHost(const at::Tensor& tensor);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation across channels, within them and over the batch; softmax and scales. The first is no operator of ATen but a function of the C++ front end, whose headers
-// are large: this is the one source that reads them.
+// Normalisation across channels, within them and over the batch; softmax and scales. The first is
+// no operator of ATen but a function of the C++ front end, whose headers are large: this is the one
+// source that reads them.
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/batch_norm.h>
@@ -16,26 +17,34 @@ namespace tench::pytorch {
 Result<LayerCall> MakeCall(const Lrn& op, const LayerSite&) {
   if (op.region == LrnRegion::kWithinChannel) {
     return LayerCall([op](std::span<const at::Tensor> in) {
-      const at::Tensor mean = at::avg_pool2d(at::mul(in[0], in[0]), {op.size, op.size}, {1, 1}, {op.size / 2, op.size / 2},
+      const at::Tensor mean = at::avg_pool2d(at::mul(in[0], in[0]), {op.size, op.size}, {1, 1},
+                                             {op.size / 2, op.size / 2},
                                              /*ceil_mode=*/false, /*count_include_pad=*/true);
       return at::div(in[0], mean.mul(op.alpha).add(op.k).pow(op.beta));
     });
   }
-  const auto options = torch::nn::functional::LocalResponseNormFuncOptions(op.size).alpha(op.alpha).beta(op.beta).k(op.k);
-  return LayerCall(
-      [options](std::span<const at::Tensor> in) { return torch::nn::functional::local_response_norm(in[0], options); });
+  const auto options =
+      torch::nn::functional::LocalResponseNormFuncOptions(op.size).alpha(op.alpha).beta(op.beta).k(
+          op.k);
+  return LayerCall([options](std::span<const at::Tensor> in) {
+    return torch::nn::functional::local_response_norm(in[0], options);
+  });
 }
 
 Result<LayerCall> MakeCall(const BatchNorm& op, const LayerSite& site) {
   const Shape& shape = site.input(0);
   if (site.training && ElementCount(shape) == shape[1]) {
-    return Unsupported("PyTorch's batch norm cannot train on one value per channel: its unbiased variance has no value");
+    return Unsupported(
+        "PyTorch's batch norm cannot train on one value per channel: its unbiased variance has no "
+        "value");
   }
   std::vector<at::Tensor> parameters = site.parameters;
   if (!op.affine) parameters.insert(parameters.begin(), 2, at::Tensor());
-  return LayerCall([p = std::move(parameters), training = site.training, op](std::span<const at::Tensor> in) {
-    return at::batch_norm(in[0], p[0], p[1], p[2], p[3], training, op.momentum, op.eps, /*cudnn_enabled=*/true);
-  });
+  return LayerCall(
+      [p = std::move(parameters), training = site.training, op](std::span<const at::Tensor> in) {
+        return at::batch_norm(in[0], p[0], p[1], p[2], p[3], training, op.momentum, op.eps,
+                              /*cudnn_enabled=*/true);
+      });
 }
 
 Result<LayerCall> MakeCall(const Scale& op, const LayerSite& site) {

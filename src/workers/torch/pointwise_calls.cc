@@ -24,7 +24,9 @@ namespace tench::pytorch {
 
 Result<LayerCall> MakeCall(const Relu& op, const LayerSite& site) {
   if (op.negative_slope != 0)
-    return LayerCall([slope = op.negative_slope](std::span<const at::Tensor> in) { return at::leaky_relu(in[0], slope); });
+    return LayerCall([slope = op.negative_slope](std::span<const at::Tensor> in) {
+      return at::leaky_relu(in[0], slope);
+    });
   if (site.overwrite) {
     return LayerCall([](std::span<const at::Tensor> in) {
       at::Tensor value = in[0];
@@ -45,7 +47,9 @@ Result<LayerCall> MakeCall(const Tanh&, const LayerSite&) {
 Result<LayerCall> MakeCall(const Power& op, const LayerSite&) {
   // A constant: the gradient is zero, also where autograd would multiply zero by infinity.
   if (op.power == 0 || op.scale == 0) {
-    return LayerCall([value = std::pow(op.shift, op.power)](std::span<const at::Tensor> in) { return at::full_like(in[0].detach(), value); });
+    return LayerCall([value = std::pow(op.shift, op.power)](std::span<const at::Tensor> in) {
+      return at::full_like(in[0].detach(), value);
+    });
   }
   return LayerCall([op](std::span<const at::Tensor> in) {
     at::Tensor base = op.scale == 1 ? in[0] : at::mul(in[0], op.scale);
@@ -55,21 +59,28 @@ Result<LayerCall> MakeCall(const Power& op, const LayerSite&) {
 }
 
 Result<LayerCall> MakeCall(const FullyConnected& op, const LayerSite& site) {
-  return LayerCall([weight = site.parameters[0], bias = op.bias ? site.parameters[1] : at::Tensor()](
-                       std::span<const at::Tensor> in) { return at::linear(in[0], weight, bias); });
+  return LayerCall(
+      [weight = site.parameters[0], bias = op.bias ? site.parameters[1] : at::Tensor()](
+          std::span<const at::Tensor> in) { return at::linear(in[0], weight, bias); });
 }
 
 Result<LayerCall> MakeCall(const Dropout& op, const LayerSite& site) {
-  if (!site.training || !site.dropout) return LayerCall([](std::span<const at::Tensor> in) { return in[0]; });
-  return LayerCall([ratio = op.ratio](std::span<const at::Tensor> in) { return at::dropout(in[0], ratio, /*train=*/true); });
+  if (!site.training || !site.dropout)
+    return LayerCall([](std::span<const at::Tensor> in) { return in[0]; });
+  return LayerCall([ratio = op.ratio](std::span<const at::Tensor> in) {
+    return at::dropout(in[0], ratio, /*train=*/true);
+  });
 }
 
 Result<LayerCall> MakeCall(const Concat&, const LayerSite&) {
-  return LayerCall([](std::span<const at::Tensor> in) { return at::cat(at::TensorList(in.data(), in.size()), 1); });
+  return LayerCall([](std::span<const at::Tensor> in) {
+    return at::cat(at::TensorList(in.data(), in.size()), 1);
+  });
 }
 
 Result<LayerCall> MakeCall(const Slice& op, const LayerSite&) {
-  return LayerCall([op](std::span<const at::Tensor> in) { return at::slice(in[0], 1, op.begin, op.end); });
+  return LayerCall(
+      [op](std::span<const at::Tensor> in) { return at::slice(in[0], 1, op.begin, op.end); });
 }
 
 Result<LayerCall> MakeCall(const Add& op, const LayerSite& site) {
@@ -82,7 +93,8 @@ Result<LayerCall> MakeCall(const Add& op, const LayerSite& site) {
   }
   return LayerCall([overwrite = site.overwrite](std::span<const at::Tensor> in) {
     at::Tensor sum = in[0];
-    for (size_t i = 1; i < in.size(); ++i) sum = overwrite || i > 1 ? sum.add_(in[i]) : at::add(sum, in[i]);
+    for (size_t i = 1; i < in.size(); ++i)
+      sum = overwrite || i > 1 ? sum.add_(in[i]) : at::add(sum, in[i]);
     return sum;
   });
 }
@@ -104,7 +116,8 @@ Result<LayerCall> MakeCall(const Maximum&, const LayerSite&) {
 }
 
 Result<LayerCall> MakeCall(const Reshape&, const LayerSite& site) {
-  return LayerCall([shape = site.graph.layers[site.layer].output.shape](std::span<const at::Tensor> in) { return at::reshape(in[0], shape); });
+  return LayerCall([shape = site.graph.layers[site.layer].output.shape](
+                       std::span<const at::Tensor> in) { return at::reshape(in[0], shape); });
 }
 
 Result<LayerCall> MakeCall(const Flatten&, const LayerSite&) {

@@ -11,7 +11,8 @@
 namespace tench::pytorch {
 namespace {
 
-// PyTorch calls back through plain functions, which have no other way to find the profile of their thread.
+// PyTorch calls back through plain functions, which have no other way to find the profile of their
+// thread.
 thread_local Profile* current_profile = nullptr;
 
 // Marks a call that was given a frame.
@@ -23,7 +24,8 @@ Profile::Profile() {
   Check(current_profile == nullptr, "a second profile on one thread");
   current_profile = this;
   handle_ = at::addThreadLocalCallback(
-      at::RecordFunctionCallback(&Start, &End).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+      at::RecordFunctionCallback(&Start, &End)
+          .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
 }
 
 Profile::~Profile() {
@@ -32,7 +34,7 @@ Profile::~Profile() {
 }
 
 void Profile::BeginLayer(size_t layer) {
-  if (layer <= spot_.layer) numbers_.clear();   // a new step
+  if (layer <= spot_.layer) numbers_.clear();  // a new step
   spot_ = {layer, Direction::kForward};
   first_number_ = at::sequence_number::peek();
   active_ = true;
@@ -40,7 +42,8 @@ void Profile::BeginLayer(size_t layer) {
 
 void Profile::EndLayer() {
   active_ = false;
-  if (const uint64_t end = at::sequence_number::peek(); end > first_number_) numbers_[first_number_] = {end, spot_.layer};
+  if (const uint64_t end = at::sequence_number::peek(); end > first_number_)
+    numbers_[first_number_] = {end, spot_.layer};
 }
 
 void Profile::BeginUpdate() {
@@ -62,7 +65,8 @@ bool Profile::FindSpot(const at::RecordFunction& function) {
 
 std::unique_ptr<at::ObserverContext> Profile::Start(const at::RecordFunction& function) {
   Profile* profile = current_profile;
-  if (profile == nullptr || (profile->frames_.empty() && !profile->FindSpot(function))) return nullptr;
+  if (profile == nullptr || (profile->frames_.empty() && !profile->FindSpot(function)))
+    return nullptr;
   profile->frames_.push_back({function.name(), NowNs(), 0});
   return std::make_unique<Mark>();
 }
@@ -86,9 +90,11 @@ std::vector<ProfileRow> Profile::Rows(const TypedGraph& graph, int64_t steps) co
   const std::vector<Cost> costs = LayerCosts(graph);
   std::vector<ProfileRow> rows;
   for (const auto& [spot, tally] : tallies_) {
-    const auto most = std::max_element(tally.own_ns.begin(), tally.own_ns.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    ProfileRow row{graph.layers[spot.layer].layer.name, "forward", most->first, steps, tally.time_ns, 0, 0};
+    const auto most =
+        std::max_element(tally.own_ns.begin(), tally.own_ns.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    ProfileRow row{
+        graph.layers[spot.layer].layer.name, "forward", most->first, steps, tally.time_ns, 0, 0};
     if (spot.direction == Direction::kForward) row.flops = costs[spot.layer].forward_flops * steps;
     if (spot.direction == Direction::kBackward) {
       row.direction = "backward";

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What each layer costs, forward and backward, told by PyTorch's own record functions: while a Profile lives, every operator that its thread
-// runs is timed. Autograd numbers what the forward pass makes, and the backward pass tells the numbers again: by them a layer's backward
-// time is found. Works on the CPU only, where an operator's call is its work. One Profile per thread at a time.
+// What each layer costs, forward and backward, told by PyTorch's own record functions: while a
+// Profile lives, every operator that its thread runs is timed. Autograd numbers what the forward
+// pass makes, and the backward pass tells the numbers again: by them a layer's backward time is
+// found. Works on the CPU only, where an operator's call is its work. One Profile per thread at a
+// time.
 
 #include <ATen/record_function.h>
 
@@ -28,8 +30,8 @@ class Profile {
   void BeginUpdate();
   void EndUpdate();
 
-  // One row per layer and direction, with the operator that took most of it; autograd finds gradients of data and weights in one go, so
-  // that there is one direction "backward".
+  // One row per layer and direction, with the operator that took most of it; autograd finds
+  // gradients of data and weights in one go, so that there is one direction "backward".
   std::vector<ProfileRow> Rows(const TypedGraph& graph, int64_t steps) const;
 
  private:
@@ -41,7 +43,7 @@ class Profile {
   };
   struct Tally {
     int64_t time_ns = 0;
-    std::map<std::string, int64_t> own_ns;   // by operator, without what it called
+    std::map<std::string, int64_t> own_ns;  // by operator, without what it called
   };
   struct Frame {
     std::string name;
@@ -53,15 +55,16 @@ class Profile {
   bool FindSpot(const at::RecordFunction& function);
 
   at::CallbackHandle handle_ = 0;
-  std::vector<Frame> frames_;               // of the operators that are running
-  bool active_ = false;                     // within a layer's forward call or the update
+  std::vector<Frame> frames_;  // of the operators that are running
+  bool active_ = false;        // within a layer's forward call or the update
   Spot spot_;
   struct Range {
     uint64_t end = 0;
     size_t layer = 0;
   };
-  uint64_t first_number_ = 0;               // autograd's, when the layer began
-  std::map<uint64_t, Range> numbers_;       // of this step: first number -> the layer that has it and those up to `end`
+  uint64_t first_number_ = 0;  // autograd's, when the layer began
+  std::map<uint64_t, Range>
+      numbers_;  // of this step: first number -> the layer that has it and those up to `end`
   std::map<Spot, Tally> tallies_;
 };
 

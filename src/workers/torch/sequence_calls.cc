@@ -11,16 +11,23 @@
 namespace tench::pytorch {
 
 Result<LayerCall> MakeCall(const Embedding&, const LayerSite& site) {
-  return LayerCall([weight = site.parameters[0]](std::span<const at::Tensor> in) { return at::embedding(weight, in[0]); });
+  return LayerCall([weight = site.parameters[0]](std::span<const at::Tensor> in) {
+    return at::embedding(weight, in[0]);
+  });
 }
 
 Result<LayerCall> MakeCall(const Lstm& op, const LayerSite& site) {
-  // PyTorch adds two biases, everyone else one. The second one stays zero and is not trained: two trained ones would move twice as far.
-  const at::Tensor no_bias = at::zeros({4 * op.hidden}, site.parameters[2].options().requires_grad(false));
+  // PyTorch adds two biases, everyone else one. The second one stays zero and is not trained: two
+  // trained ones would move twice as far.
+  const at::Tensor no_bias =
+      at::zeros({4 * op.hidden}, site.parameters[2].options().requires_grad(false));
   const at::Tensor start = at::zeros({1, site.input(0)[0], op.hidden}, no_bias.options());
-  const std::vector<at::Tensor> weights = {site.parameters[0], site.parameters[1], site.parameters[2], no_bias};
-  return LayerCall([weights, states = std::vector<at::Tensor>{start, start}, training = site.training](std::span<const at::Tensor> in) {
-    return std::get<0>(at::lstm(in[0], states, weights, /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0, training,
+  const std::vector<at::Tensor> weights = {site.parameters[0], site.parameters[1],
+                                           site.parameters[2], no_bias};
+  return LayerCall([weights, states = std::vector<at::Tensor>{start, start},
+                    training = site.training](std::span<const at::Tensor> in) {
+    return std::get<0>(at::lstm(in[0], states, weights, /*has_biases=*/true, /*num_layers=*/1,
+                                /*dropout=*/0, training,
                                 /*bidirectional=*/false, /*batch_first=*/true));
   });
 }

@@ -12,7 +12,8 @@ double LossOf(const at::Tensor& loss) { return loss.defined() ? loss.item<double
 
 }  // namespace
 
-double RunStep(Network& network, Update* update, Phase phase, c10::Device device, Profile* profile) {
+double RunStep(Network& network, Update* update, Phase phase, c10::Device device,
+               Profile* profile) {
   if (phase == Phase::kForward) {
     const c10::InferenceMode inference;
     const double loss = LossOf(network.Forward(profile));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One step of a phase over a network, as a PyTorch program writes it: gradients dropped, forward, backward, update. Returns the loss when
-// everything is complete. The adapter's measured steps and the tuned track's trial are this same function.
+// One step of a phase over a network, as a PyTorch program writes it: gradients dropped, forward,
+// backward, update. Returns the loss when everything is complete. The adapter's measured steps and
+// the tuned track's trial are this same function.
 
 #include "axis/phase.h"
 #include "workers/torch/network.h"

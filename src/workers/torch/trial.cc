@@ -18,21 +18,30 @@ namespace tench::pytorch {
 namespace {
 
 constexpr int kTrialSteps = 10;
-constexpr int64_t kTrialNs = 300'000'000;   // of timed steps per candidate; two are made in any case
+constexpr int64_t kTrialNs = 300'000'000;  // of timed steps per candidate; two are made in any case
 
 struct KnobRow {
   WorkerOption option;
-  bool Knobs::*value;   // the second choice is true
+  bool Knobs::*value;  // the second choice is true
 };
 
 // Memory comes last, so that a trial turns malloc's habits around once.
 const std::vector<KnobRow>& Rows() {
   static const std::vector<KnobRow> rows = {
-      {{"layout", "how images and filters lie in memory: channels first (PyTorch's default) or last", "default", {"default", "channels_last"}},
+      {{"layout",
+        "how images and filters lie in memory: channels first (PyTorch's default) or last",
+        "default",
+        {"default", "channels_last"}},
        &Knobs::channels_last},
-      {{"kernels", "of convolutions and LSTMs: oneDNN's (PyTorch's default), or PyTorch's own over its BLAS", "onednn", {"own", "onednn"}},
+      {{"kernels",
+        "of convolutions and LSTMs: oneDNN's (PyTorch's default), or PyTorch's own over its BLAS",
+        "onednn",
+        {"own", "onednn"}},
        &Knobs::onednn},
-      {{"memory", "what is freed: left to malloc's habits (the default), or kept in the process for the next step", "default",
+      {{"memory",
+        "what is freed: left to malloc's habits (the default), or kept in the process for the next "
+        "step",
+        "default",
         {"default", "kept"}},
        &Knobs::keep_memory},
   };
@@ -40,19 +49,23 @@ const std::vector<KnobRow>& Rows() {
 }
 
 bool HasImages(const TypedGraph& graph) {
-  return std::ranges::any_of(graph.layers, [](const TypedLayer& layer) { return layer.output.shape.size() == 4; });
+  return std::ranges::any_of(
+      graph.layers, [](const TypedLayer& layer) { return layer.output.shape.size() == 4; });
 }
 
 bool HasOneDnnLayers(const TypedGraph& graph) {
   return std::ranges::any_of(graph.layers, [](const TypedLayer& layer) {
-    return std::holds_alternative<Convolution>(layer.layer.op) || std::holds_alternative<Lstm>(layer.layer.op);
+    return std::holds_alternative<Convolution>(layer.layer.op) ||
+           std::holds_alternative<Lstm>(layer.layer.op);
   });
 }
 
-// Small numbers, so that nothing overflows or becomes denormal; integers of zero are valid everywhere but as lengths.
+// Small numbers, so that nothing overflows or becomes denormal; integers of zero are valid
+// everywhere but as lengths.
 void MakeUp(Network& network) {
   const at::NoGradGuard no_grad;
-  for (const at::Tensor& parameter : network.parameters()) at::Tensor(parameter).uniform_(0.001, 0.02);
+  for (const at::Tensor& parameter : network.parameters())
+    at::Tensor(parameter).uniform_(0.001, 0.02);
   for (size_t i = 0; i < network.graph().layers.size(); ++i) {
     const TypedLayer& layer = network.graph().layers[i];
     const Input* input = std::get_if<Input>(&layer.layer.op);
@@ -60,16 +73,19 @@ void MakeUp(Network& network) {
     if (layer.output.dtype == DType::kF32) {
       network.SetInput(i, at::rand(layer.output.shape));
     } else {
-      network.SetInput(i, at::zeros(layer.output.shape, at::kInt).add_(input->role == InputRole::kLengths ? 1 : 0));
+      network.SetInput(
+          i,
+          at::zeros(layer.output.shape, at::kInt).add_(input->role == InputRole::kLengths ? 1 : 0));
     }
   }
 }
 
-Result<int64_t> FastestStepNs(const TypedGraph& graph, const BuildOptions& options, const Knobs& knobs, c10::Device device) {
+Result<int64_t> FastestStepNs(const TypedGraph& graph, const BuildOptions& options,
+                              const Knobs& knobs, c10::Device device) {
   Apply(knobs);
   const bool training = options.phase != Phase::kForward;
-  const std::unique_ptr<Network> network =
-      TENCH_TRY(Network::Make(graph, {device, training, options.dropout, options.observe, knobs.channels_last}));
+  const std::unique_ptr<Network> network = TENCH_TRY(Network::Make(
+      graph, {device, training, options.dropout, options.observe, knobs.channels_last}));
   MakeUp(*network);
   Solver solver = options.solver;
   solver.lr = 0;
@@ -87,7 +103,8 @@ Result<int64_t> FastestStepNs(const TypedGraph& graph, const BuildOptions& optio
   return fastest_ns;
 }
 
-// After a trial of kept memory that it did not win: the thresholds which malloc's own adjustment comes to with tensors of this size.
+// After a trial of kept memory that it did not win: the thresholds which malloc's own adjustment
+// comes to with tensors of this size.
 void ReturnMemoryHabits() {
   mallopt(M_MMAP_MAX, 65536);
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -115,7 +132,8 @@ Result<Knobs> KnobsOf(const std::map<std::string, std::string>& options) {
     if (found == options.end()) continue;
     const auto& choices = row.option.choices;
     if (std::ranges::count(choices, found->second) == 0)
-      return Unsupported("option {} is '{}'; it must be {}", row.option.name, found->second, Join(choices, " or "));
+      return Unsupported("option {} is '{}'; it must be {}", row.option.name, found->second,
+                         Join(choices, " or "));
     knobs.*row.value = found->second == choices[1];
   }
   return knobs;
@@ -123,22 +141,27 @@ Result<Knobs> KnobsOf(const std::map<std::string, std::string>& options) {
 
 std::map<std::string, std::string> Names(const Knobs& knobs) {
   std::map<std::string, std::string> names;
-  for (const KnobRow& row : Rows()) names[row.option.name] = row.option.choices[knobs.*row.value ? 1 : 0];
+  for (const KnobRow& row : Rows())
+    names[row.option.name] = row.option.choices[knobs.*row.value ? 1 : 0];
   return names;
 }
 
 void Apply(const Knobs& knobs) {
   at::globalContext().setUserEnabledMkldnn(knobs.onednn);
-  // malloc's habits are left alone unless they are to change: any call here ends its adjustment of thresholds for good.
+  // malloc's habits are left alone unless they are to change: any call here ends its adjustment of
+  // thresholds for good.
   if (!knobs.keep_memory) return;
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
-std::vector<Knobs> Candidates(const TypedGraph& graph, const BuildOptions& options, const Knobs& base) {
+std::vector<Knobs> Candidates(const TypedGraph& graph, const BuildOptions& options,
+                              const Knobs& base) {
   std::vector<Knobs> candidates = {base};
   for (const KnobRow& row : Rows()) {
-    const bool useful = row.value == &Knobs::channels_last ? HasImages(graph) : row.value == &Knobs::onednn ? HasOneDnnLayers(graph) : true;
+    const bool useful = row.value == &Knobs::channels_last ? HasImages(graph)
+                        : row.value == &Knobs::onednn      ? HasOneDnnLayers(graph)
+                                                           : true;
     if (!useful || options.options.contains(row.option.name)) continue;
     for (size_t i = 0, count = candidates.size(); i < count; ++i) {
       Knobs other = candidates[i];
@@ -149,7 +172,8 @@ std::vector<Knobs> Candidates(const TypedGraph& graph, const BuildOptions& optio
   return candidates;
 }
 
-Result<TrialResult> RunTrial(const TypedGraph& graph, const BuildOptions& options, const Knobs& base, c10::Device device) {
+Result<TrialResult> RunTrial(const TypedGraph& graph, const BuildOptions& options,
+                             const Knobs& base, c10::Device device) {
   TrialResult result{base, {}};
   bool kept = false;
   int64_t best_ns = std::numeric_limits<int64_t>::max();

@@ -17,7 +17,9 @@
 
 namespace tench::pytorch {
 
-Update::Update(const TypedGraph& graph, const std::vector<at::Tensor>& parameters, const Solver& solver, bool observe) : solver_(solver) {
+Update::Update(const TypedGraph& graph, const std::vector<at::Tensor>& parameters,
+               const Solver& solver, bool observe)
+    : solver_(solver) {
   momenta_.resize(parameters.size());
   momenta2_.resize(parameters.size());
   const bool adam = solver.type == SolverType::kAdam;
@@ -27,7 +29,8 @@ Update::Update(const TypedGraph& graph, const std::vector<at::Tensor>& parameter
     auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) {
       return g.lr_mult == rule.lr_mult && g.decay_mult == rule.decay_mult;
     });
-    if (group == groups_.end()) group = groups_.insert(group, {rule.lr_mult, rule.decay_mult, {}, {}, {}, {}});
+    if (group == groups_.end())
+      group = groups_.insert(group, {rule.lr_mult, rule.decay_mult, {}, {}, {}, {}});
     group->parameters.push_back(parameters[i]);
     if (solver.momentum == 0 && !adam && !observe) continue;
     // Detached, so that a buffer has the parameter's layout but no gradient of its own.
@@ -50,19 +53,24 @@ void Update::GatherGradients(Group& group) {
   group.gradients.clear();
   for (const at::Tensor& parameter : group.parameters) {
     // A parameter that no loss depends on still decays.
-    group.gradients.push_back(parameter.grad().defined() ? parameter.grad() : at::zeros_like(parameter.detach()));
+    group.gradients.push_back(parameter.grad().defined() ? parameter.grad()
+                                                         : at::zeros_like(parameter.detach()));
   }
 }
 
-// As torch.nn.utils.clip_grad_norm_ does it, but into copies: the parameters keep their own gradients.
+// As torch.nn.utils.clip_grad_norm_ does it, but into copies: the parameters keep their own
+// gradients.
 void Update::ClipGradients() {
   std::vector<at::Tensor> counted;
   for (const Group& group : groups_)
-    if (group.lr_mult != 0) counted.insert(counted.end(), group.gradients.begin(), group.gradients.end());
+    if (group.lr_mult != 0)
+      counted.insert(counted.end(), group.gradients.begin(), group.gradients.end());
   if (counted.empty()) return;
-  const double norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(counted, 2))).item<double>();
+  const double norm =
+      at::linalg_vector_norm(at::stack(at::_foreach_norm(counted, 2))).item<double>();
   if (!(norm > solver_.clip_gradients)) return;
-  for (Group& group : groups_) group.gradients = at::_foreach_mul(group.gradients, solver_.clip_gradients / norm);
+  for (Group& group : groups_)
+    group.gradients = at::_foreach_mul(group.gradients, solver_.clip_gradients / norm);
 }
 
 void Update::Apply() {
@@ -81,8 +89,10 @@ void Update::Apply(Group& group) {
   if (solver_.type == SolverType::kAdam) {
     ApplyAdam(group, rate, decay);
   } else if (solver_.type == SolverType::kNesterov && solver_.momentum != 0) {
-    at::_fused_sgd_(group.parameters, at::_foreach_mul(group.gradients, rate), group.momenta, decay * rate, solver_.momentum, /*lr=*/1.0,
-                    /*dampening=*/0, /*nesterov=*/true, /*maximize=*/false, /*is_first_step=*/false);
+    at::_fused_sgd_(group.parameters, at::_foreach_mul(group.gradients, rate), group.momenta,
+                    decay * rate, solver_.momentum, /*lr=*/1.0,
+                    /*dampening=*/0, /*nesterov=*/true, /*maximize=*/false,
+                    /*is_first_step=*/false);
   } else {
     ApplySgd(group, rate, decay);
   }
@@ -90,22 +100,27 @@ void Update::Apply(Group& group) {
 
 void Update::ApplySgd(Group& group, double rate, double decay) {
   if (solver_.momentum != 0) {
-    at::_fused_sgd_(group.parameters, group.gradients, group.momenta, decay, solver_.momentum, /*lr=*/1.0, /*dampening=*/1 - rate,
+    at::_fused_sgd_(group.parameters, group.gradients, group.momenta, decay, solver_.momentum,
+                    /*lr=*/1.0, /*dampening=*/1 - rate,
                     /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false);
     return;
   }
-  // PyTorch then has no buffer, and takes the rate as it is. What was subtracted is kept for who observes.
+  // PyTorch then has no buffer, and takes the rate as it is. What was subtracted is kept for who
+  // observes.
   for (size_t i = 0; i < group.momenta.size(); ++i)
     group.momenta[i].copy_(at::add(group.gradients[i], group.parameters[i], decay)).mul_(rate);
-  at::_fused_sgd_(group.parameters, group.gradients, {}, decay, 0, rate, /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false,
+  at::_fused_sgd_(group.parameters, group.gradients, {}, decay, 0, rate, /*dampening=*/0,
+                  /*nesterov=*/false, /*maximize=*/false,
                   /*is_first_step=*/false);
 }
 
 void Update::ApplyAdam(Group& group, double rate, double decay) {
   const double correction = 1 - std::pow(solver_.momentum2, static_cast<double>(updates_));
-  const at::Tensor step = at::full({}, static_cast<double>(updates_), group.parameters[0].options().requires_grad(false));
+  const at::Tensor step = at::full({}, static_cast<double>(updates_),
+                                   group.parameters[0].options().requires_grad(false));
   const std::vector<at::Tensor> steps(group.parameters.size(), step);
-  at::_fused_adam_(group.parameters, group.gradients, group.momenta, group.momenta2, {}, steps, rate, solver_.momentum, solver_.momentum2, decay,
+  at::_fused_adam_(group.parameters, group.gradients, group.momenta, group.momenta2, {}, steps,
+                   rate, solver_.momentum, solver_.momentum2, decay,
                    solver_.delta / std::sqrt(correction), /*amsgrad=*/false, /*maximize=*/false);
 }
 

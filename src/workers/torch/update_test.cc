@@ -12,7 +12,8 @@ namespace {
 // Parameters of one element each; no layer is needed.
 TypedGraph Rules(const std::vector<std::pair<double, double>>& mults) {
   TypedGraph graph;
-  for (const auto& [lr_mult, decay_mult] : mults) graph.parameters.push_back({"w", {1}, {}, lr_mult, decay_mult, true, 0});
+  for (const auto& [lr_mult, decay_mult] : mults)
+    graph.parameters.push_back({"w", {1}, {}, lr_mult, decay_mult, true, 0});
   return graph;
 }
 
@@ -21,8 +22,11 @@ struct Scalar {
 };
 
 // As net/solver.h says it.
-void Expect(Scalar& scalar, const Solver& solver, double lr_mult, double decay_mult, double gradient) {
-  scalar.momentum = solver.momentum * scalar.momentum + solver.lr * lr_mult * (gradient + solver.weight_decay * decay_mult * scalar.weight);
+void Expect(Scalar& scalar, const Solver& solver, double lr_mult, double decay_mult,
+            double gradient) {
+  scalar.momentum =
+      solver.momentum * scalar.momentum +
+      solver.lr * lr_mult * (gradient + solver.weight_decay * decay_mult * scalar.weight);
   scalar.weight -= scalar.momentum;
 }
 
@@ -49,7 +53,8 @@ TEST(TorchUpdateTest, IsCaffesAtEveryRateAndThroughItsChanges) {
       update.Apply();
       for (size_t i = 0; i < mults.size(); ++i) {
         EXPECT_NEAR(ValueOf(weights[i]), expected[i].weight, 1e-6) << i << " at " << rate;
-        EXPECT_NEAR(ValueOf(update.momenta()[i]), expected[i].momentum, 1e-6) << i << " at " << rate;
+        EXPECT_NEAR(ValueOf(update.momenta()[i]), expected[i].momentum, 1e-6)
+            << i << " at " << rate;
       }
     }
   }
@@ -74,7 +79,8 @@ TEST(TorchUpdateTest, NesterovAndAdamAreCaffesThroughChangesOfTheRate) {
       } else {
         v = 0.9 * v + 0.1 * d;
         s = 0.99 * s + 0.01 * d * d;
-        w -= 2 * rate * std::sqrt(1 - std::pow(0.99, t)) / (1 - std::pow(0.9, t)) * v / (std::sqrt(s) + 0.1);
+        w -= 2 * rate * std::sqrt(1 - std::pow(0.99, t)) / (1 - std::pow(0.9, t)) * v /
+             (std::sqrt(s) + 0.1);
         EXPECT_NEAR(ValueOf(update.momenta2()[0]), s, 1e-6) << t;
       }
       EXPECT_NEAR(ValueOf(weights[0]), w, 1e-6) << t;
