@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "measure/affinity.h"
-#include "measure/sentinel.h"
-#include "run/worker_process.h"
+#include "machine/affinity.h"
+#include "machine/sentinel.h"
+#include "run/session/run_cell.h"
 #include "store/store.h"
 
 namespace tench {

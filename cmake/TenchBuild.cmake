@@ -97,11 +97,15 @@ function(tench_worker name)
   add_dependencies(tench_workers tench-worker-${name})
 endfunction()
 
-# tench_framework(NAME LINKS … [PRECOMPILE headers … | OWN]): a worker's folder: all but main.cc as the library tench_NAME, the worker itself, and
-# its tests, which may hold it against the reference.
+# tench_framework(NAME [FOLDERS …] LINKS … [PRECOMPILE headers … | OWN]): a worker's folder, and the FOLDERS in it: all but main.cc as the library
+# tench_NAME, the worker itself, and its tests, which may compare it with the reference.
 function(tench_framework name)
-  cmake_parse_arguments(ARG "OWN" "" "LINKS;PRECOMPILE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  cmake_parse_arguments(ARG "OWN" "" "FOLDERS;LINKS;PRECOMPILE" ${ARGN})
+  set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  foreach(folder IN LISTS ARG_FOLDERS)
+    list(APPEND patterns ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "(_test|main)\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

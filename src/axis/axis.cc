@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "axis/phase.h"
 #include "base/text.h"
+#include "record/phase.h"
 
 namespace tench {
 namespace {

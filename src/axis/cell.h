@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "axis/axis.h"
-#include "axis/phase.h"
 #include "base/error.h"
+#include "record/phase.h"
 
 namespace tench {
 

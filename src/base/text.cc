@@ -172,6 +172,14 @@ std::string Hint(std::string_view name, std::span<const std::string> candidates)
   return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
 }
 
+Result<size_t> PositionOf(std::string_view what, std::string_view text,
+                          std::span<const std::string> names) {
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  return Failed("unknown {} '{}' (one of {}){}", what, Printable(text, 60), Join(names, ", "),
+                Hint(text, names));
+}
+
 std::string HumanBytes(int64_t bytes) {
   static constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB",
                                                              "TiB", "PiB", "EiB"};

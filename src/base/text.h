@@ -33,6 +33,10 @@ std::string Nearest(std::string_view name, std::span<const std::string> candidat
 // "; did you mean 'lenet'?" or "".
 std::string Hint(std::string_view name, std::span<const std::string> candidates);
 
+// The position of `text` among `names`; otherwise an error "unknown WHAT 'text' (one of …)".
+Result<size_t> PositionOf(std::string_view what, std::string_view text,
+                          std::span<const std::string> names);
+
 std::string HumanBytes(int64_t bytes);  // "1.5 GiB"
 std::string HumanNs(double ns);         // "3.21 ms", "1.2 s", "5 min 02 s"
 std::string HumanCount(double count);   // "61.0 M"

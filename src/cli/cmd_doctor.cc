@@ -8,14 +8,14 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "measure/affinity.h"
-#include "measure/host.h"
-#include "measure/load.h"
-#include "measure/nvml.h"
-#include "measure/peak.h"
+#include "machine/affinity.h"
+#include "machine/host.h"
+#include "machine/load.h"
+#include "machine/nvml.h"
+#include "machine/peak.h"
 #include "protocol/missing_fact.h"
 #include "report/text_table.h"
-#include "run/worker_catalog.h"
+#include "run/session/worker_catalog.h"
 
 namespace tench {
 namespace {

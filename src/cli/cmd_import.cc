@@ -9,9 +9,9 @@
 #include "cli/axis_flags.h"
 #include "cli/command.h"
 #include "data/data_set.h"
-#include "measure/host.h"
+#include "logs/import/log_import.h"
+#include "machine/host.h"
 #include "net/zoo/zoo.h"
-#include "run/log_import.h"
 #include "store/store.h"
 
 namespace tench {

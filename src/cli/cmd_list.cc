@@ -8,13 +8,13 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/names.h"
+#include "cli/known_names.h"
 #include "data/data_set.h"
 #include "net/zoo/zoo.h"
 #include "plan/suite.h"
 #include "protocol/missing_fact.h"
 #include "report/text_table.h"
-#include "run/worker_catalog.h"
+#include "run/session/worker_catalog.h"
 
 namespace tench {
 namespace {

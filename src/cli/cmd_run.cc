@@ -12,15 +12,15 @@
 #include "cli/caffe_weights.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/known_names.h"
 #include "cli/live_line.h"
 #include "cli/measure_flags.h"
-#include "cli/names.h"
-#include "measure/host.h"
+#include "machine/host.h"
 #include "net/caffe/solver_file.h"
 #include "report/profile_text.h"
 #include "report/record_json.h"
 #include "report/run_text.h"
-#include "run/worker_process.h"
+#include "run/session/run_cell.h"
 #include "store/store.h"
 
 namespace tench {

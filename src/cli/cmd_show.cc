@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/names.h"
+#include "cli/known_names.h"
 #include "data/data_set.h"
 #include "net/caffe/prototxt.h"
 #include "net/caffe/prototxt_writer.h"

@@ -8,12 +8,12 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "cli/names.h"
+#include "cli/known_names.h"
 #include "cli/sweep_progress.h"
 #include "plan/matrix.h"
 #include "plan/suite.h"
 #include "protocol/missing_fact.h"
-#include "run/runner.h"
+#include "run/study/runner.h"
 #include "store/store.h"
 
 namespace tench {

@@ -13,12 +13,12 @@
 #include "cli/caffe_weights.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "measure/affinity.h"
+#include "machine/affinity.h"
 #include "net/caffe/caffemodel.h"
 #include "net/caffe/solver_file.h"
 #include "parity/answer.h"
 #include "protocol/tensor_path.h"
-#include "run/training.h"
+#include "run/session/training.h"
 
 namespace tench {
 namespace {

@@ -10,14 +10,14 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/known_names.h"
 #include "cli/live_line.h"
-#include "cli/names.h"
 #include "data/data_set.h"
-#include "measure/affinity.h"
+#include "machine/affinity.h"
 #include "net/zoo/zoo.h"
 #include "report/text_table.h"
-#include "run/verification.h"
-#include "run/worker_process.h"
+#include "run/session/run_cell.h"
+#include "run/verify/verifier.h"
 
 namespace tench {
 namespace {

@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "axis/budget.h"
 #include "base/error.h"
 #include "plan/suite.h"
+#include "record/budget.h"
 
 namespace tench {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "cli/live_line.h"
-#include "run/runner.h"
+#include "run/study/runner.h"
 
 namespace tench {
 

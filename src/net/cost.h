@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "axis/phase.h"
 #include "net/graph.h"
+#include "record/phase.h"
 
 namespace tench {
 

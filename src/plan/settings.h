@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "axis/budget.h"
 #include "base/error.h"
 #include "plan/suite.h"
 #include "plan/yaml_node.h"
+#include "record/budget.h"
 
 namespace tench {
 

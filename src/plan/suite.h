@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "axis/axis.h"
-#include "axis/budget.h"
 #include "base/error.h"
 #include "plan/text_place.h"
+#include "record/budget.h"
 
 namespace tench {
 

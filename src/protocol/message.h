@@ -12,13 +12,13 @@
 #include <variant>
 #include <vector>
 
-#include "axis/budget.h"
-#include "axis/phase.h"
-#include "axis/profile_row.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "net/graph.h"
 #include "net/solver.h"
+#include "record/budget.h"
+#include "record/phase.h"
+#include "record/profile_row.h"
 
 namespace tench {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "measure/stats.h"
+#include "stats/stats.h"
 
 namespace tench {
 namespace {

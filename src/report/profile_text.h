@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "axis/profile_row.h"
+#include "record/profile_row.h"
 
 namespace tench {
 

@@ -15,8 +15,8 @@
 #include <span>
 #include <vector>
 
-#include "measure/noise.h"
-#include "measure/paired.h"
+#include "stats/noise.h"
+#include "stats/paired.h"
 #include "store/record.h"
 
 namespace tench {
@@ -28,7 +28,7 @@ struct RoundTime {
   double shortest_ns = 0;  // per image too, of its shortest step
   SentinelReadings sentinel;
   bool disturbed = false;
-  bool slow = false;  // itself, all along; then it is disturbed, too (measure/noise.h)
+  bool slow = false;  // itself, all along; then it is disturbed, too (stats/noise.h)
 };
 
 // Of an `ok` run that has a time.

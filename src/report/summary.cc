@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "measure/stats.h"
 #include "report/record_json.h"
+#include "stats/stats.h"
 
 namespace tench {
 namespace {

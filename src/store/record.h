@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "axis/budget.h"
 #include "axis/cell.h"
-#include "axis/phase.h"
-#include "axis/sentinel_reading.h"
 #include "plan/suite.h"
+#include "record/budget.h"
+#include "record/outcome.h"
+#include "record/sentinel_reading.h"
 
 namespace tench {
 
@@ -85,7 +85,7 @@ struct RunSeries {
   std::vector<int64_t> warmup_ns;
   std::vector<int64_t> input_ns;  // timed steps; empty when input was fixed
   std::vector<double> loss;       // warm-up and timed, in order
-  std::string samples;            // measure/sampler's own encoding
+  std::string samples;            // machine/sampler's own encoding
   std::string log;                // the end of the worker's stdout and stderr
 
   bool operator==(const RunSeries&) const = default;

@@ -16,12 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "axis/phase.h"
 #include "base/error.h"
 #include "net/graph.h"
 #include "net/solver.h"
 #include "protocol/message.h"
 #include "protocol/missing_fact.h"
+#include "record/phase.h"
 
 namespace tench {
 

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "base/clock.h"
-#include "measure/stop_rule.h"
+#include "stats/stop_rule.h"
 #include "worker/adapter.h"
 
 namespace tench {

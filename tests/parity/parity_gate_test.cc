@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/parity_gate.h"
+#include "run/verify/parity_gate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

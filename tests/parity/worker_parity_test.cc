@@ -9,7 +9,7 @@
 
 #include "net/zoo/zoo.h"
 #include "protocol/missing_fact.h"
-#include "run/verification.h"
+#include "run/verify/verifier.h"
 #include "small_networks.h"
 
 namespace tench {

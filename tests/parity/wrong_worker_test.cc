@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "net/builder.h"
-#include "run/verification.h"
+#include "run/verify/verifier.h"
 #include "small_networks.h"
 
 namespace tench {

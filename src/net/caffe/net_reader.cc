@@ -10,10 +10,10 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "net/caffe/bn_scale_fusion.h"
 #include "net/caffe/layer_reader.h"
 #include "net/caffe/layer_writer.h"
 #include "net/caffe/net_state.h"
-#include "net/caffe/normal_form.h"
 #include "net/op_parameters.h"
 #include "net/op_shape.h"
 

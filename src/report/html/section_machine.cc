@@ -4,11 +4,11 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "measure/stats.h"
 #include "report/html/markup.h"
 #include "report/html/section.h"
 #include "report/row_text.h"
 #include "report/run_text.h"
+#include "stats/stats.h"
 
 namespace tench {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "measure/sample_series.h"
+#include "record/sample_series.h"
 #include "report/html/report_data.h"
 #include "report/test_ranking.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "measure/sample_series.h"
-#include "measure/stats.h"
+#include "record/sample_series.h"
+#include "stats/stats.h"
 
 namespace tench {
 namespace {

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "axis/phase.h"
+#include "record/phase.h"
 #include "worker/adapter.h"
 #include "workers/caffe/workshop.h"
 

@@ -7,9 +7,9 @@
 
 #include <span>
 
-#include "axis/profile_row.h"
 #include "base/file.h"
 #include "net/graph.h"
+#include "record/profile_row.h"
 #include "workers/mxnet/library.h"
 
 namespace tench::mxnet {

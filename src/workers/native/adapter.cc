@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "workers/native/conv_tuner.h"
-#include "workers/native/lowering.h"
-#include "workers/native/parallel.h"
+#include "workers/native/compile/lowering.h"
+#include "workers/native/conv/conv_tuner.h"
+#include "workers/native/kernels/parallel.h"
 
 namespace tench::native {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "worker/adapter.h"
-#include "workers/native/tuner_cache.h"
+#include "workers/native/conv/tuner_cache.h"
 
 namespace tench::native {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "axis/phase.h"
 #include "net/graph.h"
+#include "record/phase.h"
 #include "workers/reference/kernel.h"
 
 namespace tench {

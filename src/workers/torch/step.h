@@ -4,7 +4,7 @@
 // backward, update. Returns the loss when everything is complete. The adapter's measured steps and
 // the tuned track's trial are this same function.
 
-#include "axis/phase.h"
+#include "record/phase.h"
 #include "workers/torch/network.h"
 #include "workers/torch/update.h"
 

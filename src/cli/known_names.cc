@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/known_names.h"
+
+#include <cstdlib>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "data/data_set.h"
+#include "net/zoo/zoo.h"
+
+namespace tench {
+
+Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers) {
+  Catalog names;
+  names.workers = workers.names();
+  for (const ZooEntry& entry : Zoo()) names.networks.push_back(entry.name);
+  for (const DataSet& set : DataSets()) names.data_sets.push_back(set.name);
+  names.check_file = [readers](const std::string& path) -> Status {
+    TENCH_TRY(LoadNetwork(path, "", 0, readers));
+    return Ok();
+  };
+  names.resolve_data = [](const std::string& network, const std::string& data) {
+    return ResolveData(network, data);
+  };
+  return names;
+}
+
+NetworkReaders FileReaders(const CaffeState& state) {
+  const auto read_prototxt = [state](const std::string& path) -> Result<Graph> {
+    CaffeNetwork network = TENCH_TRY(ReadPrototxtFile(path, state));
+    return std::move(network.graph);
+  };
+  return {{".prototxt", read_prototxt}};
+}
+
+std::vector<std::filesystem::path> SuiteFolders() {
+  std::vector<std::filesystem::path> folders;
+  if (const char* path = std::getenv("TENCH_SUITE_PATH")) {
+    for (const std::string& folder : Split(path, ':')) folders.emplace_back(folder);
+  }
+  folders.emplace_back("suites");
+  folders.push_back(ExecutableFolder().parent_path() / "share" / "tench" / "suites");
+  return folders;
+}
+
+std::vector<std::filesystem::path> SketchFolders() {
+  std::vector<std::filesystem::path> folders;
+  if (const char* path = std::getenv("TENCH_SKETCH_PATH")) {
+    for (const std::string& folder : Split(path, ':')) folders.emplace_back(folder);
+  }
+  folders.push_back(ExecutableFolder().parent_path() / "share" / "tench" / "sketches");
+  return folders;
+}
+
+}  // namespace tench

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/cgroup.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "machine/system_file.h"
+
+namespace tench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Version 1 says "no limit" with the largest number of whole pages; no machine comes near.
+constexpr int64_t kNoLimit = int64_t{1} << 60;
+
+// The groups from `path` up to the mount's root, those that exist.
+std::vector<fs::path> Chain(const fs::path& mount, const std::string& path) {
+  std::vector<fs::path> chain;
+  for (fs::path group = fs::path(path).relative_path(); !group.empty();
+       group = group.parent_path()) {
+    std::error_code error;
+    if (fs::is_directory(mount / group, error)) chain.push_back(mount / group);
+  }
+  chain.push_back(mount);
+  return chain;
+}
+
+template <class T>
+void Tighten(std::optional<T>& limit, T value) {
+  limit = std::min(limit.value_or(value), value);
+}
+
+void TightenBytes(std::optional<int64_t>& limit, const fs::path& file) {
+  const auto bytes = ReadSystemInteger(file);  // "max" is no number, and no limit
+  if (bytes && *bytes >= 0 && *bytes < kNoLimit) Tighten(limit, *bytes);
+}
+
+// Version 1 says "no limit" with a quota of -1.
+void TightenCpus(CgroupLimits& limits, int64_t quota, int64_t period) {
+  if (quota > 0 && period > 0)
+    Tighten(limits.cpus, static_cast<double>(quota) / static_cast<double>(period));
+}
+
+void ReadV2(const fs::path& mount, const std::string& path, CgroupLimits& limits) {
+  for (const fs::path& group : Chain(mount, path)) {
+    TightenBytes(limits.memory_bytes, group / "memory.max");
+    TightenBytes(limits.swap_bytes, group / "memory.swap.max");
+    // "200000 100000" or "max 100000"
+    const auto cpu_max = Split(ReadSystemFile(group / "cpu.max").value_or(""), ' ');
+    if (cpu_max.size() != 2) continue;
+    const auto quota = ParseInteger(cpu_max[0]), period = ParseInteger(cpu_max[1]);
+    if (quota.ok() && period.ok()) TightenCpus(limits, *quota, *period);
+  }
+}
+
+void ReadV1Memory(const fs::path& mount, const std::string& path, CgroupLimits& limits) {
+  for (const fs::path& group : Chain(mount, path))
+    TightenBytes(limits.memory_bytes, group / "memory.limit_in_bytes");
+}
+
+void ReadV1Cpu(const fs::path& mount, const std::string& path, CgroupLimits& limits) {
+  for (const fs::path& group : Chain(mount, path)) {
+    const auto quota = ReadSystemInteger(group / "cpu.cfs_quota_us");
+    const auto period = ReadSystemInteger(group / "cpu.cfs_period_us");
+    if (quota && period) TightenCpus(limits, *quota, *period);
+  }
+}
+
+}  // namespace
+
+CgroupLimits ReadCgroupLimits(const fs::path& root) {
+  CgroupLimits limits;
+  const fs::path mounts = root / "sys/fs/cgroup";
+  for (const std::string& line :
+       Split(ReadSystemFile(root / "proc/self/cgroup").value_or(""), '\n')) {
+    // "4:memory:/path", "0::/path"; the path may hold colons.
+    const size_t first = line.find(':');
+    const size_t second = first == line.npos ? line.npos : line.find(':', first + 1);
+    if (second == line.npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1),
+                      path = line.substr(second + 1);
+    if (controllers.empty()) {
+      const fs::path hybrid = mounts / "unified";
+      std::error_code error;
+      ReadV2(fs::is_directory(hybrid, error) ? hybrid : mounts, path, limits);
+      if (limits.version == 0) limits.version = 2;
+      continue;
+    }
+    for (const std::string& controller : Split(controllers, ',')) {
+      // Joint controllers are mounted under their joint name, which need not have an alias for
+      // each.
+      std::error_code error;
+      const fs::path mount =
+          fs::is_directory(mounts / controller, error) ? mounts / controller : mounts / controllers;
+      if (controller == "memory") {
+        limits.version = 1;
+        ReadV1Memory(mount, path, limits);
+      }
+      if (controller == "cpu") ReadV1Cpu(mount, path, limits);
+    }
+  }
+  return limits;
+}
+
+}  // namespace tench

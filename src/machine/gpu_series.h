@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The readings of a machine's GPUs over one run, as means and peaks per device. Pure: not aware of
+// NVML, processes or time.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/json.h"
+#include "machine/nvml.h"
+#include "machine/sampler.h"
+
+namespace tench {
+
+// Of the readings that had the value.
+struct MeanPeak {
+  int64_t count = 0;
+  double mean = 0, peak = 0;
+
+  void Add(double value);
+};
+
+struct GpuUse {
+  MeanPeak utilisation_percent, power_w, memory_used_bytes, process_memory_bytes, temperature_c;
+};
+
+class GpuSeries {
+ public:
+  // One reading per device, always in the same order.
+  void Add(std::span<const GpuReading> readings);
+  const std::vector<GpuUse>& uses() const { return uses_; }
+
+ private:
+  std::vector<GpuUse> uses_;
+};
+
+// What a sample holds of the run's GPU: the worker's own memory where the driver tells it,
+// otherwise everyone's.
+void AddReading(const GpuReading& reading, Sample& sample);
+
+// [{"name": …, "utilisation_percent": {"mean": …, "peak": …}, …}]: a value that was never read has
+// no key. Empty without a GPU.
+Json GpuUsesToJson(std::span<const GpuDevice> devices, std::span<const GpuUse> uses);
+
+}  // namespace tench

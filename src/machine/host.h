@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The facts of this machine that a result must carry to be understood later. Read once per study; a
+// passive struct, in which what is unknown is empty or 0. Every fact comes from a file below
+// `root`, so that tests bring their own machine. What changes from minute to minute for `tench
+// doctor` (busy processes) is in load.h.
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "machine/cgroup.h"
+#include "machine/cpu.h"
+#include "machine/nvml.h"
+
+namespace tench {
+
+struct HostFacts {
+  std::string machine;  // the host's name, or what TENCH_MACHINE says
+  std::string
+      machine_id;  // 16 hex digits: the same for the same machine, name, CPU, cores and memory
+  CpuFacts cpu;
+  std::vector<int> allowed_cpus;  // by affinity and cpuset
+  CgroupLimits cgroup;
+  int64_t memory_bytes = 0, available_bytes = 0;
+  int64_t swap_bytes = 0, free_swap_bytes = 0;
+  int swappiness = -1;                    // -1: unknown
+  std::string kernel, distribution;       // "6.1.0-18-amd64", "Debian GNU/Linux 12 (bookworm)"
+  std::string virtualisation, container;  // "kvm", "docker"; "" when there is no sign of any
+  std::string huge_pages;                 // transparent ones: "always", "madvise", "never"
+  std::string clock_source;               // "tsc"
+  std::array<double, 3> load{};           // averages over 1, 5 and 15 minutes
+  std::vector<GpuDevice> gpus;
+  std::string gpu_driver;
+
+  // How much of the machine this process may use: the least of what it has and what its groups
+  // allow.
+  int64_t UsableMemoryBytes() const;
+  double UsableCpus() const;
+};
+
+// `nvml` may be null.
+HostFacts ReadHost(const Nvml* nvml = nullptr, const std::filesystem::path& root = "/");
+Json HostToJson(const HostFacts& host);
+
+}  // namespace tench

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The noise sentinel: a short fixed piece of work on every CPU that tench may use, timed before and
+// after every run of a study. It does the same each time, so that a reading above the usual says
+// that the machine was busy with something else, slowed down or throttled. One half computes in
+// registers, the other streams through memory; each takes a few milliseconds. What readings mean is
+// noise.h's. One thread calls; the work itself runs on one pinned thread per CPU.
+
+#include <cstdint>
+#include <vector>
+
+#include "record/sentinel_reading.h"
+
+namespace tench {
+
+class Sentinel {
+ public:
+  explicit Sentinel(std::vector<int> cpus);
+
+  // From the start of the threads to the end of the last: a CPU that is taken by somebody else
+  // counts.
+  SentinelReading Read();
+
+ private:
+  std::vector<int> cpus_;
+  std::vector<uint64_t> memory_;  // beyond most caches; shared out among the threads
+  uint64_t sink_ = 1;             // so that no compiler leaves the work out
+};
+
+}  // namespace tench

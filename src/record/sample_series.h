@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The samples of one run, their peaks, and their form in the store. Bounded: a long run keeps every
+// second, then every fourth … sample (and always the latest), while peaks and totals are taken over
+// all of them. A plain value, not aware of where samples come from.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "record/sample.h"
+
+namespace tench {
+
+class SampleSeries {
+ public:
+  static constexpr size_t kMostSamples =
+      4096;  // about seven minutes at 10 Hz before the first thinning
+
+  // In the order of time. A sample of a tree that is gone is left out.
+  void Add(const Sample& sample);
+
+  bool empty() const { return samples_.empty(); }
+  const std::vector<Sample>& samples() const { return samples_; }
+  // The greatest value of each field by itself. For counters that is the total: threads that end
+  // take theirs away with them.
+  const Sample& peak() const { return peak_; }
+  // Of the summed resident set, or of the kernel's own mark where that saw more than ten looks a
+  // second did.
+  int64_t PeakRssBytes() const;
+  int64_t PeakSwapBytes() const { return peak_.swap_bytes; }
+  int64_t CpuNs() const { return peak_.cpu_ns; }
+  // CPUs in use on average between the first and the last sample; 0 when there are not two.
+  double MeanCpus() const;
+
+  // Little-endian, versioned, a few bytes per sample: Decode(Encode()) == *this.
+  std::string Encode() const;
+  static Result<SampleSeries> Decode(std::string_view blob);
+
+  bool operator==(const SampleSeries&) const = default;
+
+ private:
+  void Thin();
+
+  std::vector<Sample> samples_;
+  Sample peak_;
+  int64_t added_ = 0;
+  int64_t stride_ =
+      1;  // samples_[i] is number i * stride_, but for the last one, which is the latest
+  bool last_is_extra_ = false;
+};
+
+}  // namespace tench

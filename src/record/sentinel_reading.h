@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How long the noise sentinel's fixed work took, once and around one run. Passive;
+// machine/sentinel.h takes readings, stats/noise.h judges them.
+
+#include <cstdint>
+
+namespace tench {
+
+// 0 = not taken.
+struct SentinelReading {
+  int64_t compute_ns = 0, memory_ns = 0;
+
+  bool operator==(const SentinelReading&) const = default;
+};
+
+struct SentinelReadings {
+  SentinelReading before, after;
+
+  bool operator==(const SentinelReadings&) const = default;
+};
+
+}  // namespace tench

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/session/job_launch.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/json.h"
+#include "machine/affinity.h"
+#include "protocol/command_line.h"
+#include "run/session/worker_environment.h"
+
+namespace tench {
+namespace {
+
+// Plain, without an fsync: nobody needs it after a power cut.
+Status WriteText(const std::filesystem::path& path, const std::string& text) {
+  const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  for (size_t at = 0; fd.valid() && at < text.size();) {
+    const ssize_t written = write(fd.get(), text.data() + at, text.size() - at);
+    if (written < 0 && errno != EINTR) return Failed("{}: {}", path.string(), strerror(errno));
+    if (written > 0) at += static_cast<size_t>(written);
+  }
+  if (!fd.valid()) return Failed("{}: {}", path.string(), strerror(errno));
+  return Ok();
+}
+
+}  // namespace
+
+Result<SpawnOptions> LaunchOf(const WorkerEntry& entry, const Job& job, const std::string& version,
+                              const std::filesystem::path& folder) {
+  const std::filesystem::path job_file = folder / "job.json";
+  TENCH_TRY(WriteText(job_file, PrintJson(ToJson(job)) + "\n"));
+  SpawnOptions spawn;
+  spawn.executable = entry.executable;
+  spawn.arguments = {kJobFlag, job_file.string()};
+  std::vector<int> cpus = AllowedCpus();
+  if (static_cast<size_t>(job.threads) > cpus.size())
+    return Unsupported("{} threads were asked for, but this process may use {} CPUs", job.threads,
+                       cpus.size());
+  cpus.resize(static_cast<size_t>(job.threads));
+  spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus, version);
+  spawn.cpus = std::move(cpus);
+  spawn.folder = folder;
+  return spawn;
+}
+
+}  // namespace tench

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/session/job_plan.h"
+
+#include <limits>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "data/data_set.h"
+#include "net/cost.h"
+
+namespace tench {
+namespace {
+
+std::string DurationText(int64_t ns) {
+  if (ns % 1'000'000'000 == 0) return fmt::format("{}s", ns / 1'000'000'000);
+  if (ns % 1'000'000 == 0) return fmt::format("{}ms", ns / 1'000'000);
+  return fmt::format("{:.9f}s", static_cast<double>(ns) / 1e9);
+}
+
+Result<int64_t> ResolveThreads(int64_t asked, int64_t allowed_cpus) {
+  if (asked == 0) return allowed_cpus;
+  if (asked > allowed_cpus)
+    return Unsupported("{} threads were asked for, but this process may use {} CPUs", asked,
+                       allowed_cpus);
+  return asked;
+}
+
+Result<int64_t> ResolveImages(const Cell& cell, const Budget& budget) {
+  const int64_t asked = cell.Integer(kAxisImages);
+  const bool cycled = cell.Text(kAxisInput) == "cycled";
+  if (asked > 0 || (!cycled && budget.epochs == 0)) return asked;
+  const std::string data = TENCH_TRY(ResolveData(cell.Text(kAxisNetwork), cell.Text(kAxisData)));
+  if (data.empty())
+    return Unsupported(
+        "the number of images is needed for epochs or cycled input of a network from a file "
+        "(--images)");
+  const DataSet* set = TENCH_TRY(FindDataSet(data));
+  return set->images;
+}
+
+Result<Budget> ResolveBudget(Budget budget, int64_t images, int64_t batch) {
+  if (budget.epochs == 0) return budget;
+  const int64_t per_epoch = images / batch;
+  if (per_epoch == 0)
+    return Unsupported("a batch of {} is more than the {} images of an epoch", batch, images);
+  if (budget.epochs > std::numeric_limits<int64_t>::max() / per_epoch)
+    return Unsupported("{} epochs are too many", budget.epochs);
+  budget.fixed_steps = per_epoch * budget.epochs;
+  budget.epochs = 0;
+  return budget;
+}
+
+Status NoteNetwork(const Graph& network, int64_t batch, Phase phase, RunRecord& record) {
+  record.fingerprint = Fingerprint(network);
+  const TypedGraph typed = TENCH_TRY(Infer(network, batch));
+  record.parameters = TotalCost(typed).parameters;
+  const Graph inference = InferenceGraph(network);
+  record.forward_flops_per_image = TotalCost(TENCH_TRY(Infer(inference, 1))).forward_flops;
+  record.step_flops = phase == Phase::kForward
+                          ? StepFlops(TENCH_TRY(Infer(inference, batch)), phase)
+                          : StepFlops(typed, phase);
+  return Ok();
+}
+
+}  // namespace
+
+std::string Reproducer(const PlannedCell& planned) {
+  std::string command = "tench run " + planned.cell.Flags();
+  const Budget& budget = planned.budget;
+  const Limits& limits = planned.limits;
+  const Budget usual;
+  const Limits usual_limits;
+  const auto add = [&](bool differs, std::string_view flag, const std::string& value) {
+    if (differs) command += fmt::format(" {} {}", flag, value);
+  };
+  const auto duration = [&](int64_t ns, int64_t usual_ns, std::string_view flag) {
+    add(ns != usual_ns, flag, DurationText(ns));
+  };
+  const bool fixed = budget.fixed_steps > 0 || budget.epochs > 0;
+  add(budget.fixed_steps > 0, "--steps", fmt::format("{}", budget.fixed_steps));
+  add(budget.epochs > 0, "--epochs", fmt::format("{}", budget.epochs));
+  add(budget.warmup_steps != usual.warmup_steps, "--warmup",
+      fmt::format("{}", budget.warmup_steps));
+  if (!fixed) {
+    add(budget.min_steps != usual.min_steps, "--min-steps", fmt::format("{}", budget.min_steps));
+    duration(budget.min_time_ns, usual.min_time_ns, "--min-time");
+    add(budget.relative_interval != usual.relative_interval, "--interval",
+        fmt::format("{}", budget.relative_interval));
+    duration(budget.time_limit_ns, usual.time_limit_ns, "--time-limit");
+  }
+  duration(limits.timeout_ns, usual_limits.timeout_ns, "--timeout");
+  add(limits.memory_bytes > 0, "--memory-limit", fmt::format("{}", limits.memory_bytes));
+  add(limits.swap == SwapPolicy::kKill, "--swap", "kill");
+  return command;
+}
+
+RunRecord DraftRecord(const RunRequest& request) {
+  RunRecord record;
+  record.study = request.study;
+  record.round = request.round;
+  record.attempt = request.attempt;
+  record.cell = request.planned.cell;
+  record.cell_id = request.planned.id;
+  record.block = request.planned.block;
+  record.budget = request.planned.budget;
+  record.limits = request.planned.limits;
+  record.reproducer = Reproducer(request.planned) + request.amendment;
+  record.started_utc = UtcNow();
+  record.machine = request.machine;
+  record.machine_id = request.machine_id;
+  return record;
+}
+
+Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord& record,
+                    const NetworkReaders& readers) {
+  const Cell& cell = planned.cell;
+  Job job;
+  job.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData),
+                                      cell.Integer(kAxisLength), readers));
+  job.batch = cell.Integer(kAxisBatch);
+  job.phase = cell.phase();
+  TENCH_TRY(NoteNetwork(job.network, job.batch, job.phase, record));
+  job.threads = record.threads =
+      TENCH_TRY(ResolveThreads(cell.Integer(kAxisThreads), allowed_cpus));
+  job.device = cell.Text(kAxisDevice);
+  job.precision = cell.Text(kAxisPrecision);
+  job.seed = static_cast<uint64_t>(cell.Integer(kAxisSeed));
+  job.cycled = cell.Text(kAxisInput) == "cycled";
+  job.images = TENCH_TRY(ResolveImages(cell, planned.budget));
+  job.labels = cell.Integer(kAxisLabels);
+  job.solver = {cell.Real(kAxisLr), cell.Real(kAxisMomentum), cell.Real(kAxisWeightDecay)};
+  job.budget = TENCH_TRY(ResolveBudget(planned.budget, job.images, job.batch));
+  job.tuned = cell.Text(kAxisTuned) == "yes";
+  job.options = cell.options;
+  return job;
+}
+
+}  // namespace tench

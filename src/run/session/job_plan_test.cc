@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/session/job_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "net/graph.h"
+
+namespace tench {
+namespace {
+
+using testing::HasSubstr;
+
+PlannedCell Planned(const std::vector<std::pair<std::string, std::string>>& axes) {
+  PlannedCell planned;
+  EXPECT_TRUE(planned.cell.Set("worker", "reference"));
+  EXPECT_TRUE(planned.cell.Set("network", "lenet"));
+  for (const auto& [name, text] : axes) EXPECT_TRUE(planned.cell.Set(name, text)) << name;
+  planned.id = planned.cell.Id();
+  return planned;
+}
+
+std::string WhyNot(const PlannedCell& planned) {
+  RunRecord record;
+  const auto job = PlanJob(planned, 4, record);
+  return job ? "" : job.error().message;
+}
+
+TEST(JobPlanTest, CarriesTheCellIntoTheJob) {
+  RunRecord record;
+  const auto job = PlanJob(Planned({{"batch", "8"},
+                                    {"phase", "gradient"},
+                                    {"lr", "0.1"},
+                                    {"seed", "5"},
+                                    {"labels", "1"},
+                                    {"precision", "bf16"},
+                                    {"tuned", "yes"},
+                                    {"option.layout", "nchw"}}),
+                           4, record);
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->batch, 8);
+  EXPECT_EQ(job->phase, Phase::kGradient);
+  EXPECT_EQ(job->solver.lr, 0.1);
+  EXPECT_EQ(job->seed, 5u);
+  EXPECT_EQ(job->labels, 1);
+  EXPECT_EQ(job->precision, "bf16");
+  EXPECT_TRUE(job->tuned);
+  EXPECT_EQ(job->options.at("layout"), "nchw");
+  EXPECT_EQ(job->images, 0) << "one resident batch";
+  EXPECT_EQ(record.parameters, 431080);
+  EXPECT_EQ(record.fingerprint, Fingerprint(job->network));
+}
+
+TEST(JobPlanTest, ZeroThreadsAreAllCpusAndMoreThanAllAreRefused) {
+  RunRecord record;
+  EXPECT_EQ(PlanJob(Planned({}), 4, record)->threads, 4);
+  EXPECT_EQ(record.threads, 4);
+  EXPECT_EQ(PlanJob(Planned({{"threads", "2"}}), 4, record)->threads, 2);
+  EXPECT_EQ(WhyNot(Planned({{"threads", "5"}})),
+            "5 threads were asked for, but this process may use 4 CPUs");
+}
+
+TEST(JobPlanTest, EpochsBecomeSteps) {
+  PlannedCell planned = Planned({{"batch", "100"}, {"images", "1024"}});
+  planned.budget.epochs = 10;
+  RunRecord record;
+  const auto job = PlanJob(planned, 4, record);
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->budget.fixed_steps, 100);
+  EXPECT_EQ(job->budget.epochs, 0);
+  EXPECT_EQ(job->images, 1024);
+}
+
+TEST(JobPlanTest, EpochsAndCycledInputTakeTheDataSetsOwnSize) {
+  PlannedCell planned = Planned({{"batch", "60"}});
+  planned.budget.epochs = 1;
+  RunRecord record;
+  EXPECT_EQ(PlanJob(planned, 4, record)->budget.fixed_steps, 1000);
+  EXPECT_EQ(PlanJob(Planned({{"input", "cycled"}}), 4, record)->images, 60000);
+}
+
+TEST(JobPlanTest, ABatchLargerThanAnEpochIsRefused) {
+  PlannedCell planned = Planned({{"batch", "2048"}, {"images", "1024"}});
+  planned.budget.epochs = 1;
+  EXPECT_THAT(WhyNot(planned), HasSubstr("a batch of 2048"));
+}
+
+TEST(JobPlanTest, StepFlopsFollowThePhase) {
+  RunRecord forward, gradient, train;
+  ASSERT_TRUE(PlanJob(Planned({{"phase", "forward"}, {"batch", "2"}}), 4, forward));
+  ASSERT_TRUE(PlanJob(Planned({{"phase", "gradient"}, {"batch", "2"}}), 4, gradient));
+  ASSERT_TRUE(PlanJob(Planned({{"phase", "train"}, {"batch", "2"}}), 4, train));
+  EXPECT_EQ(forward.step_flops, 2 * forward.forward_flops_per_image);
+  EXPECT_GT(gradient.step_flops, 2 * forward.step_flops);
+  EXPECT_GT(train.step_flops, gradient.step_flops);
+}
+
+TEST(JobPlanTest, TheReproducerNamesOnlyWhatIsNotUsual) {
+  PlannedCell planned = Planned({{"batch", "64"}});
+  EXPECT_EQ(Reproducer(planned), "tench run --worker reference --network lenet --batch 64");
+  planned.budget.min_time_ns = 1'500'000'000;
+  planned.budget.relative_interval = 0.05;
+  planned.limits.memory_bytes = 1 << 30;
+  planned.limits.swap = SwapPolicy::kKill;
+  EXPECT_EQ(Reproducer(planned),
+            "tench run --worker reference --network lenet --batch 64 --min-time 1500ms --interval "
+            "0.05 --memory-limit "
+            "1073741824 "
+            "--swap kill");
+  planned.budget.epochs = 3;
+  EXPECT_THAT(Reproducer(planned), HasSubstr("--epochs 3 --memory-limit"));
+}
+
+}  // namespace
+}  // namespace tench

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/session/protocol_state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace tench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Stage = Conversation::Stage;
+
+Hello SomeHello() {
+  Hello hello;
+  hello.worker.name = "w";
+  hello.worker.version = "1";
+  return hello;
+}
+
+Steps StepsFrom(int64_t first, bool warmup, std::vector<double> loss) {
+  Steps steps;
+  steps.first = first;
+  steps.warmup = warmup;
+  steps.step_ns.assign(loss.size(), 10 + first);
+  steps.loss = std::move(loss);
+  return steps;
+}
+
+class ConversationTest : public testing::Test {
+ protected:
+  void Say(const Message& message) {
+    const Status status = conversation_.Take(ToLine(message));
+    EXPECT_TRUE(status) << status.error().message;
+  }
+  void Refuses(const Message& message, const std::string& text) {
+    const Status status = conversation_.Take(ToLine(message));
+    ASSERT_FALSE(status);
+    EXPECT_THAT(status.error().message, HasSubstr(text));
+  }
+  Conversation conversation_;
+};
+
+TEST_F(ConversationTest, GoesThroughItsStagesAndGathersTheSeries) {
+  EXPECT_EQ(conversation_.stage(), Stage::kStarting);
+  Say(SomeHello());
+  EXPECT_EQ(conversation_.stage(), Stage::kBuilding);
+  Say(Built{});
+  EXPECT_EQ(conversation_.stage(), Stage::kWarmingUp);
+  Say(StepsFrom(0, true, {3, 2}));
+  EXPECT_EQ(conversation_.stage(), Stage::kWarmingUp);
+  Say(StepsFrom(2, false, {1}));
+  EXPECT_EQ(conversation_.stage(), Stage::kMeasuring);
+  Say(StepsFrom(3, false, {0.5}));
+  Say(Done{});
+  EXPECT_TRUE(conversation_.over());
+  EXPECT_THAT(conversation_.series().warmup_ns, ElementsAre(10, 10));
+  EXPECT_THAT(conversation_.series().step_ns, ElementsAre(12, 13));
+  EXPECT_THAT(conversation_.series().loss, ElementsAre(3, 2, 1, 0.5));
+}
+
+TEST_F(ConversationTest, RefusesWhatIsOutOfOrder) {
+  Refuses(Built{}, "before 'hello'");
+  Refuses(StepsFrom(0, false, {1}), "before 'hello'");
+  Refuses(Done{}, "before any timed step");
+  Say(SomeHello());
+  Refuses(SomeHello(), "second 'hello'");
+  Refuses(StepsFrom(0, false, {1}), "before 'build'");
+  Say(Built{});
+  Refuses(Built{}, "second 'build'");
+  Refuses(StepsFrom(1, false, {1}), "begins at step 1, where 0 was due");
+  Say(StepsFrom(0, false, {1}));
+  Refuses(StepsFrom(0, false, {1}), "begins at step 0, where 1 was due");
+  Refuses(StepsFrom(1, true, {1}), "warm-up steps after timed ones");
+  Say(Done{});
+  Refuses(Done{}, "after the result");
+}
+
+TEST_F(ConversationTest, RefusesInputTimesForSomeStepsOnly) {
+  Say(SomeHello());
+  Say(Built{});
+  Say(StepsFrom(0, false, {1}));
+  Steps with_input = StepsFrom(1, false, {1});
+  with_input.input_ns = {4};
+  Refuses(with_input, "input times");
+}
+
+TEST_F(ConversationTest, AnErrorMayComeAtAnyMomentAndEndsIt) {
+  Say(Failure{ErrorKind::kUnsupported, "no"});
+  EXPECT_TRUE(conversation_.over());
+  EXPECT_EQ(conversation_.failure()->message, "no");
+  Refuses(SomeHello(), "after the error");
+}
+
+TEST_F(ConversationTest, NotesTheFirstLossThatIsNoNumber) {
+  Say(SomeHello());
+  Say(Built{});
+  Say(StepsFrom(0, true, {1, -0.0}));
+  EXPECT_FALSE(conversation_.negative_loss());
+  Say(StepsFrom(
+      2, false,
+      {-0.5, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}));
+  EXPECT_EQ(conversation_.divergence(), "the loss is inf at step 3");
+  EXPECT_TRUE(conversation_.negative_loss());
+}
+
+TEST_F(ConversationTest, QuotesALineThatIsNoMessage) {
+  const Status status = conversation_.Take("\x01<html>");
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("\\x01<html>"));
+}
+
+}  // namespace
+}  // namespace tench

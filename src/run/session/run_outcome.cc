@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/session/run_outcome.h"
+
+#include <signal.h>
+
+#include "base/text.h"
+
+namespace tench {
+namespace {
+
+// What a shell, or another wrapper around the framework, exits with when its child was killed.
+constexpr int kShellSignalBase = 128;
+constexpr double kThreadTolerance = 0.1;
+
+std::string WithLog(std::string text, const std::string& last_log_line) {
+  return last_log_line.empty() ? text : fmt::format("{}; its last words: {}", text, last_log_line);
+}
+
+Verdict OfFailure(const Failure& failure) {
+  const std::string message = Printable(failure.message, 400);
+  switch (failure.kind) {
+    case ErrorKind::kUnsupported:
+      return {Outcome::kUnsupported, message};
+    case ErrorKind::kOutOfMemory:
+      return {Outcome::kOutOfMemory, message};
+    case ErrorKind::kFailed:
+      break;
+  }
+  return {Outcome::kCrashed, message};
+}
+
+Verdict OfDone(const Evidence& evidence) {
+  const auto made = static_cast<int64_t>(evidence.conversation.series().step_ns.size());
+  if (evidence.fixed_steps > 0 && made != evidence.fixed_steps) {
+    return {Outcome::kProtocolError,
+            fmt::format("{} timed steps were asked for, but the result is over {}",
+                        evidence.fixed_steps, made)};
+  }
+  if (evidence.lingered)
+    return {Outcome::kOk, "the worker did not exit after its result and was killed"};
+  if (!evidence.exit.clean())
+    return {Outcome::kOk,
+            fmt::format("the worker ended with {} after its result", evidence.exit.ToString())};
+  return {};
+}
+
+Verdict OfSilence(const Evidence& evidence) {
+  const ExitStatus& exit = evidence.exit;
+  const std::string_view stage = Name(evidence.conversation.stage());
+  if (exit.signal == SIGKILL || exit.code == kShellSignalBase + SIGKILL) {
+    if (evidence.killed_for_memory)
+      return {Outcome::kOutOfMemory, fmt::format("{} ({})", *evidence.killed_for_memory, stage)};
+  }
+  if (!exit.clean()) {
+    return {Outcome::kCrashed,
+            WithLog(fmt::format("{} while {}", exit.ToString(), stage), evidence.last_log_line)};
+  }
+  if (evidence.half_line) {
+    return {Outcome::kProtocolError, fmt::format("the worker exited inside a line, while {}: {}",
+                                                 stage, Printable(*evidence.half_line, 80))};
+  }
+  return {Outcome::kProtocolError,
+          WithLog(fmt::format("the worker exited without a result, while {}", stage),
+                  evidence.last_log_line)};
+}
+
+}  // namespace
+
+Verdict Judge(const Evidence& evidence) {
+  if (evidence.ending) return {evidence.ending->outcome, evidence.ending->reason};
+  if (evidence.conversation.failure()) return OfFailure(*evidence.conversation.failure());
+  if (evidence.conversation.done()) return OfDone(evidence);
+  return OfSilence(evidence);
+}
+
+std::vector<std::string> FlagsOf(const RunRecord& record, const Conversation& conversation,
+                                 bool swapped, bool unclean_exit, const std::string& worker) {
+  std::vector<std::string> flags;
+  const RunSummary& summary = record.summary;
+  if (summary.converged == false) flags.push_back("unconverged");
+  if (conversation.negative_loss()) flags.push_back("negative_loss");
+  if (swapped) flags.push_back("swapped");
+  if (summary.cpu_per_wall &&
+      *summary.cpu_per_wall > static_cast<double>(record.threads) + kThreadTolerance) {
+    flags.push_back("threads_exceeded");
+  }
+  if (record.outcome == Outcome::kOk && unclean_exit) flags.push_back("unclean_exit");
+  if (record.outcome == Outcome::kOk && worker != "reference") flags.push_back("unverified");
+  return flags;
+}
+
+}  // namespace tench

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/session/run_summary.h"
+
+#include <algorithm>
+
+#include "stats/stats.h"
+
+namespace tench {
+namespace {
+
+// A worker that cannot tell says 0.
+std::optional<int64_t> Positive(int64_t value) {
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+void AddGpu(const GpuUse& use, RunSummary& summary) {
+  if (use.utilisation_percent.count > 0) {
+    summary.gpu_use_mean = use.utilisation_percent.mean;
+    summary.gpu_use_peak = use.utilisation_percent.peak;
+  }
+  if (use.power_w.count > 0) {
+    summary.gpu_power_w_mean = use.power_w.mean;
+    summary.gpu_power_w_peak = use.power_w.peak;
+  }
+  const MeanPeak& memory =
+      use.process_memory_bytes.count > 0 ? use.process_memory_bytes : use.memory_used_bytes;
+  if (memory.count > 0) summary.gpu_memory_peak_bytes = static_cast<int64_t>(memory.peak);
+}
+
+}  // namespace
+
+void AddSteps(const RunSeries& series, RunSummary& summary) {
+  summary.steps = static_cast<int64_t>(series.step_ns.size());
+  summary.warmup_steps = static_cast<int64_t>(series.warmup_ns.size());
+  if (!series.loss.empty()) {
+    summary.first_loss = series.loss.front();
+    summary.last_loss = series.loss.back();
+  }
+  if (!series.input_ns.empty()) summary.input_ns_median = Summarize(series.input_ns).median;
+  if (series.step_ns.empty()) return;
+  const Summary steps = Summarize(series.step_ns);
+  summary.step_ns_median = steps.median;
+  summary.step_ns_mean = steps.mean;
+  if (steps.count > 1) {
+    summary.step_ns_stddev = steps.stddev;
+    summary.step_ns_low = steps.median_interval.low;
+    summary.step_ns_high = steps.median_interval.high;
+  }
+  summary.step_ns_min = steps.min;
+  summary.step_ns_p5 = steps.p5;
+  summary.step_ns_p95 = steps.p95;
+  summary.step_ns_max = steps.max;
+}
+
+RunSummary Summarise(const Conversation& conversation, const Budget& budget,
+                     const Observations& seen) {
+  RunSummary summary;
+  AddSteps(conversation.series(), summary);
+  summary.hello_ns = seen.hello_ns;
+  if (const auto& hello = conversation.hello())
+    summary.rss_before_build_bytes = Positive(hello->rss_bytes);
+  if (const auto& built = conversation.built()) {
+    summary.build_ns = built->build_ns;
+    summary.build_peak_rss_bytes = Positive(built->peak_rss_bytes);
+    summary.planned_bytes = Positive(built->planned_bytes);
+  }
+  if (const auto& done = conversation.done()) {
+    if (budget.fixed_steps == 0 && budget.epochs == 0) summary.converged = done->converged;
+    summary.steps_peak_rss_bytes = Positive(done->peak_rss_bytes);
+    if (done->wall_ns > 0)
+      summary.cpu_per_wall = static_cast<double>(done->cpu_ns) / static_cast<double>(done->wall_ns);
+  }
+  if (!seen.samples.empty()) {
+    summary.sampled_peak_rss_bytes = seen.samples.PeakRssBytes();
+    summary.peak_swap_bytes = seen.samples.PeakSwapBytes();
+    summary.major_faults = seen.samples.peak().major_faults;
+    summary.voluntary_switches = seen.samples.peak().voluntary_switches;
+    summary.involuntary_switches = seen.samples.peak().involuntary_switches;
+  }
+  if (seen.exit) {
+    summary.major_faults = std::max(summary.major_faults, seen.exit->major_faults);
+    summary.voluntary_switches =
+        std::max(summary.voluntary_switches, seen.exit->voluntary_switches);
+    summary.involuntary_switches =
+        std::max(summary.involuntary_switches, seen.exit->involuntary_switches);
+  }
+  if (seen.gpu < seen.gpus.uses().size()) AddGpu(seen.gpus.uses()[seen.gpu], summary);
+  summary.cpu_energy_j = seen.cpu_energy_j;
+  summary.wall_ns = seen.wall_ns;
+  summary.overhead_ns = seen.overhead_ns;
+  return summary;
+}
+
+}  // namespace tench

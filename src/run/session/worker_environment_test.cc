@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/session/worker_environment.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace tench {
+namespace {
+
+std::map<std::string, std::string> Given(const std::vector<std::string>& ours,
+                                         const std::vector<int>& cpus) {
+  const Environment environment = WorkerEnvironment(ours, cpus);
+  return {environment.begin(), environment.end()};
+}
+
+TEST(WorkerEnvironmentTest, LetsOnlyAShortListThrough) {
+  const auto given =
+      Given({"PATH=/bin", "HOME=/root", "TENCH_X=1", "OMP_PROC_BIND=true", "MKL_NUM_THREADS=99",
+             "TF_CPP_MIN_LOG_LEVEL=0", "LD_PRELOAD=/evil.so", "broken", "LD_LIBRARY_PATH=/opt/a=b"},
+            {0, 2});
+  EXPECT_EQ(given.at("PATH"), "/bin");
+  EXPECT_EQ(given.at("HOME"), "/root");
+  EXPECT_EQ(given.at("TENCH_X"), "1");
+  EXPECT_EQ(given.at("LD_LIBRARY_PATH"), "/opt/a=b");
+  for (const char* name : {"OMP_PROC_BIND", "TF_CPP_MIN_LOG_LEVEL", "LD_PRELOAD", "broken"})
+    EXPECT_FALSE(given.contains(name)) << name;
+}
+
+TEST(WorkerEnvironmentTest, TellsEveryRuntimeTheNumberOfThreads) {
+  const auto given = Given({"MKL_NUM_THREADS=99"}, {0, 2});
+  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
+    EXPECT_EQ(given.at(name), "2") << name;
+  EXPECT_EQ(given.at("TENCH_CPUS"), "0,2");
+  EXPECT_EQ(given.at("LANG"), "C.UTF-8");
+}
+
+TEST(WorkerEnvironmentTest, NamesTheVersionThatTheCellAsksFor) {
+  EXPECT_FALSE(Given({"PATH=/bin"}, {0}).contains("TENCH_WORKER_VERSION"));
+  const Environment named = WorkerEnvironment({"TENCH_WORKER_VERSION=1.0"}, {0}, "2.15");
+  EXPECT_EQ(
+      (std::map<std::string, std::string>(named.begin(), named.end()).at("TENCH_WORKER_VERSION")),
+      "2.15");
+}
+
+TEST(WorkerEnvironmentTest, SaysNothingOfThreadsWithoutCpus) {
+  EXPECT_FALSE(Given({}, {}).contains("OMP_NUM_THREADS"));
+}
+
+TEST(WorkerEnvironmentTest, IsStoredAsOneObject) {
+  EXPECT_EQ(EnvironmentToJson({{"A", "1"}, {"B", "\xff"}}), "{\"A\":\"1\",\"B\":\"\ufffd\"}");
+}
+
+}  // namespace
+}  // namespace tench

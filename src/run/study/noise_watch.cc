@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/study/noise_watch.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace tench {
+namespace {
+
+constexpr int64_t kRunsPerRepeat = 5, kRunsPerOtherRepeat = 10;
+constexpr int64_t kMostAttempts = 3, kMostOtherAttempts = 2;
+
+using RoundOfCell = std::pair<int64_t, std::string>;
+using Candidates = std::vector<std::pair<double, RoundOfCell>>;
+
+void TakeWorst(Candidates candidates, int64_t most, std::vector<RoundOfCell>& repeats) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (auto& candidate : candidates) {
+    if (most-- <= 0) return;
+    repeats.push_back(std::move(candidate.second));
+  }
+}
+
+}  // namespace
+
+void NoiseWatch::Learn(const RunRecord& run) {
+  if (run.outcome == Outcome::kInterrupted) return;
+  profile_.Add(run.summary.sentinel());
+  Attempts& attempts = attempts_[{run.round, run.cell_id}];
+  ++attempts.finished;
+  if (run.outcome != Outcome::kOk) return;
+  attempts.ok.push_back({run.summary.sentinel(), run.summary.step_ns_min.value_or(0)});
+  if (!run.summary.step_ns_min) return;
+  CellSteps& steps = steps_[run.cell_id];
+  steps.shortest_ns.push_back(*run.summary.step_ns_min);
+  steps.usual_ns = UsualShortest(steps.shortest_ns);
+}
+
+NoiseWatch::Excess NoiseWatch::ExcessOf(const std::string& cell, const Attempt& attempt) const {
+  Excess excess;
+  excess.slowdown = profile_.Slowdown(attempt.sentinel).value_or(1);
+  const auto known = steps_.find(cell);
+  if (known != steps_.end() && known->second.usual_ns > 0 && attempt.shortest_ns > 0)
+    excess.slowness = attempt.shortest_ns / known->second.usual_ns;
+  return excess;
+}
+
+NoiseWatch::Excess NoiseWatch::LeastExcess(const std::string& cell,
+                                           const Attempts& attempts) const {
+  std::vector<Excess> all;
+  for (const Attempt& attempt : attempts.ok) all.push_back(ExcessOf(cell, attempt));
+  const auto least = std::min_element(all.begin(), all.end(), [](const Excess& a, const Excess& b) {
+    return std::tuple(a.slow(), a.slow() ? a.slowness : a.slowdown) <
+           std::tuple(b.slow(), b.slow() ? b.slowness : b.slowdown);
+  });
+  return least == all.end() ? Excess() : *least;
+}
+
+bool NoiseWatch::Disturbed(const RunRecord& run) const {
+  return ExcessOf(run.cell_id, {run.summary.sentinel(), run.summary.step_ns_min.value_or(0)})
+      .disturbed();
+}
+
+int64_t NoiseWatch::DisturbedRounds() const {
+  return std::count_if(attempts_.begin(), attempts_.end(), [&](const auto& entry) {
+    return LeastExcess(entry.first.second, entry.second).disturbed();
+  });
+}
+
+std::vector<RoundOfCell> NoiseWatch::Repeats(int64_t planned_runs) const {
+  int64_t made = 0;
+  Candidates slow, others;
+  for (const auto& [key, attempts] : attempts_) {
+    made += attempts.finished - 1;
+    const Excess excess = LeastExcess(key.second, attempts);
+    if (excess.slow() && attempts.finished < kMostAttempts) slow.emplace_back(excess.slowness, key);
+    if (!excess.slow() && excess.disturbed() && attempts.finished < kMostOtherAttempts)
+      others.emplace_back(excess.slowdown, key);
+  }
+  std::vector<RoundOfCell> repeats;
+  TakeWorst(std::move(slow), planned_runs / kRunsPerRepeat - made, repeats);
+  TakeWorst(std::move(others),
+            planned_runs / kRunsPerOtherRepeat - made - static_cast<int64_t>(repeats.size()),
+            repeats);
+  return repeats;
+}
+
+}  // namespace tench

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The noise of a study as it goes on: learns the sentinel's readings and the shortest steps of its
+// runs and says which runs are to be repeated at its end. Pure; the runner takes the readings.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stats/noise.h"
+#include "store/record.h"
+
+namespace tench {
+
+class NoiseWatch {
+ public:
+  // A run of this study, from before or just made.
+  void Learn(const RunRecord& run);
+
+  bool Disturbed(const RunRecord& run) const;
+  // Rounds of cells of which there is no undisturbed run, by what is known now.
+  int64_t DisturbedRounds() const;
+
+  // (round, cell id) of the runs to repeat: first those that were slow themselves, then those
+  // around which the sentinel was, the worst of each first. A slow run is repeated twice at most,
+  // another once. All repeats of a study, those made before included, are at most a fifth of its
+  // planned runs, and a tenth without the slow ones.
+  std::vector<std::pair<int64_t, std::string>> Repeats(int64_t planned_runs) const;
+
+ private:
+  struct Attempt {
+    SentinelReadings sentinel;
+    double shortest_ns = 0;
+  };
+  struct Attempts {
+    int64_t finished = 0;
+    std::vector<Attempt> ok;
+  };
+  // How far beyond the usual, where 1 is the usual.
+  struct Excess {
+    double slowness = 1, slowdown = 1;  // of the run itself; of the sentinel around it
+    bool slow() const { return slowness > kSlowAbove; }
+    bool disturbed() const { return slow() || slowdown > kDisturbedAbove; }
+  };
+
+  Excess ExcessOf(const std::string& cell, const Attempt& attempt) const;
+  // Of the attempt that counts: one that is not slow before a slow one, then the least disturbed.
+  Excess LeastExcess(const std::string& cell, const Attempts& attempts) const;
+
+  NoiseProfile profile_;
+  // Of a cell's runs; `usual_ns` as UsualShortest says, kept because every look at the study asks
+  // for it.
+  struct CellSteps {
+    std::vector<double> shortest_ns;
+    double usual_ns = 0;
+  };
+  std::map<std::string, CellSteps> steps_;  // by cell
+  std::map<std::pair<int64_t, std::string>, Attempts> attempts_;
+};
+
+}  // namespace tench

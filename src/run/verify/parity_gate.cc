@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/verify/parity_gate.h"
+
+#include "base/clock.h"
+#include "data/data_set.h"
+#include "machine/affinity.h"
+
+namespace tench {
+namespace {
+
+// Threads and batch are left out: they change how a worker computes, but not what.
+std::string SettingOf(const Cell& cell) {
+  std::string setting = fmt::format("device={} precision={} tuned={}", cell.Text(kAxisDevice),
+                                    cell.Text(kAxisPrecision), cell.Text(kAxisTuned));
+  for (const auto& [name, value] : cell.options)
+    setting += fmt::format(" option.{}={}", name, value);
+  return setting;
+}
+
+Result<Subject> SubjectOf(const Cell& cell, const NetworkReaders& readers) {
+  Subject subject;
+  subject.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData),
+                                          cell.Integer(kAxisLength), readers));
+  const auto cpus = static_cast<int64_t>(AllowedCpus().size());
+  const int64_t asked = cell.Integer(kAxisThreads);
+  subject.threads = asked == 0 || asked > cpus ? cpus : asked;
+  subject.device = cell.Text(kAxisDevice);
+  subject.precision = cell.Text(kAxisPrecision);
+  subject.options = cell.options;
+  subject.tuned = cell.Text(kAxisTuned) == "yes";
+  return subject;
+}
+
+}  // namespace
+
+ParityGate::ParityGate(Store& store, WorkerCatalog& workers,
+                       std::vector<std::filesystem::path> sketch_folders, const volatile int& stop,
+                       NetworkReaders readers)
+    : readers_(std::move(readers)),
+      store_(store),
+      workers_(workers),
+      answers_(workers, std::move(sketch_folders), stop),
+      verifier_(workers, answers_, stop) {}
+
+Result<ParityRecord> ParityGate::Find(const PlannedCell& planned,
+                                      const Verifier::Progress& progress) {
+  const Cell& cell = planned.cell;
+  const WorkerName worker = WorkerName::Of(cell.Text(kAxisWorker));
+  const WorkerEntry* entry = TENCH_TRY(workers_.Find(worker.name));
+  if (!entry->installed()) return Unsupported("the worker is not installed");
+  const Description description = TENCH_TRY(workers_.Describe(*entry, worker.version));
+  // The run says the same; no need to start a trial for it.
+  if (!IsVersion(worker.version, description.version))
+    return Unsupported("version {} was asked for, but {} is installed", worker.version,
+                       description.version);
+  // What may differ by how much is known for f32 only.
+  if (cell.Text(kAxisPrecision) != "f32")
+    return Unsupported("parity has no tolerances for {}", cell.Text(kAxisPrecision));
+  const Subject subject = TENCH_TRY(SubjectOf(cell, readers_));
+  const SubjectName name{cell.Text(kAxisNetwork),
+                         TENCH_TRY(ResolveData(cell.Text(kAxisNetwork), cell.Text(kAxisData)))};
+  ParityRecord record{entry->name,
+                      description.version,
+                      Fingerprint(subject.network),
+                      SettingOf(cell),
+                      Outcome::kOk,
+                      "",
+                      0,
+                      "",
+                      ""};
+  const auto known = TENCH_TRY(
+      store_.FindParity(record.worker, record.worker_version, record.fingerprint, record.setting));
+  if (known) return *known;
+  if (!answers_.Affordable(name, subject))
+    return Unsupported("the reference would need minutes, and no sketches of {} are there",
+                       name.Label());
+  const Verification found = TENCH_TRY(
+      verifier_.Verify(cell.Text(kAxisWorker), name, subject, progress, planned.limits.timeout_ns));
+  record.outcome = found.outcome;
+  record.reason = found.reason;
+  record.worst = found.worst;
+  record.worst_tensor = found.worst_tensor;
+  record.checked_utc = UtcNow();
+  // Only a verdict is kept: a crash or a timeout may pass.
+  if (found.outcome == Outcome::kOk || found.outcome == Outcome::kWrong)
+    TENCH_TRY(store_.SetParity(record));
+  return record;
+}
+
+ParityGate::Finding ParityGate::Check(const PlannedCell& planned,
+                                      const Verifier::Progress& progress) {
+  // The arbiter is right by definition.
+  if (WorkerName::Of(planned.cell.Text(kAxisWorker)).name == "reference")
+    return {State::kVerified, "", ""};
+  const Result<ParityRecord> found = Find(planned, progress);
+  if (!found) return {State::kUnknown, found.error().message, ""};
+  if (found->outcome == Outcome::kOk) return {State::kVerified, "", found->worker_version};
+  if (found->outcome == Outcome::kWrong)
+    return {State::kWrong, "parity: " + found->reason, found->worker_version};
+  return {State::kUnknown, found->reason, found->worker_version};
+}
+
+}  // namespace tench

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What stands between a study's cells and the clock: a worker that computes something else than the
+// reference is not measured. Parity is found once per worker version, network and setting, kept in
+// the store, and asked for again by every later cell and study.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "data/data_set.h"
+#include "plan/matrix.h"
+#include "run/verify/verifier.h"
+#include "store/store.h"
+
+namespace tench {
+
+inline constexpr const char* kVerifiedFlag = "verified";
+inline constexpr const char* kUnverifiedFlag = "unverified";
+
+class ParityGate {
+ public:
+  enum class State {
+    kVerified,
+    kWrong,
+    kUnknown,  // could not be found out: the cell is measured, and says that it is unverified
+  };
+  struct Finding {
+    State state = State::kUnknown;
+    std::string reason, worker_version;
+  };
+
+  ParityGate(Store& store, WorkerCatalog& workers,
+             std::vector<std::filesystem::path> sketch_folders, const volatile int& stop,
+             NetworkReaders readers = {});
+
+  Finding Check(const PlannedCell& planned, const Verifier::Progress& progress);
+
+ private:
+  Result<ParityRecord> Find(const PlannedCell& planned, const Verifier::Progress& progress);
+
+  NetworkReaders readers_;
+  Store& store_;
+  WorkerCatalog& workers_;
+  ReferenceAnswers answers_;
+  Verifier verifier_;
+};
+
+}  // namespace tench

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/verify/verifier.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.h"
+#include "run/verify/parity_run.h"
+
+namespace tench {
+namespace {
+
+constexpr size_t kFurthest = 8;  // of each trial
+
+std::string Times(double ratio) {
+  return std::isfinite(ratio) ? fmt::format("{:.3g} times what is allowed", ratio)
+                              : "beyond any bound";
+}
+
+class OneVerification {
+ public:
+  OneVerification(const WorkerEntry& entry, const std::string& worker, ReferenceAnswers& answers,
+                  const SubjectName& name, const Subject& subject,
+                  const Verifier::Progress& progress, int64_t timeout_ns, const volatile int& stop)
+      : entry_(entry),
+        version_(WorkerName::Of(worker).version),
+        answers_(answers),
+        name_(name),
+        subject_(subject),
+        progress_(progress),
+        timeout_ns_(timeout_ns),
+        stop_(stop) {
+    result_.worker = worker;
+    result_.subject = name;
+  }
+
+  Result<Verification> Go() {
+    const int64_t started_ns = NowNs();
+    for (const TrialKind kind :
+         {TrialKind::kGradient, TrialKind::kOps, TrialKind::kTrain, TrialKind::kForward}) {
+      if (!TENCH_TRY(Try(kind))) break;
+    }
+    if (result_.outcome == Outcome::kOk && !DropoutRatios(subject_.network).empty())
+      TENCH_TRY(TryDropout());
+    result_.wall_ns = NowNs() - started_ns;
+    return std::move(result_);
+  }
+
+ private:
+  // Nothing when the worker ended otherwise than with tensors: the outcome is noted then.
+  Result<std::optional<Observation>> Run(const Trial& trial) {
+    progress_(fmt::format("{}, {}", entry_.name, Name(trial.kind)));
+    Observation seen = TENCH_TRY(Observe(entry_, version_, trial, timeout_ns_, stop_));
+    if (!seen.version.empty()) result_.version = seen.version;
+    if (seen.outcome == Outcome::kOk) return std::optional<Observation>(std::move(seen));
+    result_.outcome = seen.outcome == Outcome::kDiverged ? Outcome::kWrong : seen.outcome;
+    result_.reason = fmt::format("{}: {}", Name(trial.kind), seen.reason);
+    return std::optional<Observation>();
+  }
+
+  Result<bool> Try(TrialKind kind) {
+    const Trial trial = TENCH_TRY(MakeTrial(subject_, kind));
+    const std::optional<Observation> seen = TENCH_TRY(Run(trial));
+    if (!seen) return false;
+    const Answer reference = TENCH_TRY(answers_.Get(name_, subject_, kind, progress_));
+    const Answer answer = ReadAnswer(trial, seen->tensors(), seen->losses);
+    if (!answer.missing.empty()) {
+      Fail(fmt::format("{}: {}", Name(kind), answer.missing));
+      TENCH_TRY(Locate());
+      return false;
+    }
+    const std::vector<Deviation> deviations = Compare(kind, reference, answer);
+    NoteFurthest(kind, deviations);
+    const auto worst = std::max_element(
+        deviations.begin(), deviations.end(),
+        [](const Deviation& a, const Deviation& b) { return a.ratio() < b.ratio(); });
+    if (worst == deviations.end()) return true;
+    if (worst->ratio() >= result_.worst) {
+      result_.worst = worst->ratio();
+      result_.worst_tensor = fmt::format("{}: {}", Name(kind), worst->what);
+    }
+    if (worst->ratio() <= 1) return true;
+    Fail(fmt::format("{}: {} {} by {:.3g}, {}", Name(kind), worst->what,
+                     kind == TrialKind::kOps ? "alone differs" : "differs", worst->difference,
+                     Times(worst->ratio())));
+    if (kind == TrialKind::kOps) NameOp(trial, deviations);
+    if (NamePart(kind, deviations)) return false;
+    TENCH_TRY(Locate());
+    return kind != TrialKind::kOps && kind != TrialKind::kTrain && TENCH_TRY(NameOps());
+  }
+
+  // A fault that no layer's output shows. Gradients were looked at before.
+  bool NamePart(TrialKind kind, const std::vector<Deviation>& deviations) {
+    const auto differs = [&](std::string_view what) {
+      return std::any_of(deviations.begin(), deviations.end(), [&](const Deviation& one) {
+        return one.what.starts_with(what) && one.ratio() > 1;
+      });
+    };
+    const bool others =
+        differs("outputs of ") || differs("gradients of ") || differs("parameters of ");
+    if ((kind == TrialKind::kOps || kind == TrialKind::kTrain) && differs("state of ") && !others) {
+      result_.reason += "; nothing else differs, so the fault is in the running statistics";
+      return true;
+    }
+    if (kind == TrialKind::kTrain)
+      result_.reason +=
+          "; the first step's gradients agree, so the fault is in the update or in what one step "
+          "leaves to the next";
+    return kind == TrialKind::kTrain;
+  }
+
+  void NoteFurthest(TrialKind kind, std::vector<Deviation> deviations) {
+    std::stable_sort(deviations.begin(), deviations.end(),
+                     [](const Deviation& a, const Deviation& b) { return a.ratio() > b.ratio(); });
+    if (deviations.size() > kFurthest) deviations.resize(kFurthest);
+    for (Deviation& deviation : deviations)
+      result_.furthest.push_back({std::string(Name(kind)), std::move(deviation)});
+  }
+
+  void Fail(std::string reason) {
+    if (result_.outcome == Outcome::kOk) result_.reason = std::move(reason);
+    result_.outcome = Outcome::kWrong;
+  }
+
+  // An op that is wrong alone is the surest hint of all.
+  void NameOp(const Trial& trial, const std::vector<Deviation>& deviations) {
+    std::vector<std::string> wrong;
+    for (const WantedTensor& wanted : trial.Wanted()) {
+      const std::string what = wanted.kind + " of " + wanted.name;
+      const auto found = std::find_if(deviations.begin(), deviations.end(),
+                                      [&](const Deviation& d) { return d.what == what; });
+      if (found == deviations.end() || found->ratio() <= 1) continue;
+      const std::string layer =
+          wanted.kind == "outputs" ? wanted.name : wanted.name.substr(0, wanted.name.rfind('.'));
+      const std::string& op = trial.branch_of.at(layer);
+      if (std::find(wrong.begin(), wrong.end(), op) == wrong.end()) wrong.push_back(op);
+    }
+    if (wrong.empty()) return;
+    const auto layer = std::find_if(subject_.network.layers.begin(), subject_.network.layers.end(),
+                                    [&](const Layer& one) { return one.name == wrong.front(); });
+    result_.reason +=
+        fmt::format("; wrong alone: {} ({}){}", wrong.front(), OpName(layer->op),
+                    wrong.size() > 1 ? fmt::format(" and {} more", wrong.size() - 1) : "");
+  }
+
+  // After a failure of the whole network, looks whether an op alone explains it. Never goes on.
+  Result<bool> NameOps() {
+    const Trial trial = TENCH_TRY(MakeTrial(subject_, TrialKind::kOps));
+    const Outcome outcome = result_.outcome;
+    const std::string reason = result_.reason;
+    const std::optional<Observation> seen = TENCH_TRY(Run(trial));
+    if (!seen) {
+      result_.reason = fmt::format("{}; {}", reason, result_.reason);
+      result_.outcome = outcome;
+      return false;
+    }
+    const Answer reference = TENCH_TRY(answers_.Get(name_, subject_, TrialKind::kOps, progress_));
+    const std::vector<Deviation> deviations =
+        Compare(TrialKind::kOps, reference, ReadAnswer(trial, seen->tensors(), seen->losses));
+    NoteFurthest(TrialKind::kOps, deviations);
+    NameOp(trial, deviations);
+    return false;
+  }
+
+  // The first layer, in forward order, whose output differs.
+  Status Locate() {
+    const Trial trial = TENCH_TRY(MakeTrial(subject_, TrialKind::kOutputs));
+    const Answer reference =
+        TENCH_TRY(answers_.Get(name_, subject_, TrialKind::kOutputs, progress_));
+    progress_(fmt::format("{}, looking for the first layer that differs", entry_.name));
+    const Observation seen = TENCH_TRY(Observe(entry_, version_, trial, timeout_ns_, stop_));
+    if (seen.outcome != Outcome::kOk) return Ok();
+    const Answer answer = ReadAnswer(trial, seen.tensors(), seen.losses);
+    for (const Deviation& deviation : Compare(TrialKind::kOutputs, reference, answer)) {
+      if (!deviation.what.starts_with("outputs of ") || deviation.ratio() <= 1) continue;
+      result_.first_layer = deviation.what.substr(std::string_view("outputs of ").size());
+      result_.reason +=
+          fmt::format("; the first layer whose output differs is {}", result_.first_layer);
+      return Ok();
+    }
+    result_.reason +=
+        "; every layer's output agrees, so the difference is in the backward pass or the losses' "
+        "weights";
+    return Ok();
+  }
+
+  Status TryDropout() {
+    const Trial trial = TENCH_TRY(MakeTrial(subject_, TrialKind::kDropout));
+    const std::optional<Observation> seen = TENCH_TRY(Run(trial));
+    if (!seen) return Ok();
+    const std::string complaint = JudgeDropout(trial, seen->tensors());
+    if (!complaint.empty()) Fail("dropout: " + complaint);
+    return Ok();
+  }
+
+  const WorkerEntry& entry_;
+  const std::string version_;  // asked for
+  ReferenceAnswers& answers_;
+  const SubjectName& name_;
+  const Subject& subject_;
+  const Verifier::Progress& progress_;
+  const int64_t timeout_ns_;
+  const volatile int& stop_;
+  Verification result_;
+};
+
+}  // namespace
+
+std::string Verification::Summary() const {
+  return outcome == Outcome::kOk ? worst_tensor : reason;
+}
+
+Verifier::Verifier(WorkerCatalog& workers, ReferenceAnswers& answers, const volatile int& stop)
+    : workers_(workers), answers_(answers), stop_(stop) {}
+
+Result<Verification> Verifier::Verify(const std::string& worker, const SubjectName& name,
+                                      const Subject& subject, const Progress& progress,
+                                      int64_t timeout_ns) {
+  const WorkerEntry* entry = TENCH_TRY(workers_.Find(WorkerName::Of(worker).name));
+  if (!entry->installed()) {
+    Verification absent;
+    absent.worker = worker;
+    absent.subject = name;
+    absent.outcome = Outcome::kUnsupported;
+    absent.reason =
+        entry->install.empty() ? "not installed" : "not installed; to install: " + entry->install;
+    return absent;
+  }
+  return OneVerification(*entry, worker, answers_, name, subject, progress, timeout_ns, stop_).Go();
+}
+
+}  // namespace tench

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Parity of one worker on one network: runs the trials in the worker, compares each with the
+// reference's answer, and says where a difference begins. Not aware of the store or the terminal.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "parity/comparison.h"
+#include "record/outcome.h"
+#include "run/session/worker_catalog.h"
+#include "run/verify/reference_answers.h"
+
+namespace tench {
+
+// Of one trial.
+inline constexpr int64_t kTrialTimeoutNs = int64_t{1800} * 1'000'000'000;
+
+struct Verification {
+  std::string worker, version;  // as it was asked for ("tensorflow@2.15"), and what it said it is
+  SubjectName subject;
+  // kOk = verified, kWrong = it computes something else; others (unsupported, crashed, …) as a
+  // run's.
+  Outcome outcome = Outcome::kOk;
+  std::string reason;        // of any other: what differs by how much, and where it begins
+  double worst = 0;          // the largest difference over its allowance; at most 1 when verified
+  std::string worst_tensor;  // "train: parameters of conv1.weight"
+  std::string first_layer;  // kWrong: the first layer, in forward order, whose output differs; "" =
+                            // no output does
+  // The tensors furthest from the reference, over their allowance; a few of each trial, the
+  // furthest first.
+  struct Far {
+    std::string trial;
+    Deviation deviation;
+  };
+  std::vector<Far> furthest;
+  int64_t wall_ns = 0;
+
+  std::string Summary() const;  // one line: the reason, or the worst tensor
+};
+
+class Verifier {
+ public:
+  using Progress = ReferenceAnswers::Progress;
+
+  Verifier(WorkerCatalog& workers, ReferenceAnswers& answers, const volatile int& stop);
+
+  // `worker` may name a version. An error is this machine's, the reference's or an unknown name; a
+  // stop gives kInterrupted.
+  Result<Verification> Verify(const std::string& worker, const SubjectName& name,
+                              const Subject& subject, const Progress& progress,
+                              int64_t timeout_ns = kTrialTimeoutNs);
+
+ private:
+  WorkerCatalog& workers_;
+  ReferenceAnswers& answers_;
+  const volatile int& stop_;
+};
+
+}  // namespace tench

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the sentinel's readings say about a study: how noisy its machine was, and which of its runs
+// were disturbed. The measure is the study itself: each reading over the median of all readings of
+// its kind. A run is disturbed when the worst of its readings is more than 1.25 times the usual; or
+// when it was slow itself, its shortest step more than 1.05 times the median of those of its cell's
+// runs: then whatever slowed it lasted all along. Pure.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "record/sentinel_reading.h"
+
+namespace tench {
+
+inline constexpr double kDisturbedAbove = 1.25;
+inline constexpr double kSlowAbove = 1.05;
+
+// What is usual for a cell, of the shortest steps of its runs in one study; 0 while fewer than
+// three are known.
+double UsualShortest(std::span<const double> shortest_ns);
+
+struct NoiseSummary {
+  int64_t runs = 0;  // with readings
+  int64_t disturbed = 0;
+  double usual_slowdown = 1;  // median over runs of the worst reading over the usual one
+  double high_slowdown = 1;   // 95 % of runs were below
+};
+
+class NoiseProfile {
+ public:
+  void Add(const SentinelReadings& readings);
+  // How many runs were added that have readings.
+  int64_t runs() const { return static_cast<int64_t>(readings_.size()); }
+
+  // The worst of the readings over the usual one, as far as it is known yet; nullopt without
+  // readings.
+  std::optional<double> Slowdown(const SentinelReadings& readings) const;
+  bool Disturbed(const SentinelReadings& readings) const;
+  NoiseSummary Summary() const;
+
+ private:
+  void Settle() const;
+
+  std::vector<SentinelReadings> readings_;
+  // Medians of the kinds, found when first asked for after an Add.
+  mutable bool settled_ = false;
+  mutable double compute_ns_ = 0, memory_ns_ = 0;
+};
+
+}  // namespace tench

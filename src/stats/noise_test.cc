@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/noise.h"
+
+#include <gtest/gtest.h>
+
+namespace tench {
+namespace {
+
+SentinelReadings Readings(int64_t before_compute, int64_t before_memory, int64_t after_compute,
+                          int64_t after_memory) {
+  return {{before_compute, before_memory}, {after_compute, after_memory}};
+}
+
+TEST(NoiseTest, TheWorstOfTheFourReadingsCountsOverTheUsualOfItsKind) {
+  NoiseProfile profile;
+  for (int i = 0; i < 9; ++i) profile.Add(Readings(1000, 4000, 1000, 4000));
+  EXPECT_DOUBLE_EQ(*profile.Slowdown(Readings(1000, 4000, 1000, 4000)), 1);
+  EXPECT_DOUBLE_EQ(*profile.Slowdown(Readings(1100, 4000, 1000, 3000)), 1.1);
+  EXPECT_DOUBLE_EQ(*profile.Slowdown(Readings(1000, 4000, 1000, 6000)), 1.5);
+  EXPECT_TRUE(profile.Disturbed(Readings(1000, 5001, 1000, 4000)));
+  EXPECT_FALSE(profile.Disturbed(Readings(1000, 5000, 1000, 4000)));
+}
+
+TEST(NoiseTest, RunsWithoutReadingsAreNeverDisturbedAndNotCounted) {
+  NoiseProfile profile;
+  EXPECT_FALSE(profile.Slowdown(Readings(5, 5, 5, 5)).has_value());
+  profile.Add({});
+  EXPECT_EQ(profile.runs(), 0);
+  profile.Add(Readings(1000, 1000, 1000, 1000));
+  EXPECT_FALSE(profile.Slowdown({}).has_value());
+  EXPECT_FALSE(profile.Disturbed({}));
+  // Only one reading was taken: the other kind says nothing.
+  EXPECT_DOUBLE_EQ(*profile.Slowdown(Readings(2000, 0, 0, 0)), 2);
+}
+
+TEST(NoiseTest, TheSummarySaysHowManyRunsWereDisturbedAndByHowMuch) {
+  NoiseProfile profile;
+  for (int i = 0; i < 100; ++i)
+    profile.Add(Readings(1000, 1000, 1000, i < 30 ? 1000 : i < 90 ? 1020 : 2000));
+  const NoiseSummary summary = profile.Summary();
+  EXPECT_EQ(summary.runs, 100);
+  EXPECT_EQ(summary.disturbed, 10);
+  EXPECT_NEAR(summary.usual_slowdown, 1.02, 0.001);
+  EXPECT_NEAR(summary.high_slowdown, 2, 0.1);
+}
+
+}  // namespace
+}  // namespace tench

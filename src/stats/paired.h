@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which of two things is faster, from ratios of times that were taken side by side, one per round:
+// the geometric mean, its 95 % interval (Student's t on the logarithms), a p-value, Holm's
+// correction over a table, and a verdict. Pure functions over literal vectors; not aware of runs or
+// cells.
+//
+// Three regions of the true ratio: faster (below 1 / (1 + margin)), same (between), slower (above 1
+// + margin). A pair's p-value is the smallest α for which the interval of 1 - α coverage lies
+// within one region; so p <= 0.05 is to say that the 95 % interval does. The verdict is that region
+// if the p-value, corrected for the table, is at most 0.05 and there are at least 5 rounds;
+// otherwise `ambiguous`.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stats/stats.h"
+
+namespace tench {
+
+enum class RatioVerdict { kFaster, kSlower, kSame, kAmbiguous };
+
+const std::string& Name(RatioVerdict verdict);
+
+inline constexpr double kDefaultMargin = 0.01;  // ratios within this are the same
+inline constexpr double kSignificance = 0.05;
+inline constexpr int64_t kFewestRounds = 5;  // that can give a verdict
+
+struct RatioTest {
+  int64_t rounds = 0;
+  double ratio = 1;   // geometric mean over rounds
+  Interval interval;  // 95 %; from 0 to infinity with fewer than two rounds
+  double p = 1;
+  RatioVerdict region = RatioVerdict::kAmbiguous;  // that `ratio` lies in; ambiguous without rounds
+  std::vector<size_t>
+      outliers;  // positions of rounds far from the others; they count like the others
+
+  bool operator==(const RatioTest&) const = default;
+};
+
+// `ratios` are positive and finite; `margin` is at least 0.
+RatioTest TestRatios(std::span<const double> ratios, double margin = kDefaultMargin);
+
+// Holm's step-down correction: each p-value as it is to be read beside the others of its table, in
+// the same order.
+std::vector<double> HolmCorrected(std::span<const double> p_values);
+
+struct RatioJudgement {
+  double corrected_p = 1;
+  RatioVerdict verdict = RatioVerdict::kAmbiguous;
+};
+
+// One per test of a table. Tests with too few rounds claim nothing, and do not weaken the claims of
+// the others.
+std::vector<RatioJudgement> JudgeTable(std::span<const RatioTest* const> tests);
+
+// Positions of the values that lie further from the median than 3.5 standard deviations, as
+// estimated by the median absolute deviation. None among fewer than 5 values.
+std::vector<size_t> Outliers(std::span<const double> values);
+
+}  // namespace tench
