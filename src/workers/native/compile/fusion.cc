@@ -7,7 +7,7 @@ namespace tench::native {
 namespace {
 
 Activation ActivationOf(const Op& op) {
-  if (IsRectifier(op)) return Activation::kRelu;
+  if (IsPlainRelu(op)) return Activation::kRelu;
   if (std::holds_alternative<Sigmoid>(op)) return Activation::kSigmoid;
   if (std::holds_alternative<Tanh>(op)) return Activation::kTanh;
   return Activation::kNone;
@@ -24,7 +24,7 @@ bool CanAbsorb(const Op& op, Activation activation) {
 
 }  // namespace
 
-bool IsRectifier(const Op& op) {
+bool IsPlainRelu(const Op& op) {
   const Relu* relu = std::get_if<Relu>(&op);
   return relu != nullptr && relu->negative_slope == 0;
 }

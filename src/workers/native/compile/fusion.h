@@ -23,7 +23,7 @@ struct Fusion {
 };
 
 // A ReLU without a negative slope: what was not above zero is zero.
-bool IsRectifier(const Op& op);
+bool IsPlainRelu(const Op& op);
 
 // With `enabled` false only `readers` is worked out: an observer wants every layer's own output.
 Fusion PlanFusion(const TypedGraph& graph, bool enabled);

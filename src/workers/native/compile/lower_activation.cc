@@ -43,7 +43,7 @@ void LowerDropout(Lowering& low, size_t layer, const Dropout& op) {
   // place of the ReLU's.
   const Op& producer = low.graph.layers[input].layer.op;
   const bool in_place = !low.options.observe && low.fusion.readers[input] == 1 &&
-                        IsRectifier(producer) && in.buffer == low.InputOf(layer).buffer;
+                        IsPlainRelu(producer) && in.buffer == low.InputOf(layer).buffer;
   const Tensor out = in_place ? in : low.NewOutput(in.md);
   const Tensor kept = low.NewTensor(PlainMd({count}, dnnl::memory::data_type::u8));
   low.AddKernel(

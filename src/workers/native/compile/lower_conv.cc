@@ -16,7 +16,7 @@ struct OwnTensors {
 };
 
 void AddOwn(Lowering& low, size_t layer, Direction direction, const Conv& conv,
-            const ConvKernel& kernel, const OwnTensors& own) {
+            const ConvCandidate& kernel, const OwnTensors& own) {
   std::vector<Tensor> tensors = {own.in, own.out, own.weights};
   const bool biased = static_cast<bool>(own.bias), scratched = !kernel.scratchpad.is_zero();
   if (biased) tensors.push_back(own.bias);
@@ -31,7 +31,7 @@ void AddOwn(Lowering& low, size_t layer, Direction direction, const Conv& conv,
 
 // The forward pass as the backward-data pass of another convolution, on turned weights; bias and
 // activation come after it.
-void AddFlipped(Lowering& low, size_t layer, const Conv& conv, const ConvKernel& kernel,
+void AddFlipped(Lowering& low, size_t layer, const Conv& conv, const ConvCandidate& kernel,
                 const Tensor& in, const Tensor& out) {
   const Tensor flipped = low.NewTensor(kernel.weights);
   low.AddKernel(layer, Direction::kForward, "flip weights", {conv.weights, flipped},
@@ -53,7 +53,7 @@ void AddFlipped(Lowering& low, size_t layer, const Conv& conv, const ConvKernel&
                 });
 }
 
-void AddForward(Lowering& low, size_t layer, const Conv& conv, const ConvKernel& kernel) {
+void AddForward(Lowering& low, size_t layer, const Conv& conv, const ConvCandidate& kernel) {
   const Tensor in = low.InputAs(layer, 0, kernel.in);
   const Md home = HomeMd(conv.shape.out);
   const Tensor out = kernel.out == home ? low.NewOutput(home) : low.NewTensor(kernel.out);
@@ -81,7 +81,7 @@ void AddForward(Lowering& low, size_t layer, const Conv& conv, const ConvKernel&
 }
 
 void AddBackwardData(Lowering& low, size_t layer, const Conv& conv, const Tensor& gradient) {
-  const ConvKernel kernel =
+  const ConvCandidate kernel =
       low.tuner.Choose(conv.shape, ConvDirection::kBackwardData, conv.weights.md);
   low.Choose(low.graph.layers[layer].layer.name + ".backward_data",
              fmt::format("{} {}", kernel.id, kernel.implementation));
@@ -99,7 +99,7 @@ void AddBackwardData(Lowering& low, size_t layer, const Conv& conv, const Tensor
   low.ContributeToInput(layer, 0, {dx, true});
 }
 
-void AddBackwardWeights(Lowering& low, size_t layer, const Conv& conv, const ConvKernel& kernel,
+void AddBackwardWeights(Lowering& low, size_t layer, const Conv& conv, const ConvCandidate& kernel,
                         const Tensor& gradient) {
   const Tensor x = low.InputAs(layer, 0, kernel.in);
   const Tensor dy = low.InLayout(layer, Direction::kBackwardWeights, gradient, kernel.out);
@@ -129,7 +129,7 @@ void LowerConvolution(Lowering& low, size_t layer, const Convolution& op) {
             {}};
   // While training, weights live in the layout in which their gradient comes; in inference in the
   // one that the forward pass wants.
-  ConvKernel backward_weights, forward;
+  ConvCandidate backward_weights, forward;
   if (low.training) {
     backward_weights = low.tuner.Choose(conv.shape, ConvDirection::kBackwardWeights, Md());
     conv.weights =

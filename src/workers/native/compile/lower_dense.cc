@@ -39,12 +39,13 @@ void AddOwnForward(Lowering& low, size_t layer, const Dense& dense, const Tensor
   const DenseShape shape = dense.shape;
   const bool relu = low.fusion.activation[layer] == Activation::kRelu;
   std::vector<Tensor> tensors = {dense.in, dense.weights, out,
-                                 low.NewTensor(PlainMd({TallDenseScratch(shape)}))};
+                                 low.NewTensor(PlainMd({SmallBatchInnerProductScratch(shape)}))};
   if (dense.bias) tensors.push_back(dense.bias);
   low.AddKernel(
       layer, Direction::kForward, "tall", std::move(tensors),
       [shape, relu](std::span<float* const> p, RunState&) {
-        TallDenseForward(shape, p[0], p[1], p.size() > 4 ? p[4] : nullptr, relu, p[2], p[3]);
+        SmallBatchInnerProductForward(shape, p[0], p[1], p.size() > 4 ? p[4] : nullptr, relu, p[2],
+                                      p[3]);
       },
       FlopsOf(shape));
 }
@@ -54,9 +55,9 @@ void AddOwnDataGradient(Lowering& low, size_t layer, const Dense& dense, const T
   const Tensor dx = low.NewTensor(dense.in.md);
   low.AddKernel(
       layer, Direction::kBackwardData, "tall",
-      {dy, dense.weights, dx, low.NewTensor(PlainMd({TallDenseScratch(shape)}))},
+      {dy, dense.weights, dx, low.NewTensor(PlainMd({SmallBatchInnerProductScratch(shape)}))},
       [shape](std::span<float* const> p, RunState&) {
-        TallDenseData(shape, p[0], p[1], p[2], p[3]);
+        SmallBatchInnerProductBackwardData(shape, p[0], p[1], p[2], p[3]);
       },
       FlopsOf(shape));
   low.ContributeToInput(layer, 0, {dx, true});

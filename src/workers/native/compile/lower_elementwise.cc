@@ -96,7 +96,7 @@ void LowerMaximum(Lowering& low, size_t layer) {
   const int64_t count = FloatCount(DenseLike(low.InputOf(layer).md));
   LowerElementwise(
       low, layer, "maximum",
-      [=](float* y, std::span<float* const> sources) { Largest(y, sources, count); }, true,
+      [=](float* y, std::span<float* const> sources) { Max(y, sources, count); }, true,
       [=](float* dx, const float* dy, std::span<float* const> sources, size_t input) {
         LargestGradient(dx, dy, sources, input, count);
       });

@@ -133,7 +133,7 @@ void AddNormBackward(Lowering& low, size_t layer, const Norm& norm,
 
 // Only convolutions read it: they do so in the backward pass too, where one more pass over the
 // image is cheaper than the memory.
-bool WorthRemaking(const Lowering& low, size_t layer) {
+bool WorthRecomputing(const Lowering& low, size_t layer) {
   return low.training && !low.options.observe &&
          low.fusion.activation[layer] == Activation::kRelu && low.IsReadOnlyBy<Convolution>(layer);
 }
@@ -195,8 +195,8 @@ void LowerBatchNorm(Lowering& low, size_t layer, const BatchNorm& op) {
   if (low.training) AddRunningStatistics(low, layer, op, norm, running_mean, running_variance);
   low.SetOutput(layer, out);
   if (low.fusion.activation[layer] == Activation::kNone) low.SetNorm(layer, norm);
-  if (WorthRemaking(low, layer))
-    low.OnRemake(layer, [&low, layer, norm] { return Remake(low, layer, norm); });
+  if (WorthRecomputing(low, layer))
+    low.OnRecompute(layer, [&low, layer, norm] { return Remake(low, layer, norm); });
   low.OnBackward([&low, layer, norm, pd] { AddNormBackward(low, layer, norm, pd); });
 }
 

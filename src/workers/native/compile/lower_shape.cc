@@ -91,7 +91,7 @@ struct Residual {
 
 // Nothing unless the sum is read by convolutions and sums alone: the former read it in the backward
 // pass too, where one more pass over the images is cheaper than the memory.
-std::optional<Residual> WorthRemaking(const Lowering& low, size_t layer, const Md& md) {
+std::optional<Residual> WorthRecomputing(const Lowering& low, size_t layer, const Md& md) {
   const std::vector<size_t>& inputs = low.graph.layers[layer].inputs;
   const bool blocked =
       md == HomeMd(low.OutputShape(layer)) && md.get_inner_nblks() == 1 && !IsPadded(md);
@@ -149,8 +149,8 @@ void LowerAdd(Lowering& low, size_t layer) {
   if (!out) out = low.NewOutput(md);
   AddSum(low, layer, out, sources, low.fusion.activation[layer], "add");
   low.SetOutput(layer, out);
-  if (const auto residual = WorthRemaking(low, layer, md))
-    low.OnRemake(layer, [&low, layer, r = *residual, md] { return Remake(low, layer, r, md); });
+  if (const auto residual = WorthRecomputing(low, layer, md))
+    low.OnRecompute(layer, [&low, layer, r = *residual, md] { return Remake(low, layer, r, md); });
   low.OnBackward([&low, layer, inputs] {
     const Lowering::Gradient gradient = low.TakeGradient(layer);
     if (!gradient) return;

@@ -53,7 +53,7 @@ Status Lowering::LowerLayer(size_t i) {
                                                                  : LowerLrn(*this, i, op);
                         },
                         [&](const Relu& op) {
-                          IsRectifier(op) ? LowerActivation(*this, i, Activation::kRelu)
+                          IsPlainRelu(op) ? LowerActivation(*this, i, Activation::kRelu)
                                           : LowerLeakyRelu(*this, i, op);
                         },
                         [&](const Sigmoid&) { LowerActivation(*this, i, Activation::kSigmoid); },
@@ -93,7 +93,7 @@ Tensor Lowering::NewTensor(const Md& md, Place place) {
 }
 
 void Lowering::AddKernel(size_t layer, Direction direction, std::string name,
-                         std::vector<Tensor> tensors, Kernel kernel, int64_t flops) {
+                         std::vector<Tensor> tensors, StepFunction kernel, int64_t flops) {
   Step step{layer, direction, std::move(name), {}, {}, std::move(kernel), flops};
   for (const Tensor& tensor : tensors) step.arguments.push_back({0, tensor});
   program_.AddStep(std::move(step));
@@ -121,7 +121,7 @@ Tensor Lowering::InLayout(size_t layer, Direction direction, const Tensor& tenso
 
 Tensor Lowering::InputAs(size_t layer, size_t input, const Md& md) {
   Value& value = values_[slot_[graph.layers[layer].inputs[input]]];
-  if (value.tensor.md == md && !(in_backward_ && value.remake)) return value.tensor;
+  if (value.tensor.md == md && !(in_backward_ && value.recompute)) return value.tensor;
   for (const Tensor& copy : value.copies) {
     if (copy.md == md) return copy;
   }
@@ -132,7 +132,7 @@ Tensor Lowering::InputAs(size_t layer, size_t input, const Md& md) {
 }
 
 void Lowering::RemakeIfDue(Value& value) {
-  if (in_backward_ && value.remake) value.tensor = std::exchange(value.remake, nullptr)();
+  if (in_backward_ && value.recompute) value.tensor = std::exchange(value.recompute, nullptr)();
 }
 
 bool Lowering::MayOverwrite(size_t layer, size_t input) const {

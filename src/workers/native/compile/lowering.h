@@ -55,7 +55,7 @@ class Lowering {
 
   // Steps.
   void AddKernel(size_t layer, Direction direction, std::string name, std::vector<Tensor> tensors,
-                 Kernel kernel, int64_t flops = 0);
+                 StepFunction kernel, int64_t flops = 0);
   template <class Pd>
   void AddPrimitive(size_t layer, Direction direction, const Pd& pd,
                     const dnnl::primitive& primitive, std::vector<Argument> arguments,
@@ -90,10 +90,10 @@ class Lowering {
   const Norm* NormOf(size_t layer) const {
     return norms_.contains(layer) ? &norms_.at(layer) : nullptr;
   }
-  // The layer's output need not be kept for the backward pass: `remake` adds the steps that compute
-  // it again, when someone there reads it.
-  void OnRemake(size_t layer, std::function<Tensor()> remake) {
-    values_[slot_[layer]].remake = std::move(remake);
+  // The layer's output need not be kept for the backward pass: `recompute` adds the steps that
+  // compute it again, when someone there reads it.
+  void OnRecompute(size_t layer, std::function<Tensor()> recompute) {
+    values_[slot_[layer]].recompute = std::move(recompute);
   }
   // Whether every layer that reads its output, or that of the activation which it absorbed, is of
   // one of these kinds.
@@ -165,7 +165,7 @@ class Lowering {
     Tensor tensor;
     std::vector<Tensor> copies;
     std::vector<Gradient> gradients;
-    std::function<Tensor()> remake;  // taken when used
+    std::function<Tensor()> recompute;  // taken when used
   };
   Status LowerLayer(size_t layer);
   void AddUpdate(size_t parameter, const Tensor& gradient);

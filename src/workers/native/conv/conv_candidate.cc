@@ -83,7 +83,7 @@ std::vector<Family> Families(const ConvShape& shape) {
 }
 
 void AddForward(const ConvShape& shape, const Family& family, const dnnl::engine& engine,
-                std::vector<ConvKernel>& kernels) {
+                std::vector<ConvCandidate>& kernels) {
   const auto describe = [=, &engine] {
     return ForwardPd(shape, family.in, AnyLike(shape.PlainWeights()), family.out,
                      WithActivation(shape.activation), engine);
@@ -141,7 +141,7 @@ void ForEachBackwardData(const ConvShape& shape, const Family& family, const dnn
 }
 
 void AddFlipped(const ConvShape& shape, const Md& home_weights, const dnnl::engine& engine,
-                std::vector<ConvKernel>& kernels) {
+                std::vector<ConvCandidate>& kernels) {
   const ConvShape mirror = Mirror(shape);
   ForEachBackwardData(mirror, Families(mirror)[0], engine,
                       [&](const auto& found, int i, const auto& make) {
@@ -160,7 +160,7 @@ void AddFlipped(const ConvShape& shape, const Md& home_weights, const dnnl::engi
 }
 
 void AddBackwardData(const ConvShape& shape, const Family& family, const dnnl::engine& engine,
-                     std::vector<ConvKernel>& kernels) {
+                     std::vector<ConvCandidate>& kernels) {
   ForEachBackwardData(shape, family, engine, [&](const auto& found, int i, const auto& make) {
     kernels.push_back({fmt::format("{}/{}", family.name, i),
                        found.impl_info_str(),
@@ -176,7 +176,7 @@ void AddBackwardData(const ConvShape& shape, const Family& family, const dnnl::e
 }
 
 void AddBackwardWeights(const ConvShape& shape, const Family& family, const dnnl::engine& engine,
-                        std::vector<ConvKernel>& kernels) {
+                        std::vector<ConvCandidate>& kernels) {
   const Geometry g = GeometryOf(shape.op);
   const Md weights = AnyLike(shape.PlainWeights());
   const auto hint = ForwardPd(shape, family.in, weights, family.out, PlainAttributes(),
@@ -222,10 +222,10 @@ Md ConvShape::PlainWeights() const {
   return PlainMd({groups, op.out_channels / groups, in[1] / groups, op.kernel.h, op.kernel.w});
 }
 
-std::vector<ConvKernel> EnumerateConv(const ConvShape& shape, ConvDirection direction,
-                                      const Md& home_weights, const dnnl::engine& engine,
-                                      const std::string& only) {
-  std::vector<ConvKernel> kernels;
+std::vector<ConvCandidate> ListConvCandidates(const ConvShape& shape, ConvDirection direction,
+                                              const Md& home_weights, const dnnl::engine& engine,
+                                              const std::string& only) {
+  std::vector<ConvCandidate> kernels;
   const auto attempt = [&](const std::string& family, const auto& add) {
     if (!only.empty() && !only.starts_with(family + "/")) return;
     try {
@@ -255,14 +255,14 @@ std::vector<ConvKernel> EnumerateConv(const ConvShape& shape, ConvDirection dire
     attempt("flipped", [&] { AddFlipped(shape, home_weights, engine, kernels); });
   }
   if (!only.empty())
-    std::erase_if(kernels, [&](const ConvKernel& kernel) { return kernel.id != only; });
+    std::erase_if(kernels, [&](const ConvCandidate& kernel) { return kernel.id != only; });
   std::stable_partition(kernels.begin(), kernels.end(),
-                        [](const ConvKernel& kernel) { return !IsPortable(kernel); });
+                        [](const ConvCandidate& kernel) { return !IsPortable(kernel); });
   if (kernels.empty() && only.empty()) throw dnnl::error(dnnl_unimplemented, "convolution");
   return kernels;
 }
 
-bool IsPortable(const ConvKernel& kernel) { return NamesPortable(kernel.implementation); }
+bool IsPortable(const ConvCandidate& kernel) { return NamesPortable(kernel.implementation); }
 
 bool CanFlip(const Md& home, const Md& flipped) {
   const int groups = home.get_ndims() - 4;

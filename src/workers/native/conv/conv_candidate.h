@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // One way to compute one direction of one convolution: a oneDNN primitive with the layouts that it
-// wants. EnumerateConv lists the ways that are legal here, what is best without a trial first and
-// portable loops last: oneDNN's implementations for blocked and channels-last images, and for a
+// wants. ListConvCandidates lists the ways that are legal here, what is best without a trial first
+// and portable loops last: oneDNN's implementations for blocked and channels-last images, and for a
 // forward convolution of stride 1 its backward-data kernel on weights that are transposed and
 // turned by 180 degrees ("flipped"), which is the same sum; and kernels of our own (own_conv.h).
 
@@ -31,7 +31,7 @@ struct ConvShape {
 
 enum class ConvDirection { kForward, kBackwardData, kBackwardWeights };
 
-struct ConvKernel {
+struct ConvCandidate {
   std::string id;  // "blocked/0": the family and the place in oneDNN's list; "own/0", "winograd/0"
   std::string implementation;  // oneDNN's name
   std::function<dnnl::primitive()>
@@ -48,12 +48,12 @@ struct ConvKernel {
 // `home_weights` is the layout of the weights between steps, empty if this kernel is to decide it.
 // With `only`, an id, just that kernel is listed, if it exists. Throws dnnl::error if there is no
 // way at all.
-std::vector<ConvKernel> EnumerateConv(const ConvShape& shape, ConvDirection direction,
-                                      const Md& home_weights, const dnnl::engine& engine,
-                                      const std::string& only = "");
+std::vector<ConvCandidate> ListConvCandidates(const ConvShape& shape, ConvDirection direction,
+                                              const Md& home_weights, const dnnl::engine& engine,
+                                              const std::string& only = "");
 
 // Plain loops without generated code, hundreds of times slower.
-bool IsPortable(const ConvKernel& kernel);
+bool IsPortable(const ConvCandidate& kernel);
 
 // Whether FlipWeights can turn `home` into `flipped`: both in square channel blocks of the same
 // inner order.

@@ -47,7 +47,7 @@ enum Slot : size_t {
 }  // namespace
 
 ConvTrial::ConvTrial(const ConvShape& shape, ConvDirection direction,
-                     std::span<const ConvKernel> kernels, const Md& home_weights,
+                     std::span<const ConvCandidate> kernels, const Md& home_weights,
                      const dnnl::engine& engine)
     : shape_(shape),
       direction_(direction),
@@ -57,15 +57,15 @@ ConvTrial::ConvTrial(const ConvShape& shape, ConvDirection direction,
       engine_(engine),
       stream_(engine) {
   Allocate(kernels);
-  for (const ConvKernel& kernel : kernels) candidates_.push_back(PartsOf(kernel));
+  for (const ConvCandidate& kernel : kernels) candidates_.push_back(PartsOf(kernel));
 }
 
-void ConvTrial::Allocate(std::span<const ConvKernel> kernels) {
+void ConvTrial::Allocate(std::span<const ConvCandidate> kernels) {
   size_t bytes[kSlots] = {};
   const auto reserve = [&](Slot slot, const Md& md) {
     if (!md.is_zero()) bytes[slot] = std::max(bytes[slot], md.get_size());
   };
-  for (const ConvKernel& kernel : kernels) {
+  for (const ConvCandidate& kernel : kernels) {
     reserve(kIn, kernel.in);
     reserve(kOut, kernel.out);
     reserve(kWeights, kernel.weights);
@@ -87,7 +87,7 @@ void ConvTrial::Allocate(std::span<const ConvKernel> kernels) {
   }
 }
 
-std::unordered_map<int, dnnl::memory> ConvTrial::Arguments(const ConvKernel& kernel) {
+std::unordered_map<int, dnnl::memory> ConvTrial::Arguments(const ConvCandidate& kernel) {
   const dnnl::memory in = At(kernel.in, kIn), out = At(kernel.out, kOut),
                      weights = At(kernel.weights, kWeights);
   std::unordered_map<int, dnnl::memory> arguments;
@@ -118,7 +118,7 @@ void ConvTrial::AddReorder(const Md& from, size_t from_slot, const Md& to, size_
       });
 }
 
-std::vector<ConvTrial::Part> ConvTrial::PartsOf(const ConvKernel& kernel) {
+std::vector<ConvTrial::Part> ConvTrial::PartsOf(const ConvCandidate& kernel) {
   std::vector<Part> parts;
   if (direction_ == ConvDirection::kBackwardData) {
     AddReorder(home_out_, kHomeOut, kernel.out, kOut, parts);

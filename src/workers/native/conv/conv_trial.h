@@ -22,7 +22,7 @@ namespace tench::native {
 class ConvTrial {
  public:
   // Throws dnnl::error if there is no memory for it.
-  ConvTrial(const ConvShape& shape, ConvDirection direction, std::span<const ConvKernel> kernels,
+  ConvTrial(const ConvShape& shape, ConvDirection direction, std::span<const ConvCandidate> kernels,
             const Md& home_weights, const dnnl::engine& engine);
 
   // The shortest of a kernel's runs: what other work does to a run can only make it longer.
@@ -34,9 +34,9 @@ class ConvTrial {
 
  private:
   using Part = std::function<void()>;
-  void Allocate(std::span<const ConvKernel> kernels);
-  std::vector<Part> PartsOf(const ConvKernel& kernel);
-  std::unordered_map<int, dnnl::memory> Arguments(const ConvKernel& kernel);
+  void Allocate(std::span<const ConvCandidate> kernels);
+  std::vector<Part> PartsOf(const ConvCandidate& kernel);
+  std::unordered_map<int, dnnl::memory> Arguments(const ConvCandidate& kernel);
   void AddReorder(const Md& from, size_t from_slot, const Md& to, size_t to_slot,
                   std::vector<Part>& parts);
   dnnl::memory At(const Md& md, size_t slot) { return {md, engine_, slots_[slot].data()}; }

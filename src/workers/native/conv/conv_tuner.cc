@@ -31,18 +31,19 @@ const char* Name(ConvDirection direction) {
 ConvTuner::ConvTuner(const dnnl::engine& engine, TuneMode mode, int64_t threads, TunerCache cache)
     : engine_(engine), stream_(engine), mode_(mode), threads_(threads), cache_(std::move(cache)) {}
 
-ConvKernel ConvTuner::Choose(const ConvShape& shape, ConvDirection direction,
-                             const Md& home_weights) {
+ConvCandidate ConvTuner::Choose(const ConvShape& shape, ConvDirection direction,
+                                const Md& home_weights) {
   if (forced_ >= 0) {
-    std::vector<ConvKernel> kernels = EnumerateConv(shape, direction, home_weights, engine_);
+    std::vector<ConvCandidate> kernels =
+        ListConvCandidates(shape, direction, home_weights, engine_);
     return kernels[forced_ % kernels.size()];
   }
   if (mode_ == TuneMode::kOff) {
     // Most often the first of the first family will do, and the others need not be asked for.
-    std::vector<ConvKernel> first =
-        EnumerateConv(shape, direction, home_weights, engine_, "blocked/0");
+    std::vector<ConvCandidate> first =
+        ListConvCandidates(shape, direction, home_weights, engine_, "blocked/0");
     return first.empty() || IsPortable(first.front())
-               ? EnumerateConv(shape, direction, home_weights, engine_).front()
+               ? ListConvCandidates(shape, direction, home_weights, engine_).front()
                : first.front();
   }
   const std::string key = fmt::format("{} {}_t{}_f32{}", Name(direction), shape.Key(), threads_,
@@ -50,24 +51,24 @@ ConvKernel ConvTuner::Choose(const ConvShape& shape, ConvDirection direction,
   std::optional<std::string> known = mode_ == TuneMode::kCache ? cache_.Find(key) : std::nullopt;
   if (const auto found = fresh_.find(key); found != fresh_.end()) known = found->second;
   if (known) {
-    std::vector<ConvKernel> kernels =
-        EnumerateConv(shape, direction, home_weights, engine_, *known);
+    std::vector<ConvCandidate> kernels =
+        ListConvCandidates(shape, direction, home_weights, engine_, *known);
     if (!kernels.empty()) return kernels.front();
   }
-  std::vector<ConvKernel> kernels = EnumerateConv(shape, direction, home_weights, engine_);
+  std::vector<ConvCandidate> kernels = ListConvCandidates(shape, direction, home_weights, engine_);
   const bool spent =
       mode_ != TuneMode::kFull && spent_ns_ > (disturbed_ >= kPatience ? kBusyBudgetNs : kBudgetNs);
   if (kernels.size() == 1 || spent) return kernels.front();
   const std::string winner = Measure(TrialShape(shape, threads_), direction, home_weights, key);
   const auto found = std::find_if(kernels.begin(), kernels.end(),
-                                  [&](const ConvKernel& kernel) { return kernel.id == winner; });
+                                  [&](const ConvCandidate& kernel) { return kernel.id == winner; });
   return found == kernels.end() ? kernels.front() : *found;
 }
 
 std::string ConvTuner::Measure(const ConvShape& shape, ConvDirection direction,
                                const Md& home_weights, const std::string& key) {
   const int64_t begin_ns = NowNs();
-  std::vector<ConvKernel> kernels = EnumerateConv(shape, direction, home_weights, engine_);
+  std::vector<ConvCandidate> kernels = ListConvCandidates(shape, direction, home_weights, engine_);
   // They come last, and never win.
   while (kernels.size() > 1 && IsPortable(kernels.back())) kernels.pop_back();
   measured_ += static_cast<int64_t>(kernels.size());

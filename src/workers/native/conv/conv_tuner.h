@@ -21,8 +21,8 @@ class ConvTuner {
  public:
   ConvTuner(const dnnl::engine& engine, TuneMode mode, int64_t threads, TunerCache cache);
 
-  // As EnumerateConv; the winner.
-  ConvKernel Choose(const ConvShape& shape, ConvDirection direction, const Md& home_weights);
+  // As ListConvCandidates; the winner.
+  ConvCandidate Choose(const ConvShape& shape, ConvDirection direction, const Md& home_weights);
 
   // Every choice is this candidate (modulo how many there are), whatever its speed: for tests of
   // each of them.

@@ -12,7 +12,7 @@ namespace {
 
 using Tag = dnnl::memory::format_tag;
 
-OwnConvShape OwnShape(const ConvShape& shape) {
+BlockedConvShape OwnShape(const ConvShape& shape) {
   return {shape.batch,         shape.op.groups,   shape.in[1],
           shape.out[1],        shape.in[2],       shape.in[3],
           shape.out[2],        shape.out[3],      shape.op.kernel.h,
@@ -22,19 +22,19 @@ OwnConvShape OwnShape(const ConvShape& shape) {
 }
 
 // Whether a kernel that knows only one size of blocks can be used.
-bool InOwnBlocks() { return ChannelBlock() == kOwnBlock; }
+bool InDirectBlocks() { return ChannelBlock() == kChannelBlock; }
 
 Tag OwnTag(const ConvShape& shape) {
   const bool grouped = shape.op.groups > 1;
-  if (!InOwnBlocks()) return grouped ? Tag::gOIhw16i16o : Tag::OIhw16i16o;
+  if (!InDirectBlocks()) return grouped ? Tag::gOIhw16i16o : Tag::OIhw16i16o;
   return OwnShape(shape).plain_in ? Tag::Ohwi8o : grouped ? Tag::gOIhw8i8o : Tag::OIhw8i8o;
 }
 
 // Kernels of our own: as the images lie between layers, weights in square blocks
 // (own_conv_shape.h).
-ConvKernel OwnKernel(const std::string& id, const std::string& implementation,
-                     const ConvShape& shape, const Md& bias, int64_t scratch,
-                     decltype(ConvKernel::own) run) {
+ConvCandidate OwnKernel(const std::string& id, const std::string& implementation,
+                        const ConvShape& shape, const Md& bias, int64_t scratch,
+                        decltype(ConvCandidate::own) run) {
   return {id,
           implementation,
           {},
@@ -49,36 +49,37 @@ ConvKernel OwnKernel(const std::string& id, const std::string& implementation,
 
 }  // namespace
 
-void AddOwnGradient(const ConvShape& shape, std::vector<ConvKernel>& kernels) {
-  const OwnConvShape own = OwnShape(shape);
-  if (!InOwnBlocks() || !HasConvGradient(own)) return;
+void AddOwnGradient(const ConvShape& shape, std::vector<ConvCandidate>& kernels) {
+  const BlockedConvShape own = OwnShape(shape);
+  if (!InDirectBlocks() || !HasConvGradient(own)) return;
   kernels.push_back(OwnKernel("own/0", "own:avx2", shape, shape.BiasMd(),
                               ConvGradientScratch(own, omp_get_max_threads()),
                               [own](float* x, float* dy, float* dw, float* db, float* scratch) {
-                                ConvGradient(own, x, dy, dw, scratch);
+                                ConvBackwardWeights(own, x, dy, dw, scratch);
                                 if (db != nullptr) ConvBiasGradient(own, dy, db);
                               }));
 }
 
-void AddOwnData(const ConvShape& shape, std::vector<ConvKernel>& kernels) {
-  const OwnConvShape own = OwnShape(shape);
-  if (!InOwnBlocks() || !HasConvData(own)) return;
+void AddOwnData(const ConvShape& shape, std::vector<ConvCandidate>& kernels) {
+  const BlockedConvShape own = OwnShape(shape);
+  if (!InDirectBlocks() || !HasConvData(own)) return;
   kernels.push_back(OwnKernel("own/0", "own:avx2", shape, Md(),
                               ConvDataScratch(own, omp_get_max_threads()),
                               [own](float* dx, float* dy, float* w, float*, float* scratch) {
-                                ConvData(own, dy, w, dx, scratch);
+                                ConvBackwardData(own, dy, w, dx, scratch);
                               }));
 }
 
 void AddWinograd(const ConvShape& shape, ConvDirection direction,
-                 std::vector<ConvKernel>& kernels) {
-  const OwnConvShape own = OwnShape(shape);
+                 std::vector<ConvCandidate>& kernels) {
+  const BlockedConvShape own = OwnShape(shape);
   const bool home =
       HomeMd(shape.in).get_inner_nblks() == 1 && HomeMd(shape.out).get_inner_nblks() == 1;
   if (!home || !HasWinograd(own)) return;
-  const auto add = [&](const Md& bias, decltype(ConvKernel::own) run) {
-    kernels.push_back(OwnKernel("winograd/0", InOwnBlocks() ? "winograd:avx2" : "winograd:avx512",
-                                shape, bias, WinogradScratch(own), std::move(run)));
+  const auto add = [&](const Md& bias, decltype(ConvCandidate::own) run) {
+    kernels.push_back(OwnKernel("winograd/0",
+                                InDirectBlocks() ? "winograd:avx2" : "winograd:avx512", shape, bias,
+                                WinogradScratch(own), std::move(run)));
   };
   if (direction == ConvDirection::kBackwardData) {
     add(Md(), [own](float* dx, float* dy, float* w, float*, float* scratch) {

@@ -9,9 +9,10 @@
 
 namespace tench::native {
 
-void AddWinograd(const ConvShape& shape, ConvDirection direction, std::vector<ConvKernel>& kernels);
-void AddOwnGradient(const ConvShape& shape, std::vector<ConvKernel>& kernels);
-void AddOwnData(const ConvShape& shape, std::vector<ConvKernel>& kernels);
+void AddWinograd(const ConvShape& shape, ConvDirection direction,
+                 std::vector<ConvCandidate>& kernels);
+void AddOwnGradient(const ConvShape& shape, std::vector<ConvCandidate>& kernels);
+void AddOwnData(const ConvShape& shape, std::vector<ConvCandidate>& kernels);
 
 // Whether Winograd's form can be expected to lead.
 bool FavoursWinograd(const ConvShape& shape);

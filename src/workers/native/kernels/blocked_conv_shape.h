@@ -8,7 +8,7 @@
 
 namespace tench::native {
 
-struct OwnConvShape {
+struct BlockedConvShape {
   int64_t batch = 0, groups = 1;
   int64_t in_channels = 0, out_channels = 0;  // of all groups
   int64_t in_h = 0, in_w = 0, out_h = 0, out_w = 0;
@@ -19,9 +19,9 @@ struct OwnConvShape {
       false;  // x has few channels: (n, i, h, w), and weights are (o / 8, kh, kw, i, 8 o)
 };
 
-constexpr int64_t kOwnBlock = 8;  // of most
+constexpr int64_t kChannelBlock = 8;  // of most
 // Blocks that so many channels fill, the last of them perhaps in part.
-inline int64_t OwnBlocks(int64_t channels, int64_t block = kOwnBlock) {
+inline int64_t ChannelBlocks(int64_t channels, int64_t block = kChannelBlock) {
   return (channels + block - 1) / block;
 }
 

@@ -16,14 +16,14 @@
 namespace tench::native {
 namespace {
 
-constexpr int64_t kBlock = kOwnBlock;
+constexpr int64_t kBlock = kChannelBlock;
 constexpr int64_t kPanel = 16;  // columns
 constexpr int64_t kTilePixels = 6;
 constexpr int64_t kPixelsAtOnce = 12;  // while a panel is in the first-level cache
 
 class DataGradient {
  public:
-  DataGradient(const OwnConvShape& shape, float* scratch)
+  DataGradient(const BlockedConvShape& shape, float* scratch)
       : s_(shape),
         in_channels_(shape.in_channels / shape.groups),
         out_channels_(shape.out_channels / shape.groups),
@@ -39,8 +39,8 @@ class DataGradient {
   // Panel by panel: (output channel, 16 columns), zeros beyond the last column.
   void Pack(int64_t panel, const float* weights) const {
     float* to = packed_ + panel * kPanel * out_channels_;
-    const int64_t in_blocks = OwnBlocks(in_channels_),
-                  first_block = panel / panels_ * OwnBlocks(out_channels_);
+    const int64_t in_blocks = ChannelBlocks(in_channels_),
+                  first_block = panel / panels_ * ChannelBlocks(out_channels_);
     for (int64_t at = 0; at < kPanel; ++at) {
       const int64_t column = panel % panels_ * kPanel + at, tap = column / in_channels_,
                     in = column % in_channels_;
@@ -55,7 +55,7 @@ class DataGradient {
 
   // One image of one group.
   void Image(int64_t group, const float* dy, float* dx, int64_t thread) const {
-    std::fill_n(dx, OwnBlocks(in_channels_) * kBlock * s_.in_h * s_.in_w, 0.0f);
+    std::fill_n(dx, ChannelBlocks(in_channels_) * kBlock * s_.in_h * s_.in_w, 0.0f);
     float* columns = packed_ + packed_floats() + thread * thread_floats();
     const int64_t pixels = s_.out_h * s_.out_w;
     for (int64_t pixel = 0; pixel < pixels; pixel += kPixelsAtOnce) {
@@ -71,7 +71,7 @@ class DataGradient {
   void Product(const float* dy, int64_t pixel, int64_t count, int64_t panel, float* to) const;
   void Scatter(const float* columns, int64_t row, int64_t column, float* dx) const;
 
-  const OwnConvShape& s_;
+  const BlockedConvShape& s_;
   const int64_t in_channels_, out_channels_;  // of a group
   const int64_t taps_, columns_, panels_;
   float* const packed_;  // the panels; behind them each thread's columns
@@ -147,21 +147,23 @@ void DataGradient::Scatter(const float*, int64_t, int64_t, float*) const {}
 
 }  // namespace
 
-bool HasConvData(const OwnConvShape& shape) { return !shape.plain_in && HasConvGradient(shape); }
+bool HasConvData(const BlockedConvShape& shape) {
+  return !shape.plain_in && HasConvGradient(shape);
+}
 
-int64_t ConvDataScratch(const OwnConvShape& shape, int64_t threads) {
+int64_t ConvDataScratch(const BlockedConvShape& shape, int64_t threads) {
   const DataGradient gradient(shape, nullptr);
   return gradient.packed_floats() + threads * gradient.thread_floats();
 }
 
-void ConvData(const OwnConvShape& shape, const float* dy, const float* w, float* dx,
-              float* scratch) {
+void ConvBackwardData(const BlockedConvShape& shape, const float* dy, const float* w, float* dx,
+                      float* scratch) {
   const DataGradient gradient(shape, scratch);
   // Of an image's part that belongs to one group.
   const int64_t in_part =
-      OwnBlocks(shape.in_channels / shape.groups) * kBlock * shape.in_h * shape.in_w;
+      ChannelBlocks(shape.in_channels / shape.groups) * kBlock * shape.in_h * shape.in_w;
   const int64_t out_part =
-      OwnBlocks(shape.out_channels / shape.groups) * kBlock * shape.out_h * shape.out_w;
+      ChannelBlocks(shape.out_channels / shape.groups) * kBlock * shape.out_h * shape.out_w;
 #pragma omp parallel
   {
     const int64_t thread = omp_get_thread_num();

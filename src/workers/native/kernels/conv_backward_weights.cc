@@ -19,7 +19,7 @@
 namespace tench::native {
 namespace {
 
-constexpr int64_t kBlock = kOwnBlock;
+constexpr int64_t kBlock = kChannelBlock;
 constexpr int64_t kLanes = 4;       // input channels of a tile
 constexpr int64_t kWideBlocks = 3;  // blocks of output channels of a tile
 constexpr int64_t kCacheBytes =
@@ -102,14 +102,14 @@ struct Item {
 
 class Gradient {
  public:
-  Gradient(const OwnConvShape& shape, const float* x, const float* dy, float* dw)
+  Gradient(const BlockedConvShape& shape, const float* x, const float* dy, float* dw)
       : s_(shape),
         x_(x),
         dy_(dy),
         dw_(dw),
         group_in_(shape.in_channels / shape.groups),
-        in_blocks_(shape.plain_in ? 1 : OwnBlocks(group_in_)),
-        out_blocks_(OwnBlocks(shape.out_channels / shape.groups)),
+        in_blocks_(shape.plain_in ? 1 : ChannelBlocks(group_in_)),
+        out_blocks_(ChannelBlocks(shape.out_channels / shape.groups)),
         tiles_((out_blocks_ + kWideBlocks - 1) / kWideBlocks),
         rows_at_once_(std::clamp<int64_t>(
             kCacheBytes / (4 * (lanes_all() * (s_.plain_in ? s_.in_w : s_.out_w) +
@@ -298,7 +298,7 @@ class Gradient {
                                  Weights(it, FirstBlock(tile), kw) + channel * kBlock);
   }
 
-  const OwnConvShape& s_;
+  const BlockedConvShape& s_;
   const float *x_, *dy_;
   float* dw_;
   const int64_t group_in_, in_blocks_, out_blocks_, tiles_;
@@ -317,7 +317,7 @@ template <int64_t kLanes>
 
 }  // namespace
 
-bool HasConvGradient(const OwnConvShape& shape) {
+bool HasConvGradient(const BlockedConvShape& shape) {
   if (!HasAvx2()) return false;
   if (shape.out_channels < kBlock ||
       (shape.plain_in ? shape.groups > 1 : shape.in_channels < kBlock))
@@ -326,17 +326,17 @@ bool HasConvGradient(const OwnConvShape& shape) {
                                shape.out_channels / shape.groups % kBlock == 0);
 }
 
-int64_t ConvGradientScratch(const OwnConvShape& shape, int64_t threads) {
+int64_t ConvGradientScratch(const BlockedConvShape& shape, int64_t threads) {
   return threads * Gradient(shape, nullptr, nullptr, nullptr).scratch_floats();
 }
 
-void ConvGradient(const OwnConvShape& shape, const float* x, const float* dy, float* dw,
-                  float* scratch) {
+void ConvBackwardWeights(const BlockedConvShape& shape, const float* x, const float* dy, float* dw,
+                         float* scratch) {
   Gradient(shape, x, dy, dw).RunAll(scratch);
 }
 
-void ConvBiasGradient(const OwnConvShape& shape, const float* dy, float* db) {
-  const int64_t blocks = OwnBlocks(shape.out_channels, shape.block),
+void ConvBiasGradient(const BlockedConvShape& shape, const float* dy, float* db) {
+  const int64_t blocks = ChannelBlocks(shape.out_channels, shape.block),
                 plane = shape.out_h * shape.out_w * shape.block;
   const auto sum_pixels = shape.block == kBlock ? SumPixels<kBlock> : SumPixels<2 * kBlock>;
   ParallelFor(blocks, std::max<int64_t>(1, 16 * 1024 / (shape.batch * plane)),

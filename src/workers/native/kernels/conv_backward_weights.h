@@ -13,14 +13,14 @@ namespace tench::native {
 
 // Whether this CPU and this shape can have it. With several groups their channels must be whole
 // blocks.
-bool HasConvGradient(const OwnConvShape& shape);
+bool HasConvGradient(const BlockedConvShape& shape);
 
 // Floats of working memory, for `threads` threads.
-int64_t ConvGradientScratch(const OwnConvShape& shape, int64_t threads);
+int64_t ConvGradientScratch(const BlockedConvShape& shape, int64_t threads);
 
-void ConvGradient(const OwnConvShape& shape, const float* x, const float* dy, float* dw,
-                  float* scratch);
+void ConvBackwardWeights(const BlockedConvShape& shape, const float* x, const float* dy, float* dw,
+                         float* scratch);
 // db: (o), the sum of each channel, for blocks of 8 or 16.
-void ConvBiasGradient(const OwnConvShape& shape, const float* dy, float* db);
+void ConvBiasGradient(const BlockedConvShape& shape, const float* dy, float* db);
 
 }  // namespace tench::native

@@ -70,7 +70,7 @@ void MultiplyBy(float* y, const float* x, int64_t count) {
               [&](int64_t first, int64_t last) { TimesRange(y + first, x + first, last - first); });
 }
 
-void Largest(float* y, std::span<float* const> sources, int64_t count) {
+void Max(float* y, std::span<float* const> sources, int64_t count) {
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       float best = sources[0][i];

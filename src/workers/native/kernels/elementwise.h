@@ -22,7 +22,7 @@ void Product(float* y, std::span<float* const> sources, size_t left_out, int64_t
 void MultiplyBy(float* y, const float* x, int64_t count);
 
 // y = max sources. A source that is not a number wins.
-void Largest(float* y, std::span<float* const> sources, int64_t count);
+void Max(float* y, std::span<float* const> sources, int64_t count);
 // dx = dy where source `which` is the first of the largest ones, else 0.
 void LargestGradient(float* dx, const float* dy, std::span<float* const> sources, size_t which,
                      int64_t count);

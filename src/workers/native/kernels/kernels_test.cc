@@ -19,7 +19,7 @@
 namespace tench::native {
 namespace {
 
-constexpr int64_t kBlock = kOwnBlock;
+constexpr int64_t kBlock = kChannelBlock;
 
 int64_t Padded(int64_t channels, int64_t block = kBlock) {
   return (channels + block - 1) / block * block;
@@ -58,7 +58,7 @@ class Images {
 };
 
 // The place of a weight in (g, o / B, i / B, kh, kw, B i, B o); `o` and `i` count within the group.
-int64_t WeightAt(const OwnConvShape& s, int64_t g, int64_t o, int64_t i, int64_t tap) {
+int64_t WeightAt(const BlockedConvShape& s, int64_t g, int64_t o, int64_t i, int64_t tap) {
   const int64_t out_blocks = Padded(s.out_channels / s.groups, s.block) / s.block,
                 in_blocks = Padded(s.in_channels / s.groups, s.block) / s.block;
   const int64_t block =
@@ -66,7 +66,7 @@ int64_t WeightAt(const OwnConvShape& s, int64_t g, int64_t o, int64_t i, int64_t
   return (block * s.block + i % s.block) * s.block + o % s.block;
 }
 
-int64_t WeightCount(const OwnConvShape& s) {
+int64_t WeightCount(const BlockedConvShape& s) {
   return Padded(s.out_channels / s.groups, s.block) * Padded(s.in_channels / s.groups, s.block) *
          s.groups * s.kernel_h * s.kernel_w;
 }
@@ -74,7 +74,7 @@ int64_t WeightCount(const OwnConvShape& s) {
 // Calls visit(n, g, o, i, tap, h, w, row, column) for every product that the convolution is made
 // of.
 template <class Visit>
-void ForEachProduct(const OwnConvShape& s, const Visit& visit) {
+void ForEachProduct(const BlockedConvShape& s, const Visit& visit) {
   const int64_t out = s.out_channels / s.groups, in = s.in_channels / s.groups;
   for (int64_t n = 0; n < s.batch; ++n) {
     for (int64_t pixel = 0; pixel < s.out_h * s.out_w; ++pixel) {
@@ -93,7 +93,7 @@ void ForEachProduct(const OwnConvShape& s, const Visit& visit) {
 }
 
 // The gradient of the bias.
-std::vector<double> SumOfPixels(const OwnConvShape& shape, Images& dy) {
+std::vector<double> SumOfPixels(const BlockedConvShape& shape, Images& dy) {
   std::vector<double> sums(shape.out_channels);
   for (int64_t n = 0; n < shape.batch; ++n) {
     for (int64_t o = 0; o < shape.out_channels; ++o) {
@@ -104,7 +104,7 @@ std::vector<double> SumOfPixels(const OwnConvShape& shape, Images& dy) {
   return sums;
 }
 
-std::vector<float> SomeWeights(const OwnConvShape& shape) {
+std::vector<float> SomeWeights(const BlockedConvShape& shape) {
   std::vector<float> weights(WeightCount(shape));  // zeros beyond the last channel
   uint32_t state = 5;
   for (int64_t g = 0; g < shape.groups; ++g) {
@@ -122,11 +122,11 @@ std::vector<float> SomeWeights(const OwnConvShape& shape) {
 
 struct NamedShape {
   std::string name;
-  OwnConvShape shape;
+  BlockedConvShape shape;
 };
 
-OwnConvShape Shaped(int64_t batch, int64_t groups, int64_t in, int64_t out, int64_t h, int64_t w,
-                    int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
+BlockedConvShape Shaped(int64_t batch, int64_t groups, int64_t in, int64_t out, int64_t h,
+                        int64_t w, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
   const auto size = [&](int64_t length) {
     return (length + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
   };
@@ -141,7 +141,7 @@ class OwnConvTest : public testing::TestWithParam<NamedShape> {
     x.Fill(shape.batch);
     dy.Fill(shape.batch);
   }
-  const OwnConvShape shape = GetParam().shape;
+  const BlockedConvShape shape = GetParam().shape;
   Images x{shape.batch, shape.in_channels, shape.in_h, shape.in_w, shape.block};
   Images dy{shape.batch, shape.out_channels, shape.out_h, shape.out_w, shape.block};
   const int64_t in = shape.in_channels / shape.groups, out = shape.out_channels / shape.groups;
@@ -172,7 +172,7 @@ TEST_P(OwnConvTest, GradientOfTheWeights) {
   const std::vector<double> expected = WeightGradient(), expected_bias = SumOfPixels(shape, dy);
   std::vector<float> dw(expected.size(), 99), db(shape.out_channels, 99),
       scratch(ConvGradientScratch(shape, omp_get_max_threads()));
-  ConvGradient(shape, x.data(), dy.data(), dw.data(), scratch.data());
+  ConvBackwardWeights(shape, x.data(), dy.data(), dw.data(), scratch.data());
   ConvBiasGradient(shape, dy.data(), db.data());
   for (size_t i = 0; i < dw.size(); ++i) ASSERT_NEAR(dw[i], expected[i], 1e-3) << i;
   for (size_t i = 0; i < db.size(); ++i) ASSERT_NEAR(db[i], expected_bias[i], 1e-3) << i;
@@ -185,7 +185,7 @@ TEST_P(OwnConvTest, GradientOfTheInput) {
   ASSERT_TRUE(HasConvData(shape));
   std::fill_n(dx.data(), expected.size(), 99.0f);
   std::vector<float> scratch(ConvDataScratch(shape, omp_get_max_threads()));
-  ConvData(shape, dy.data(), weights.data(), dx.data(), scratch.data());
+  ConvBackwardData(shape, dy.data(), weights.data(), dx.data(), scratch.data());
   for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(dx.data()[i], expected[i], 1e-3) << i;
 }
 
@@ -351,7 +351,7 @@ TEST(OwnPlainConvTest, GradientOfTheWeights) {
   for (const Case& c :
        {Case{1, 20, 28, 5, 1, 0, 1}, Case{3, 96, 47, 11, 4, 0, 1}, Case{3, 16, 21, 7, 2, 3, 1},
         Case{2, 8, 12, 3, 1, 2, 2}, Case{4, 9, 9, 1, 1, 0, 1}}) {
-    OwnConvShape s =
+    BlockedConvShape s =
         Shaped(3, 1, c.channels, c.out, c.size, c.size, c.kernel, c.stride, c.pad, c.dilation);
     s.plain_in = true;
     if (!HasConvGradient(s)) GTEST_SKIP() << "this CPU has no AVX2";
@@ -370,7 +370,7 @@ TEST(OwnPlainConvTest, GradientOfTheWeights) {
     });
     std::vector<float> dw(expected.size(), 99),
         scratch(ConvGradientScratch(s, omp_get_max_threads()));
-    ConvGradient(s, x.data(), dy.data(), dw.data(), scratch.data());
+    ConvBackwardWeights(s, x.data(), dy.data(), dw.data(), scratch.data());
     for (size_t i = 0; i < dw.size(); ++i)
       ASSERT_NEAR(dw[i], expected[i], 1e-3) << c.kernel << " " << i;
   }
@@ -381,13 +381,14 @@ TEST(TallDenseTest, IsTheProduct) {
     const DenseShape shape{batch, 1031, 1021};
     ASSERT_EQ(IsTallDense(shape), PanelsFillVectors());  // right on any CPU, fast on some
     std::vector<float> x(batch * shape.in), w(shape.in * shape.out), b(shape.out),
-        y(batch * shape.out), dx(x.size(), 99), scratch(TallDenseScratch(shape));
+        y(batch * shape.out), dx(x.size(), 99), scratch(SmallBatchInnerProductScratch(shape));
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 101) * 0.01f - 0.5f;
     for (size_t i = 0; i < w.size(); ++i)
       w[i] = static_cast<float>(i * 104729 % 103) * 0.01f - 0.5f;
     for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 7) - 3;
-    TallDenseForward(shape, x.data(), w.data(), b.data(), true, y.data(), scratch.data());
-    TallDenseData(shape, y.data(), w.data(), dx.data(), scratch.data());
+    SmallBatchInnerProductForward(shape, x.data(), w.data(), b.data(), true, y.data(),
+                                  scratch.data());
+    SmallBatchInnerProductBackwardData(shape, y.data(), w.data(), dx.data(), scratch.data());
     for (int64_t n = 0; n < batch; n += 3) {
       for (int64_t o = 0; o < shape.out; o += 7) {
         double sum = b[o];

@@ -35,10 +35,12 @@ bool IsTallDense(const DenseShape& shape) {
          shape.batch >= kFewestSamples && shape.batch <= kMostSamples;
 }
 
-int64_t TallDenseScratch(const DenseShape& shape) { return Width(shape) * (shape.in + shape.out); }
+int64_t SmallBatchInnerProductScratch(const DenseShape& shape) {
+  return Width(shape) * (shape.in + shape.out);
+}
 
-void TallDenseForward(const DenseShape& shape, const float* x, const float* weights,
-                      const float* bias, bool relu, float* y, float* scratch) {
+void SmallBatchInnerProductForward(const DenseShape& shape, const float* x, const float* weights,
+                                   const float* bias, bool relu, float* y, float* scratch) {
   const int64_t width = Width(shape);
   float *panels = scratch, *turned = scratch + shape.in * width;
   PackSamples(shape, x, shape.in, panels);
@@ -60,8 +62,8 @@ void TallDenseForward(const DenseShape& shape, const float* x, const float* weig
   });
 }
 
-void TallDenseData(const DenseShape& shape, const float* dy, const float* weights, float* dx,
-                   float* scratch) {
+void SmallBatchInnerProductBackwardData(const DenseShape& shape, const float* dy,
+                                        const float* weights, float* dx, float* scratch) {
   const int64_t width = Width(shape);
   float *panels = scratch, *turned = scratch + shape.out * width;
   PackSamples(shape, dy, shape.out, panels);

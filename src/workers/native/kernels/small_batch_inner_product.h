@@ -14,14 +14,14 @@ namespace tench::native {
 // half but not too many of them.
 bool IsTallDense(const DenseShape& shape);
 // Floats of working memory for either direction.
-int64_t TallDenseScratch(const DenseShape& shape);
+int64_t SmallBatchInnerProductScratch(const DenseShape& shape);
 
 // y (batch, out) = x (batch, in) · wᵀ + b with w (out, in), then max(0, ·) if `relu`. `bias` may be
 // null.
-void TallDenseForward(const DenseShape& shape, const float* x, const float* weights,
-                      const float* bias, bool relu, float* y, float* scratch);
+void SmallBatchInnerProductForward(const DenseShape& shape, const float* x, const float* weights,
+                                   const float* bias, bool relu, float* y, float* scratch);
 // dx (batch, in) = dy (batch, out) · w
-void TallDenseData(const DenseShape& shape, const float* dy, const float* weights, float* dx,
-                   float* scratch);
+void SmallBatchInnerProductBackwardData(const DenseShape& shape, const float* dy,
+                                        const float* weights, float* dx, float* scratch);
 
 }  // namespace tench::native

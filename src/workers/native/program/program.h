@@ -49,7 +49,7 @@ struct RunState {
   std::vector<double> losses;  // weighted, one per loss layer
 };
 
-using Kernel = std::function<void(std::span<float* const> pointers, RunState& state)>;
+using StepFunction = std::function<void(std::span<float* const> pointers, RunState& state)>;
 
 struct Argument {
   int key =
@@ -63,7 +63,7 @@ struct Step {
   std::string name;  // the implementation
   std::vector<Argument> arguments;
   dnnl::primitive primitive;  // or
-  Kernel kernel;
+  StepFunction kernel;
   int64_t flops = 0;
 };
 

@@ -36,7 +36,7 @@ struct Geometry {
   Plane in, out;
   int64_t pad_h, pad_w;
   int64_t tile_rows, tile_columns, tiles;
-  int64_t lot_tiles = 0, slab_channels = 0;  // the latter of the output
+  int64_t tile_block = 0, oc_block = 0;  // the latter of the output
   int64_t workers =
       1;  // more than one: so many threads have lots of their own, instead of all working on one
 
@@ -68,16 +68,16 @@ struct Geometry {
   int64_t in_block() const { return in.h * in.w * kBlock; }  // floats of a block of an image
   int64_t out_block() const { return out.h * out.w * kBlock; }
   int64_t area() const { return tile_rows * tile_columns; }
-  int64_t lots() const { return (tiles + lot_tiles - 1) / lot_tiles; }
-  int64_t slabs() const { return (out_channels() + slab_channels - 1) / slab_channels; }
-  void LotsOfWholeImages() { lot_tiles = std::max<int64_t>(1, lot_tiles / area()) * area(); }
+  int64_t lots() const { return (tiles + tile_block - 1) / tile_block; }
+  int64_t slabs() const { return (out_channels() + oc_block - 1) / oc_block; }
+  void LotsOfWholeImages() { tile_block = std::max<int64_t>(1, tile_block / area()) * area(); }
 
   // Floats from one row of a matrix to the next, and from one of the 36 to the next.
   int64_t in_row() const { return in_channels() + kRowPad; }
-  int64_t out_row() const { return slab_channels + kRowPad; }
-  int64_t in_apart() const { return Apart(lot_tiles * in_row()); }
-  int64_t out_apart() const { return Apart(lot_tiles * out_row()); }
-  int64_t kernel_apart() const { return Apart(in.channels * slab_channels); }
+  int64_t out_row() const { return oc_block + kRowPad; }
+  int64_t in_apart() const { return Apart(tile_block * in_row()); }
+  int64_t out_apart() const { return Apart(tile_block * out_row()); }
+  int64_t kernel_apart() const { return Apart(in.channels * oc_block); }
   int64_t worker_floats() const { return kPoints * (in_apart() + out_apart() + kernel_apart()); }
 
   struct Corner {
@@ -106,12 +106,12 @@ struct Geometry {
   }
   void PlanSlabs(int64_t kernels, int64_t floats) {
     const int64_t panels = PanelCount(out_channels()), wanted = (kernels + floats - 1) / floats;
-    slab_channels = (panels + wanted - 1) / wanted * kPanelWidth;
+    oc_block = (panels + wanted - 1) / wanted * kPanelWidth;
   }
   void PlanLots(int64_t floats, int64_t least) {
-    const int64_t most = std::max(least, floats / (kPoints * (in_row() + slab_channels))),
+    const int64_t most = std::max(least, floats / (kPoints * (in_row() + oc_block))),
                   wanted = (tiles + most - 1) / most;
-    lot_tiles = (tiles + wanted - 1) / wanted;
+    tile_block = (tiles + wanted - 1) / wanted;
   }
 };
 

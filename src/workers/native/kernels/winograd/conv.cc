@@ -44,7 +44,7 @@ struct Alone {
 template <int64_t kTaps, int64_t kBlock, class Lot>
 void ForEachLot(const Geometry<kTaps, kBlock>& g, float* scratch, const Lot& lot) {
   const auto run = [&](int64_t index, const Room& room, const auto& split) {
-    lot(index * g.lot_tiles, std::min(g.lot_tiles, g.tiles - index * g.lot_tiles), room, split);
+    lot(index * g.tile_block, std::min(g.tile_block, g.tiles - index * g.tile_block), room, split);
   };
   if (g.workers == 1) {
     for (int64_t index = 0; index < g.lots(); ++index) run(index, Room(g, scratch, 0), Together());
@@ -60,8 +60,8 @@ void ForEachLot(const Geometry<kTaps, kBlock>& g, float* scratch, const Lot& lot
 template <int64_t kTaps, int64_t kBlock, class Slab>
 void ForEachSlab(const Geometry<kTaps, kBlock>& g, const Slab& slab) {
   const int64_t channels = g.out_channels();
-  for (int64_t channel = 0; channel < channels; channel += g.slab_channels)
-    slab(channel, std::min(g.slab_channels, channels - channel));
+  for (int64_t channel = 0; channel < channels; channel += g.oc_block)
+    slab(channel, std::min(g.oc_block, channels - channel));
 }
 
 // The 36 products, `rows` of each in pieces. `at` has the operands of the first, the others lie
@@ -173,7 +173,7 @@ void Gradient(const Geometry<kTaps, kBlock>& g, const float* x, const float* dy,
                       count,
                       channels,
                       room.kernels,
-                      g.slab_channels,
+                      g.oc_block,
                       apart || begin > 0},
                      g.in_apart(), g.out_apart(), g.kernel_apart(), g.in.channels, split);
     });
@@ -187,20 +187,20 @@ void Gradient(const Geometry<kTaps, kBlock>& g, const float* x, const float* dy,
   });
 }
 
-Plane PlaneOf(const OwnConvShape& s, int64_t channels, int64_t h, int64_t w) {
-  const int64_t blocks = OwnBlocks(channels / s.groups, s.block);
+Plane PlaneOf(const BlockedConvShape& s, int64_t channels, int64_t h, int64_t w) {
+  const int64_t blocks = ChannelBlocks(channels / s.groups, s.block);
   return {channels / s.groups, blocks, h, w, s.groups * blocks * h * w * s.block};
 }
-Plane InPlane(const OwnConvShape& s) { return PlaneOf(s, s.in_channels, s.in_h, s.in_w); }
-Plane OutPlane(const OwnConvShape& s) { return PlaneOf(s, s.out_channels, s.out_h, s.out_w); }
+Plane InPlane(const BlockedConvShape& s) { return PlaneOf(s, s.in_channels, s.in_h, s.in_w); }
+Plane OutPlane(const BlockedConvShape& s) { return PlaneOf(s, s.out_channels, s.out_h, s.out_w); }
 
 // The three directions of a group's convolution, and the fourth way.
 template <class Geometry>
-Geometry Onward(const OwnConvShape& s) {
+Geometry Onward(const BlockedConvShape& s) {
   return {InPlane(s), OutPlane(s), OutPlane(s), s.batch, s.pad_h, s.pad_w, omp_get_max_threads()};
 }
 template <class Geometry>
-Geometry Backward(const OwnConvShape& s) {
+Geometry Backward(const BlockedConvShape& s) {
   return {OutPlane(s),
           InPlane(s),
           InPlane(s),
@@ -210,7 +210,7 @@ Geometry Backward(const OwnConvShape& s) {
           omp_get_max_threads()};
 }
 template <class Geometry>
-Geometry Transposed(const OwnConvShape& s) {
+Geometry Transposed(const BlockedConvShape& s) {
   Geometry geometry(OutPlane(s), InPlane(s), OutPlane(s), s.batch, s.pad_h, s.pad_w,
                     omp_get_max_threads());
   geometry.LotsOfWholeImages();
@@ -218,14 +218,14 @@ Geometry Transposed(const OwnConvShape& s) {
 }
 // Whether that is worth it: what overlaps costs more per tile.
 template <class Geometry>
-bool HasFewerTransposed(const OwnConvShape& s) {
+bool HasFewerTransposed(const BlockedConvShape& s) {
   const Geometry geometry = Transposed<Geometry>(s);
   return 3 * geometry.tiles < 2 * Backward<Geometry>(s).tiles && geometry.slabs() == 1;
 }
 
 // Calls visit(x offset, y offset, weight offset, first output channel) for each group.
 template <class Visit>
-void ForEachGroup(const OwnConvShape& s, const Visit& visit) {
+void ForEachGroup(const BlockedConvShape& s, const Visit& visit) {
   const Plane in = InPlane(s), out = OutPlane(s);
   const int64_t weights = in.blocks * out.blocks * s.kernel_h * s.kernel_w * s.block * s.block;
   for (int64_t g = 0; g < s.groups; ++g)
@@ -235,7 +235,7 @@ void ForEachGroup(const OwnConvShape& s, const Visit& visit) {
 // Calls run(std::type_identity<Geometry>) with the geometry of the kernel's taps and the image's
 // blocks.
 template <class Run>
-auto WithGeometry(const OwnConvShape& s, const Run& run) {
+auto WithGeometry(const BlockedConvShape& s, const Run& run) {
   if (s.block == 8)
     return s.kernel_h == 3 ? run(std::type_identity<Geometry<3, 8>>())
                            : run(std::type_identity<Geometry<5, 8>>());
@@ -245,7 +245,7 @@ auto WithGeometry(const OwnConvShape& s, const Run& run) {
 
 }  // namespace
 
-bool HasWinograd(const OwnConvShape& s) {
+bool HasWinograd(const BlockedConvShape& s) {
   const bool taps = s.kernel_h == s.kernel_w && (s.kernel_h == 3 || s.kernel_h == 5);
   const bool steps = s.stride_h == 1 && s.stride_w == 1 && s.dilation_h == 1 && s.dilation_w == 1;
   const bool borders = s.pad_h < s.kernel_h && s.pad_w < s.kernel_w;
@@ -255,13 +255,13 @@ bool HasWinograd(const OwnConvShape& s) {
          std::min(s.in_channels, s.out_channels) >= s.block;
 }
 
-bool FavoursWinograd(const OwnConvShape& shape) {
+bool FavoursWinograd(const BlockedConvShape& shape) {
   return HasWinograd(shape) && WithGeometry(shape, [&](auto type) {
            return Onward<typename decltype(type)::type>(shape).tiles >= kManyTiles;
          });
 }
 
-int64_t WinogradScratch(const OwnConvShape& shape) {
+int64_t WinogradScratch(const BlockedConvShape& shape) {
   const auto floats = [](const auto& geometry) {
     return geometry.workers * geometry.worker_floats();
   };
@@ -273,8 +273,8 @@ int64_t WinogradScratch(const OwnConvShape& shape) {
   });
 }
 
-void WinogradForward(const OwnConvShape& shape, const float* x, const float* w, const float* bias,
-                     bool relu, float* y, float* scratch) {
+void WinogradForward(const BlockedConvShape& shape, const float* x, const float* w,
+                     const float* bias, bool relu, float* y, float* scratch) {
   WithGeometry(shape, [&](auto type) {
     const auto geometry = Onward<typename decltype(type)::type>(shape);
     ForEachGroup(shape, [&](int64_t in, int64_t out, int64_t weight, int64_t channel) {
@@ -284,7 +284,7 @@ void WinogradForward(const OwnConvShape& shape, const float* x, const float* w, 
   });
 }
 
-void WinogradData(const OwnConvShape& shape, const float* dy, const float* w, float* dx,
+void WinogradData(const BlockedConvShape& shape, const float* dy, const float* w, float* dx,
                   float* scratch) {
   WithGeometry(shape, [&](auto type) {
     using G = typename decltype(type)::type;
@@ -301,7 +301,7 @@ void WinogradData(const OwnConvShape& shape, const float* dy, const float* w, fl
   });
 }
 
-void WinogradGradient(const OwnConvShape& shape, const float* x, const float* dy, float* dw,
+void WinogradGradient(const BlockedConvShape& shape, const float* x, const float* dy, float* dw,
                       float* scratch) {
   WithGeometry(shape, [&](auto type) {
     const auto geometry = Onward<typename decltype(type)::type>(shape);

@@ -14,20 +14,20 @@ namespace tench::native {
 
 // Whether this CPU and this shape can have it. With several groups their channels must be whole
 // blocks.
-bool HasWinograd(const OwnConvShape& shape);
+bool HasWinograd(const BlockedConvShape& shape);
 // Whether it can be expected to lead: enough tiles that transforming the kernels does not weigh
 // much.
-bool FavoursWinograd(const OwnConvShape& shape);
+bool FavoursWinograd(const BlockedConvShape& shape);
 // Floats of working memory for any of the three, for as many threads as OpenMP has when that is
 // asked.
-int64_t WinogradScratch(const OwnConvShape& shape);
+int64_t WinogradScratch(const BlockedConvShape& shape);
 
 // y = x * w + bias, then max(0, ·) if `relu`; `bias` may be null.
-void WinogradForward(const OwnConvShape& shape, const float* x, const float* w, const float* bias,
-                     bool relu, float* y, float* scratch);
-void WinogradData(const OwnConvShape& shape, const float* dy, const float* w, float* dx,
+void WinogradForward(const BlockedConvShape& shape, const float* x, const float* w,
+                     const float* bias, bool relu, float* y, float* scratch);
+void WinogradData(const BlockedConvShape& shape, const float* dy, const float* w, float* dx,
                   float* scratch);
-void WinogradGradient(const OwnConvShape& shape, const float* x, const float* dy, float* dw,
+void WinogradGradient(const BlockedConvShape& shape, const float* x, const float* dy, float* dw,
                       float* scratch);
 
 }  // namespace tench::native

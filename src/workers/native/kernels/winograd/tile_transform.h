@@ -208,7 +208,7 @@ TENCH_WINOGRAD_SHARE void CollectKernel(const Geometry<kTaps, kBlock>& g, const 
   if (used < kBlock) std::fill_n(to, kTaps * kTaps * kBlock * kBlock, 0.0f);
   for (int64_t i = 0; i < used; ++i) {
     Vector<kBlock> values[kSide][kSide], taps[kTaps][kTaps];
-    const float* row = from + (in_block * kBlock + i) * g.slab_channels + slab_block * kBlock;
+    const float* row = from + (in_block * kBlock + i) * g.oc_block + slab_block * kBlock;
     Gather(row, g.kernel_apart(), values);
     for (int64_t other = 1; other < count; ++other) {
       Vector<kBlock> more[kSide][kSide];
