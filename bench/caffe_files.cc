@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Caffe's files cost: reading a prototxt and planning its network (at most 50 ms are
-// promised), and loading the weights of about 200 MB (at most 0.5 s, without doubling memory: the
-// growth of what is not the mapped file itself is told).
+// Measures the readers of Caffe's files: parsing a prototxt and planning its network, and loading
+// about 200 MB of weights. Prints times, and the growth of anonymous memory during the load, which
+// excludes the mapped file.
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ double MedianMs(std::vector<int64_t> times) {
   return static_cast<double>(times[times.size() / 2]) / 1e6;
 }
 
-// Bytes of this process that no file holds.
+// Anonymous resident memory of this process, in bytes.
 int64_t AnonymousBytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

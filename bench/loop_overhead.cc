@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the timed loop adds to every step, with an adapter whose steps do nothing: the whole
-// loop's time over its steps, lines included. The project promises less than 2 microseconds.
+// Measures the overhead of the timed loop per step with an adapter whose steps are empty: the
+// loop's total time over its number of steps, protocol lines included.
 #include <cstdio>
 #include <string>
 

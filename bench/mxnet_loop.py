@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The train step of tench's LeNet and AlexNet as a loop that an MXNet user writes by hand: what the mxnet worker may not be slower than.
+"""A hand-written MXNet training loop of tench's LeNet and AlexNet; a baseline for the mxnet worker.
 
-It needs the wheel that deps/fetch brings and a NumPy that MXNet 1.9 can still import:
+Needs the wheel of deps/fetch and a NumPy that MXNet 1.9 can import:
     python3 -m venv VENV && VENV/bin/pip install "numpy<1.24" requests "graphviz<0.9"
     VENV/bin/python bench/mxnet_loop.py lenet --batch 64 --threads 2
-and beside it: tench run --worker mxnet --network lenet --batch 64 --threads 2
+Compare with: tench run --worker mxnet --network lenet --batch 64 --threads 2
 """
 import argparse
 import os

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what a run of a study costs outside the worker's own work: the noise sentinel before and
-// after it, and from the call of Execute to the stored result, less what the worker reports (build,
-// warm-up and timed steps). The reference worker on the smallest network; its start, its weights
-// and its exit count as overhead.
-//   bench_run_overhead [RUNS]       the worker is looked for beside the program and as tench does
+// Measures the overhead of one run of a study: the noise sentinel before and after it, and the time
+// from the launch to the stored result, less the time that the worker reports (build, warm-up and
+// timed steps). Runs the reference worker on the smallest network; its start-up, weight generation
+// and exit count as overhead.
+//   bench_run_overhead [RUNS]       searches the worker beside the program and on tench's path
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a large store takes to read: makes one with RUNS runs of 100 steps in a temporary
-// folder, CELLS cells in RUNS / CELLS rounds, then times a bare walk over all runs, the ranking,
-// each rendering and the report, and prints the peak resident set after them.
+// Measures reading a large store. Creates one with RUNS runs of 100 steps in a temporary folder,
+// CELLS cells in RUNS / CELLS rounds. Then times a scan over all runs, the ranking, each rendering
+// and the report, and prints the peak resident set.
 //   bench_store_scan [RUNS [CELLS]]        default 100000 runs of 20000 cells
 
 #include <fmt/format.h>
@@ -120,7 +120,7 @@ Status Measure(const std::filesystem::path& path) {
   return Ok();
 }
 
-// In a process of its own, so that its memory is not in the peak of what is measured.
+// In a child process, so that its memory is not part of the measured peak.
 bool InChild(const std::function<Status()>& work) {
   fflush(stdout);
   const pid_t child = fork();

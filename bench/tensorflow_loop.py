@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A TensorFlow user's own training loop over one of tench's networks, to be compared with the tensorflow worker's: what the worker costs beyond it
-is the harness's. Needs Python's tensorflow package.
+"""A hand-written TensorFlow training loop of one of tench's networks.
+
+A baseline for the tensorflow worker. Needs Python's tensorflow package.
 
     tench show lenet --graph > lenet.json
     taskset -c 0,1 python3 bench/tensorflow_loop.py lenet.json --batch 64 --threads 2
@@ -20,12 +21,12 @@ def pair(value, default):
 
 
 def padding_of(size, out, kernel, stride, pad):
-    """The padding before and behind that the windows need, in one dimension."""
+    """Padding before and after, in one dimension."""
     return pad, max(0, (out - 1) * stride + kernel - size - pad)
 
 
 class Network:
-    """The network's layers as tf.nn calls in NHWC; weights are random, since only time is looked at."""
+    """The network's layers as tf.nn calls in NHWC; weights are random, as only time is measured."""
 
     def __init__(self, tf, graph, batch):
         self.tf, self.layers, self.batch = tf, graph["layers"], batch

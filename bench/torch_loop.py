@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A PyTorch user's own loop: LeNet or AlexNet trained on one resident batch, each step timed.
+"""A hand-written PyTorch training loop: LeNet or AlexNet on one resident batch, each step timed.
 
-It uses nothing of tench, so that `tench run --worker torch` can be held against it. Needs PyTorch's Python package:
-    python3 -m venv V && V/bin/pip install torch==2.15.0 && V/bin/python bench/torch_loop.py lenet 64 2 default 20 200
-Arguments: lenet|alexnet BATCH THREADS default|channels_last WARMUP STEPS. Prints the median step in milliseconds, then every step's.
+It uses no code of tench; a baseline for the torch worker. Needs PyTorch's Python package:
+    python3 -m venv V && V/bin/pip install torch==2.15.0
+    V/bin/python bench/torch_loop.py lenet 64 2 default 20 200
+Arguments: lenet|alexnet BATCH THREADS default|channels_last WARMUP STEPS. Prints the median step in
+milliseconds, then every step's time.
 """
 import sys
 import time
@@ -50,7 +52,7 @@ def main():
     if layout == "channels_last":
         network = network.to(memory_format=torch.channels_last)
         data = data.to(memory_format=torch.channels_last)
-    # Biases learn twice as fast in these networks, and AlexNet's do not decay.
+    # Biases have twice the learning rate in these networks, and AlexNet's have no weight decay.
     weights = [p for p in network.parameters() if p.dim() > 1]
     biases = [p for p in network.parameters() if p.dim() == 1]
     optimizer = torch.optim.SGD(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PyTorch user would write in C++ by hand: LeNet or AlexNet of torch::nn modules, trained on
-// one resident batch, each step timed. It uses nothing of tench, so that `tench run --worker torch`
-// can be held against it: the harness may cost 2 %.
+// A hand-written C++ training loop: LeNet or AlexNet of torch::nn modules, trained on one resident
+// batch, each step timed. It uses no code of tench; bench/harness_cost compares the torch worker
+// with it.
 //   bench_torch_plain lenet|alexnet BATCH THREADS default|channels_last WARMUP STEPS
-// prints the median step, the shortest and every step's time in milliseconds.
+// Prints the median step, the shortest step and every step's time in milliseconds.
 #include <ATen/ops/_fused_sgd.h>
 #include <torch/torch.h>
 
@@ -50,8 +50,8 @@ Sequential Alexnet() {
                     Linear(4096, 4096), Rectifier(), Dropout(0.5), Linear(4096, 1000));
 }
 
-// Weights and biases apart, since biases learn twice as fast in these networks; momentum buffers
-// beside.
+// Weights and biases are separate, because biases have twice the learning rate in these networks;
+// each has its momentum buffers.
 struct Group {
   double rate = 0.01, decay = 0.0005;
   std::vector<torch::Tensor> parameters, momenta;
