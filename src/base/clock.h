@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Time. NowNs is the monotonic clock that every measurement uses; UtcNow is for people and file
-// names only. Clock is the same behind an interface, so that code with deadlines can be tested
-// without waiting.
+// Clocks. NowNs reads the monotonic clock that every measurement uses. UtcNow is for display and
+// file names only. Clock is an interface, so that code with deadlines can be tested without
+// waiting.
+// Thread safety: all functions may be called from any thread.
 
 #include <time.h>
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How tench speaks of failure. Three kinds exist, and only the first two are here:
+// Error handling. tench distinguishes three kinds of failure; the first two are defined here:
 //  - an expected failure (bad suite, missing file, malformed line) is a Result<T> that holds an
-//  Error;
-//  - a bug is a Check() that fails: it prints where and aborts, in every build;
-//  - a failed run is data (an Outcome in src/axis), not an error.
-// Error carries one line for the user. Each layer may put its own context in front of it.
-// Nothing here allocates on success beyond the value itself, and nothing is shared between threads.
+//    Error;
+//  - a bug is a failed Check(): it prints the source location and aborts, in every build;
+//  - a failed run is data (record/outcome.h), not an error.
+// An Error carries one line for the user. Each layer may prepend its own context. Success
+// allocates nothing beyond the value.
+// Thread safety: values are independent; nothing is shared between threads.
 
 #include <fmt/format.h>
 
@@ -18,8 +19,7 @@
 
 namespace tench {
 
-// What the caller can do about it. A worker's kUnsupported and kOutOfMemory become outcomes of
-// those names.
+// A worker's kUnsupported and kOutOfMemory become the outcomes of those names.
 enum class ErrorKind { kFailed, kUnsupported, kOutOfMemory };
 
 struct Error {
@@ -43,8 +43,7 @@ Error Unsupported(fmt::format_string<Args...> format, Args&&... args) {
   return Error{fmt::format(format, std::forward<Args>(args)...), ErrorKind::kUnsupported};
 }
 
-// Where in the source a call stands. std::source_location would do, but clang 14, which builds the
-// fuzzers, does not have it.
+// The source location of a call. clang 14, which builds the fuzzers, lacks std::source_location.
 struct SourcePlace {
   const char* file;
   const char* function;
@@ -56,7 +55,8 @@ struct SourcePlace {
   }
 };
 
-// Ends the process with the message and the place: for states that only a bug in tench can reach.
+// Aborts with the message and the location if the condition is false. For states that only a bug in
+// tench can reach.
 void Check(bool condition, std::string_view message, SourcePlace where = SourcePlace::Here());
 
 template <class T>
@@ -77,7 +77,7 @@ class [[nodiscard]] Result {
   const Error& error() const& { return const_cast<Result*>(this)->Failure(); }
   Error&& error() && { return std::move(Failure()); }
 
-  // The same result; an error gets "context: " in front.
+  // The same result; an error's message is prefixed with "context: ".
   Result In(std::string_view context) && {
     if (ok()) return std::move(*this);
     return std::move(Failure()).In(context);
@@ -129,7 +129,7 @@ inline Status Ok() { return {}; }
 
 }  // namespace tench
 
-// `auto x = TENCH_TRY(Parse(text));` gives the value, or returns the error from the enclosing
+// `auto x = TENCH_TRY(Parse(text));` yields the value, or returns the error from the enclosing
 // function.
 #define TENCH_TRY(expression)                                               \
   ({                                                                        \

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Files and descriptors. Whole files are read and written in one call; a write is atomic (temporary
-// file, fsync, rename), so that a full disk or a kill leaves either the old content or the new.
-// Errors name the path and the system's reason.
+// Files and descriptors. Whole files are read and written in one call. A write is atomic
+// (temporary file, fsync, rename): a full disk or a kill leaves either the old content or the
+// new. Errors name the path and the system's reason.
+// Ownership: Fd owns its descriptor, TemporaryFolder its directory and lock.
+// Thread safety: free functions may be called from any thread; objects are not synchronised.
 
 #include <cstdint>
 #include <filesystem>
@@ -34,24 +36,24 @@ class Fd {
 };
 
 Result<std::string> ReadFile(const std::filesystem::path& path);
-// Reads at most `limit` bytes; fails if the file is larger. For what a user hands us.
+// Fails if the file is larger than `limit` bytes. For files that a user supplies.
 Result<std::string> ReadFile(const std::filesystem::path& path, size_t limit);
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content);
 
-// Little-endian float32 or int32, nothing else in the file; the size must be exactly that of
-// `values`. Written by rename but not synced: tensors are scratch between two processes, and large.
+// Raw little-endian float32 or int32. The file's size must equal that of `values`. Written by
+// rename but not synced: tensors are large scratch data between two processes.
 Status ReadRaw(const std::filesystem::path& path, std::span<float> values);
 Status ReadRaw(const std::filesystem::path& path, std::span<int32_t> values);
 Status WriteRaw(const std::filesystem::path& path, std::span<const float> values);
 Status WriteRaw(const std::filesystem::path& path, std::span<const int32_t> values);
 
-// A new empty folder under the system's temporary folder, removed with all it holds. Its owner
-// keeps it locked (flock), so that a folder whose owner was killed can be told from one in use.
+// A new empty folder under the system's temporary folder, removed recursively by the destructor.
+// The owner holds a lock (flock) on it, which distinguishes a folder in use from an abandoned one.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> Make(std::string_view prefix);
-  // Removes what killed processes left behind: this user's folders of that prefix which nobody
-  // locks and which are older than a minute. Returns how many.
+  // Removes abandoned folders: those of this user with that prefix that are unlocked and older than
+  // `min_age_ns`. Returns their number.
   static int RemoveAbandoned(std::string_view prefix, int64_t min_age_ns = 60'000'000'000);
   TemporaryFolder(TemporaryFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// JSON as tench reads it: strict, typed, with errors that name the place. Fields walks one object:
-// every key must be asked for, so that a misspelt key is an error with a hint and not a silent
-// default. NaN and the infinities travel as strings.
+// Strict, typed JSON with errors that name the place. Fields reads one object: every key must be
+// requested, so a misspelt key is an error with a hint, not a silent default. NaN and the
+// infinities are encoded as strings.
+// Thread safety: functions are pure; a Fields object belongs to one thread.
 
 #include <cstdint>
 #include <map>
@@ -19,17 +20,16 @@ namespace tench {
 
 using Json = nlohmann::ordered_json;
 
-// `origin` (a file name, "job", …) is put in front of errors, with line and column.
-// Refused beyond JSON's own rules: a key that occurs twice in its object, more than 64 levels, more
-// than 10,000 keys in one object.
+// Errors are prefixed with `origin` (a file name, "job", …), line and column. Beyond JSON's own
+// rules it rejects duplicate keys, more than 64 levels, and more than 10,000 keys in one object.
 Result<Json> ParseJson(std::string_view text, std::string_view origin);
 
-// One line without a newline, or indented for people. Bytes that are no UTF-8 become U+FFFD.
+// One line without a newline, or pretty-printed with `indent`. Invalid UTF-8 becomes U+FFFD.
 std::string PrintJson(const Json& json, int indent = -1);
 
 // A real number, or the strings "nan", "inf", "-inf".
 Json RealToJson(double value);
-// null of nothing.
+// null for nullopt.
 template <class T>
 Json OptionalToJson(const std::optional<T>& value) {
   if (!value) return nullptr;
@@ -38,9 +38,9 @@ Json OptionalToJson(const std::optional<T>& value) {
 }
 Result<double> RealFromJson(const Json& value);
 
-// Reads one JSON object. The getters record the first failure and return a harmless value after it;
-// Finish() tells it, or names an unknown key. So a reader is a plain list of fields followed by one
-// check. Keeps a reference to `object`.
+// Reads one JSON object. A getter records the first failure and returns a default value after it.
+// Finish() returns that failure, or an error about an unknown key. So a reader is a list of getters
+// followed by one check. `object` must outlive the reader.
 class Fields {
  public:
   Fields(const Json& object, std::string path);
@@ -66,10 +66,10 @@ class Fields {
   std::map<std::string, std::string> StringMap(std::string_view key,
                                                std::map<std::string, std::string> fallback);
 
-  // Records a failure of the caller's own about `key`.
+  // Records a failure about `key` that the caller found.
   void Fail(std::string_view key, std::string_view what);
   bool failed() const { return error_.has_value(); }
-  // Unknown keys are allowed (the protocol lets newer peers say more).
+  // Unknown keys are allowed, because newer peers of the protocol may send more.
   void AllowUnknown() { allow_unknown_ = true; }
   Status Finish();
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One child process and everything that it starts. The child leads a session of its own (a
-// terminal's Ctrl-C does not reach it), gets only the environment and the descriptors that it was
-// given, dies when the spawning thread dies, and dumps no core. While it lives this process adopts
-// its orphans (PR_SET_CHILD_SUBREAPER), so that End() leaves neither a zombie nor a stray behind,
-// whoever called setsid. A guard, a tiny process of ours, outlives us for a moment: when this
-// process is killed without a word, it ends the child's group, whose other members the kernel would
-// leave alone. Waiting is by a pidfd, which poll() understands. One Subprocess at a time and per
-// process; it belongs to the thread that spawned it.
+// One child process and its descendants.
+//
+// Invariants:
+//  - The child leads its own process session, so a terminal's Ctrl-C does not reach it. It gets
+//    only the environment and the descriptors that it was given, and dumps no core.
+//  - It dies when the spawning thread dies. This process adopts its orphans while it lives
+//    (PR_SET_CHILD_SUBREAPER), so End() leaves no zombie and no stray process, even one that
+//    called setsid.
+//  - A guard process ends the child's group if this process is killed.
+//
+// Waiting uses a pidfd, which poll() supports.
+// Thread safety: at most one Subprocess per process at a time; it belongs to the spawning thread.
 
 #include <sys/types.h>
 
@@ -24,8 +28,8 @@
 
 namespace tench {
 
-// For what a child writes: `in` is ours and never blocks, `out` is for the child. Neither leaks
-// into other children.
+// A pipe from a child: `in` is the non-blocking read end of this process, `out` the write end for
+// the child. Neither is inherited by other children.
 struct Pipe {
   Fd in, out;
   static Result<Pipe> Make();
@@ -35,17 +39,17 @@ struct SpawnOptions {
   std::filesystem::path executable;
   std::vector<std::string> arguments;                            // without argv[0]
   std::vector<std::pair<std::string, std::string>> environment;  // all of it
-  std::filesystem::path folder;                                  // to work in; "" = ours
-  int output_fd = -1;                                            // stdout; -1 = /dev/null
-  int error_fd = -1;                                             // stderr; -1 = where stdout goes
-  int extra_fd = -1;                                             // becomes descriptor 3; -1 = none
-  std::vector<int> cpus;                                         // to run on; empty = as we do
-  std::optional<int> oom_score_adj;                              // 1000 = the kernel's first choice
+  std::filesystem::path folder;      // working directory; "" = inherited
+  int output_fd = -1;                // stdout; -1 = /dev/null
+  int error_fd = -1;                 // stderr; -1 = the same as stdout
+  int extra_fd = -1;                 // becomes descriptor 3; -1 = none
+  std::vector<int> cpus;             // affinity; empty = inherited
+  std::optional<int> oom_score_adj;  // 1000 = killed first by the kernel
 };
 
 struct ExitStatus {
   int code = 0;        // of exit(), when signal is 0
-  int signal = 0;      // that ended it
+  int signal = 0;      // the terminating signal; 0 = none
   int64_t cpu_ns = 0;  // the child and the children that it waited for
   int64_t peak_rss_bytes = 0;
   int64_t major_faults = 0, voluntary_switches = 0, involuntary_switches = 0;
@@ -59,24 +63,22 @@ std::string SignalName(int signal);
 
 class Subprocess {
  public:
-  // Returns once the program has been executed; a program that cannot be is an error here, not a
-  // strange exit code later.
+  // Returns after execve has succeeded; a failed execve is an error here, not an exit code.
   static Result<Subprocess> Spawn(const SpawnOptions& options);
   Subprocess(Subprocess&& other) noexcept;
   Subprocess& operator=(Subprocess&& other) noexcept;
   ~Subprocess();  // End(0)
 
   pid_t pid() const { return pid_; }
-  int exit_fd() const { return pidfd_.get(); }  // readable once the child is over
-  // The child's end, if it came before the deadline (of NowNs; 0 = only look). Its descendants may
-  // live on until End.
+  int exit_fd() const { return pidfd_.get(); }  // readable once the child has ended
+  // The exit status if the child ends before the deadline (of NowNs; 0 = poll once). Descendants
+  // may live until End.
   std::optional<ExitStatus> Wait(int64_t deadline_ns);
   const std::optional<ExitStatus>& status() const { return status_; }
 
-  // To the whole group, which may outlive the child itself.
+  // Signals the whole process group, which may outlive the child.
   void Signal(int signal);
-  // SIGTERM to the group, SIGKILL after `grace_ns`, then every descendant that is left is killed
-  // and reaped.
+  // SIGTERM to the group, SIGKILL after `grace_ns`; then kills and reaps all remaining descendants.
   ExitStatus End(int64_t grace_ns);
 
  private:
@@ -86,9 +88,9 @@ class Subprocess {
 
   pid_t pid_ = -1;  // -1 = moved from
   Fd pidfd_;
-  Fd guard_;  // open as long as we live: its end wakes the guard
+  Fd guard_;  // open while this process lives; its end wakes the guard
   std::optional<ExitStatus> status_;
-  std::set<pid_t> bystanders_;  // children from before, which are not ours to end
+  std::set<pid_t> bystanders_;  // children that existed before the spawn; never ended
   bool was_subreaper_ = false;
   bool ended_ = false;
 };

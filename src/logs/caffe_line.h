@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What one line of Caffe's log says, as far as anybody here asks. Whoever reads a log while Caffe
-// writes it (workers/caffe) and whoever reads an old one (logs/training_log) read it by this. Pure.
+// Parses one line of Caffe's log. workers/caffe reads a log while Caffe writes it;
+// logs/training_log reads a finished one. Both use this parser.
+// Thread safety: pure functions; views point into the line.
 
 #include <cstdint>
 #include <optional>
@@ -26,20 +27,20 @@ struct CaffeLine {
     kTestOutput,     // "    Test net output #k: …"
     kScore,          // `caffe test`: "Batch N, NAME = v"
     kTimed,          // `caffe time`: "Iteration: N forward-backward time: x ms."
-    kFatal,          // severity F: Caffe ends here
+    kFatal,          // severity F: Caffe exits
   };
   Kind kind = Kind::kOther;
   GlogTime time;
   int64_t number = 0;  // N
   double value = 0;    // L, v, r, or x in milliseconds
-  std::optional<double>
-      seconds;  // kIteration: T; with one digit per millisecond, so the time stamps know better
+  // kIteration: T. It has only millisecond digits, so time stamps are more precise.
+  std::optional<double> seconds;
   int64_t iterations = 1;  // kIteration: D, the display interval
   std::string_view text;   // kScore: NAME; kFatal: the message
 };
 
-// nullopt: no line of a log. An error is a line that begins like one of the above and goes on
-// otherwise.
+// nullopt: not a log line. A line that begins like one of the kinds and does not match it is an
+// error.
 Result<std::optional<CaffeLine>> ParseCaffeLine(std::string_view line);
 
 }  // namespace tench

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One line as Google's logging library writes it: "I20261115 23:02:19.619979 29467 solver.cpp:239]
-// message". Older versions of the library leave the year out ("I1115 23:02:19.619979"). Pure; the
-// views point into the line.
+// Parses one line of Google's logging library (glog): "I20261115 23:02:19.619979 29467
+// solver.cpp:239] message". Older versions omit the year ("I1115 23:02:19.619979").
+// Thread safety: pure functions; views point into the line.
 
 #include <cstdint>
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace tench {
 
-// Local time of whoever wrote the log.
+// Local time of the logging machine.
 struct GlogTime {
-  int year = 0;  // 0 = the line does not say
+  int year = 0;  // 0 = omitted by the line
   int month = 1, day = 1;
   int64_t us_of_day = 0;
   bool operator==(const GlogTime&) const = default;
@@ -25,11 +25,11 @@ struct GlogLine {
   std::string_view message;
 };
 
-// nullopt: the line has no such prefix.
+// nullopt: the line has no glog prefix.
 std::optional<GlogLine> ParseGlogLine(std::string_view line);
 
-// Microseconds; negative if the clock was set back. Without years a month that is smaller than
-// before is the next year's.
+// Microseconds; negative if the clock was set back. Without years, a smaller month belongs to the
+// next year.
 int64_t ElapsedUs(const GlogTime& from, const GlogTime& to);
 
 }  // namespace tench

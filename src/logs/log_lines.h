@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A log, line by line. What is wrong with a line becomes "ORIGIN:LINE: …"; what is wrong with a
-// last line that has no end is the fate of a log that was cut, and no error.
+// Iterates over the lines of a log. An error in a line becomes "ORIGIN:LINE: …". An error in an
+// unterminated last line is ignored, because the log was truncated there.
+// Thread safety: pure.
 
 #include <cstdint>
 #include <functional>
@@ -11,7 +12,7 @@
 
 namespace tench {
 
-// A time that a log tells is no time beyond this.
+// Longer times in a log are rejected as implausible.
 inline constexpr double kMostLogSeconds = 1e9;
 
 Status ForEachLogLine(std::string_view text, std::string_view origin,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A training as its log tells it, step by step. Two formats are read: what `caffe train` writes
-// (both prefixes of its logging library, all versions' iteration lines), and what TensorFlow's slim
-// training loop writes ("INFO:tensorflow:global step N: loss = L (T sec/step)"). Lines of other
-// things are passed over; a half line at the end of a cut log too. Errors are "ORIGIN:LINE: …".
-// Pure.
+// Reads the log of a training, step by step. Two formats are supported:
+//  - the output of `caffe train`: both prefixes of glog, iteration lines of all versions;
+//  - TensorFlow slim's training loop: "INFO:tensorflow:global step N: loss = L (T sec/step)".
+// Unrelated lines are skipped, as is a truncated last line. Errors are "ORIGIN:LINE: …".
+// Thread safety: pure functions.
 
 #include <cstdint>
 #include <string>
@@ -16,24 +16,24 @@
 namespace tench {
 
 struct TrainingLog {
-  // One entry per displayed step. Where only every D-th iteration was displayed, the mean of D.
+  // One entry per displayed step; the mean of D if only every D-th iteration was displayed.
   std::vector<int64_t> step_ns;
   std::vector<double> loss;
-  int64_t first_step = 0;  // the number of the first
+  int64_t first_step = 0;  // the number of the first entry's step
   int64_t iterations_per_entry = 1;
-  int64_t wall_ns = 0;  // first to last time stamp; 0 where the format has none
+  int64_t wall_ns = 0;  // first to last time stamp; 0 if the format has none
   // How the training failed, if it did.
   enum class Failure { kNone, kOutOfMemory, kCrashed };
   Failure failure = Failure::kNone;
   std::string failure_text;  // one line
 };
 
-// Time per iteration is the distance of two iteration lines: the update of the one before and
-// forward and backward of its own. So the first has no update in it; it is counted from the start
-// of the optimisation. Time that was spent on testing is taken off.
+// The time of an iteration is the difference of two iteration lines: the update of the previous
+// one, forward and backward of its own. The first has no update and is counted from the start of
+// the optimisation. Time for testing is subtracted.
 Result<TrainingLog> ReadCaffeLog(std::string_view text, std::string_view origin);
 
-// Time per step is the T that the line says.
+// The time of a step is the printed T.
 Result<TrainingLog> ReadTensorflowLog(std::string_view text, std::string_view origin);
 
 }  // namespace tench

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The values that a suite gives to one axis or option: a value, a list of them, or a range such as
-// {from: 1, to: 512, times: 2}, which may stand in a list, too. Ranges are written out, values are
-// brought to the axis's own spelling, and a value that comes twice is kept once.
+// Reads the values of one axis or option of a suite: a scalar, a list, or a range such as {from:
+// 1, to: 512, times: 2}, also as a list element. Ranges are expanded, values are normalised to
+// the axis's canonical spelling, and duplicates are removed.
+// Thread safety: pure functions.
 
 #include <string_view>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The settings of a suite: how long a run measures and what it may take. They stand in `defaults`
-// and in blocks under the same keys; what a block does not say is taken from the defaults. Passive;
-// settings.cc holds the one table of keys.
+// The settings of a suite: the length and the limits of a run. They have the same keys in
+// `defaults` and in blocks; a block inherits the settings that it does not set. settings.cc holds
+// the single table of keys.
+// Thread safety: pure functions over passive structs.
 
 #include <span>
 #include <string>
@@ -24,14 +25,13 @@ struct Settings {
 // The keys, in the order of the documentation.
 std::span<const std::string> SettingNames();
 
-// Changes `settings` by the entries of one map, all of which have keys of SettingNames(). Fixed
-// steps (steps, epochs) and the stop rule (min_steps, min_time, interval, time_limit) exclude each
-// other within the map; either replaces the other's settings from before.
+// Applies the entries of one map, all with keys of SettingNames(), to `settings`. Fixed steps
+// (steps, epochs) and the stop rule (min_steps, min_time, interval, time_limit) are mutually
+// exclusive within a map; either replaces inherited settings of the other.
 Status ApplySettings(std::span<const YamlEntry* const> entries, std::string_view origin,
                      Settings& settings);
 
-// Settings that are fine alone but not together, such as a time limit beyond the timeout. `place`
-// is that of the block.
+// Rejects inconsistent settings, such as a time limit beyond the timeout. `place` is the block's.
 Status CheckSettings(const Settings& settings, TextPlace place, std::string_view origin);
 
 }  // namespace tench

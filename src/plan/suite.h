@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A suite: the YAML file that names the axes of a study. Parsing keeps the place of everything, so
-// that each later error can point at it. docs/suites.md describes the format. Not aware of which
-// networks or workers exist; matrix.h checks names against a Catalog.
+// A suite: the parsed YAML file that defines the axes of a study (docs/suites.md). Every value
+// keeps its place in the file, so that later errors can name it. Not aware of which networks or
+// workers exist; matrix.h checks names against a Catalog.
+// Thread safety: passive structs and pure functions; LoadSuite reads files.
 
 #include <cstdint>
 #include <filesystem>
@@ -19,26 +20,26 @@ namespace tench {
 
 enum class SwapPolicy { kAllow, kKill };
 
-// What a run may take before it is ended from outside.
+// Limits of a run; a run that exceeds one is ended from outside.
 struct Limits {
   int64_t timeout_ns = 600'000'000'000;  // launch to result
-  int64_t memory_bytes =
-      0;  // resident set + swap; 0 = what the machine (or its cgroup) has, less a reserve
+  // Resident set + swap; 0 = the memory of the machine or its cgroup, less a reserve.
+  int64_t memory_bytes = 0;
   SwapPolicy swap = SwapPolicy::kAllow;
 
   bool operator==(const Limits&) const = default;
 };
 
-// One axis of a block with the texts it takes: each valid for that axis, in its canonical spelling,
-// and none twice.
+// One axis of a block and its values: valid for that axis, in canonical spelling, without
+// duplicates.
 struct AxisList {
   std::string name;  // axis name or "option.NAME"
   std::vector<std::string> values;
   std::vector<TextPlace> places;  // of each value
 };
 
-// A partial cell: for `exclude` (cells that match all of it go) and `include` (cells that are
-// added, with the block's first values elsewhere).
+// A partial cell. `exclude` removes the cells that match all of it. `include` adds its product,
+// with the block's first value on every other axis.
 struct AxisPattern {
   std::vector<AxisList> axes;
   TextPlace place;
@@ -46,8 +47,8 @@ struct AxisPattern {
 
 struct Block {
   std::string name;
-  std::vector<AxisList>
-      axes;  // in the order of Axes(), options last; their product is the block's matrix
+  // In the order of Axes(), options last; their product is the block's matrix.
+  std::vector<AxisList> axes;
   std::vector<AxisPattern> include, exclude;
   Budget budget;
   Limits limits;
@@ -55,13 +56,13 @@ struct Block {
 };
 
 struct Suite {
-  std::string name;   // of the file without extension, unless it says otherwise
+  std::string name;   // by default the file's stem
   std::string title;  // one line
   int64_t rounds = 5;
   std::vector<Block> blocks;
   std::string origin;  // file name, for errors
-  std::string
-      fingerprint;  // over what is measured and how: not comments, names or the number of rounds
+  // Hash of cells and settings; independent of comments, names and the number of rounds.
+  std::string fingerprint;
 };
 
 Result<Suite> ParseSuite(std::string_view text, std::string_view origin);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A place in a text file, and the errors that point at it as "file:line:column: message". Lines and
-// columns count from 1; a default TextPlace is nowhere.
+// A position in a text file, and errors that are prefixed with it as "file:line:column: message".
+// Lines and columns count from 1; a default TextPlace is no position.
+// Thread safety: passive.
 
 #include <fmt/format.h>
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A YAML file as a plain tree of texts, lists and maps, each with its place. This is the only file
-// of tench that meets the YAML library: it hands over nothing that could hurt it, and lets none of
-// its exceptions out. The tree is finite and modest whatever the input: anchors, aliases and tags,
-// which suites do not need, are refused, and so are keys that stand twice, several documents,
-// control characters, deep nesting and files above the limits below. Not aware of what a suite is.
+// A YAML file as a tree of scalars, lists and maps, each with its place. This is the only wrapper
+// of the YAML library; no exception of the library escapes. Not aware of what a suite is.
+//
+// Invariants: the tree is bounded for every input. Anchors, aliases, tags, duplicate keys,
+// several documents, control characters, deep nesting and files above the limits below are
+// rejected.
+// Thread safety: pure functions.
 
 #include <string>
 #include <string_view>
@@ -26,7 +28,7 @@ struct YamlNode {
 
   Kind kind = Kind::kEmpty;
   TextPlace place;
-  std::string text;                // kText: as written, without quotes; numbers are texts, too
+  std::string text;                // kText: as written, without quotes; numbers too
   std::vector<YamlNode> items;     // kList
   std::vector<YamlEntry> entries;  // kMap, in the order of the file, no key twice
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Two sides, A and B, cell by cell: cells that agree in everything but what is compared form pairs,
-// each with the ratio of their times per image (B over A: above 1, B is slower), its 95 % interval
-// and a verdict about B, corrected over all pairs by Holm. Networks of different fingerprints never
-// meet unless networks are what is compared. A cell that ran on one side and failed on the other is
-// a pair without rounds, and `ambiguous`. Pure: the runs come from anywhere, in any order.
+// Compares two sides, A and B, cell by cell. Cells that agree in everything but the compared axes
+// form pairs. A pair has the ratio of times per image (B over A: above 1, B is slower), its 95 %
+// interval and a verdict on B, Holm-corrected over all pairs. Input is runs in any order.
+//
+// Invariants:
+//  - Networks with different fingerprints form a pair only if networks are the compared axis.
+//  - A cell that ran on one side and failed on the other is a pair without rounds, and
+//    `ambiguous`.
+// Thread safety: no shared state; a builder belongs to one thread.
 
 #include <cstdint>
 #include <memory>
@@ -19,8 +23,8 @@
 namespace tench {
 
 struct CompareOptions {
-  // What A and B differ in: names of axes, "option.NAME", kMachineAxis, kVersionAxis. With the
-  // worker, its version and options differ too; with the machine, the version.
+  // The axes in which A and B differ: axis names, "option.NAME", kMachineAxis, kVersionAxis. The
+  // worker includes its version and options, the machine includes the version.
   std::set<std::string> axes;
   PairingRule rule = {};
 };
@@ -30,8 +34,8 @@ struct ComparedCell {
   std::string cell_id, worker_version, machine, machine_id, fingerprint;
   int64_t runs_ok = 0, runs_failed = 0;
   std::string failure;           // "crashed: reason" of the newest run that failed
-  std::vector<RoundTime> times;  // that count
-  double image_ns = 0;           // median of them; 0 without any
+  std::vector<RoundTime> times;  // counted attempts only
+  double image_ns = 0;           // their median; 0 if there is none
 };
 
 struct CellPair {
@@ -50,8 +54,8 @@ struct Comparison {
   std::set<std::string> axes;
   std::vector<CellPair> pairs;               // ordered by A's cells
   std::vector<ComparedCell> only_a, only_b;  // without a partner
-  // How long the noise sentinel took around B's runs over A's; of one machine only, where both were
-  // watched.
+  // The noise sentinel's time around B's runs over that around A's; only within one machine, and
+  // where both sides have readings.
   std::optional<double> sentinel_ratio;
 
   int64_t Count(RatioVerdict verdict) const;
@@ -66,10 +70,9 @@ class ComparisonBuilder {
   ComparisonBuilder(ComparisonBuilder&&) noexcept;
   ~ComparisonBuilder();
 
-  // A run of the side's store, compared or not: a study's noise is measured by all of its runs.
-  // Before Finish.
+  // A run of the side's store, compared or not: all runs of a study contribute to its noise.
   void Observe(Side side, const RunRecord& run);
-  // The same run may be on both sides; it is never paired with itself.
+  // The same run may be added to both sides; it is never paired with itself.
   void Add(Side side, const RunRecord& run);
   Comparison Finish() &&;
 

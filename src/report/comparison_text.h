@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A comparison for people and for programs: an aligned table with a ratio, its interval and a
-// verdict per pair, then in words what is remarkable (rounds far from the others, sides that were
-// not measured side by side, cells without a partner); or one JSON object with all of it and every
-// round.
+// Renders a comparison. RenderComparison gives an aligned table with ratio, interval and verdict
+// per pair, followed by caveats: outlier rounds, sides that were not interleaved, cells without a
+// partner. ComparisonToJson gives one JSON object with all of it and every round.
+// Thread safety: pure functions.
 
 #include <string>
 #include <vector>
@@ -14,10 +14,10 @@
 namespace tench {
 
 struct ComparisonTitles {
-  std::string a, b;  // as the user named the sides
+  std::string a, b;  // the sides as the user wrote them
 };
 
-// What the reader must know before believing the table.
+// Caveats that limit the table's validity, one line each.
 std::vector<std::string> CaveatsOf(const Comparison& comparison);
 
 std::string RenderComparison(const Comparison& comparison, const ComparisonTitles& titles,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A profile as a table for a terminal: what each kernel of each layer costs in one step, the
-// dearest first.
+// Renders a profile as a terminal table: the time of each kernel of each layer in one step, the
+// most expensive first.
+// Thread safety: pure functions.
 
 #include <span>
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace tench {
 
-// Ended by a newline. Rows below a thousandth of the whole are summed up in the last one.
+// Ends with a newline. Rows below a thousandth of the total are summed in the last row.
 std::string ProfileText(std::span<const ProfileRow> rows);
 
 }  // namespace tench

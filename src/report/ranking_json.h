@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A ranking for programs: {"studies": […], "rows": [{…}, …]}, one flat object per cell, all axes
-// and numbers, with units in the names; what was not measured is null. csv.h writes the same rows.
+// Renders a ranking as JSON: {"studies": […], "rows": [{…}, …]}, one flat object per cell with
+// all axes and numbers. Units are part of the names; missing values are null. csv.h writes the
+// same rows.
+// Thread safety: pure functions.
 
 #include <string>
 
@@ -11,7 +13,7 @@
 namespace tench {
 
 Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& row);
-// Ended by a newline. Made row by row, so that a large store needs no large tree in memory.
+// Ends with a newline. Rendered row by row, so that a large store needs no large tree in memory.
 std::string RenderJson(const Ranking& ranking);
 
 }  // namespace tench

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A run as JSON, whole: the cell, the outcome, the summary and, if given, every step. Units are in
-// the names; what was not measured is null. For `tench run --json` and for programs that read a
-// store.
+// Renders a run as JSON: the cell, the outcome, the summary and, if given, every step. Units are
+// part of the names; missing values are null. `tench run --json` prints it.
+// Thread safety: pure functions.
 
 #include "base/json.h"
 #include "store/record.h"
 
 namespace tench {
 
-// The axes by their names.
+// Adds one key per axis.
 void PutAxes(Json& json, const Cell& cell);
 Json RecordToJson(const RunRecord& record, const RunSeries* series);
 
-// Derived numbers, in one place so that every view agrees. nullopt where the run has no timed step.
+// Derived numbers, shared by all renderers. nullopt if the run has no timed step.
 std::optional<double> ImageNs(const RunRecord& record);
 std::optional<double> ImagesPerSecond(const RunRecord& record);
 std::optional<double> FlopsPerSecond(const RunRecord& record);
-// The larger of the kernel's high-water mark in the steps and what was sampled from outside with
-// children.
+// The maximum of the kernel's high-water mark in the steps and the sampled resident set of the
+// process tree.
 std::optional<int64_t> PeakMemoryBytes(const RunRecord& record);
 
 }  // namespace tench

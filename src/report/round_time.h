@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A cell's time in one round of one study, and the pairing of two cells' rounds. Cells of one study
-// meet within each round, where the machine was in the same mood; cells that share no study meet by
-// the number of the round, and `interleaved` says that they were not measured side by side. Single
-// runs (study 0) have no round and pair with nothing.
+// A cell's time in one round of one study, and the pairing of two cells' rounds. Cells of one
+// study are paired within each round, so drift affects both. Cells that share no study are paired
+// by the number of the round, and `interleaved` is false. Single runs (study 0) have no round and
+// are never paired.
 //
-// What is compared is, unless asked otherwise, what a step takes when nothing disturbs it: each
-// run's shortest. On a machine with neighbours the median of a short run tells more about them than
-// about the run. Pure.
+// The compared time is by default each run's shortest step, an estimate of the undisturbed step:
+// on a shared machine the median of a short run depends more on its neighbours.
+// Thread safety: no shared state.
 
 #include <cstdint>
 #include <map>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which runs are meant. A RunSelector is what --only says: "axis=value,value;axis=…" over the axes,
-// "option.NAME", and besides them "machine" (label or id) and "version" (of the worker). A
-// Selection is one side of `tench compare`: a study, a results file, a worker or such a filter, or
-// several of them joined by ';'. Parsing is pure but for one look at whether a name is that of a
-// file.
+// Selects runs. A RunSelector is the value of --only: "axis=value,value;axis=…" over the axes,
+// "option.NAME", "machine" (label or id) and "version" (of the worker). A Selection is one side
+// of `tench compare`: a study, a results file, a worker, such a filter, or several of them joined
+// by ';'.
+// Thread safety: pure functions, except that ParseSelection checks whether a file exists.
 
 #include <filesystem>
 #include <optional>
@@ -34,7 +34,7 @@ struct RunSelector {
 Result<RunSelector> ParseSelector(std::span<const std::string> texts);
 
 struct Selection {
-  std::string text;  // as given
+  std::string text;  // as the user wrote it
   std::optional<std::filesystem::path> database;
   std::string study;  // a number, "latest" or "previous"; "" = every study
   RunSelector runs;
@@ -44,9 +44,9 @@ struct Selection {
 // "machine=pond;device=gpu", …
 Result<Selection> ParseSelection(std::string_view text);
 
-// What the two sides differ in: the names that only one of them restricts, or both to different
-// values. Different studies or files may hold different versions of a worker, and different files
-// different machines.
+// The axes in which two sides differ: restricted on one side only, or to different values.
+// Different studies or files may differ in the worker's version, different files also in the
+// machine.
 std::set<std::string> ComparedAxes(const Selection& a, const Selection& b);
 
 }  // namespace tench

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One run in words, for a terminal: after it, and while it goes on. Time per step and per image are
-// both always shown, with what was on the clock.
+// Renders one run for a terminal, after its end and while it is in progress. Time per step and
+// per image are both always shown, with the phase on the clock.
+// Thread safety: pure functions.
 
 #include <string>
 #include <string_view>
@@ -10,17 +11,17 @@
 
 namespace tench {
 
-// Several lines, ended by a newline. `verbose` adds libraries, environment and choices.
+// Several lines; ends with a newline. `verbose` adds libraries, environment and choices.
 std::string RunText(const RunRecord& record, bool verbose);
 
-// "step  loss" rows; at most 60 of them, evenly chosen, the first and last always.
+// "step  loss" rows: at most 60, evenly spaced, including the first and the last.
 std::string LossCurveText(const RunSeries& series);
 
-// One line while a run works.
+// One line of progress.
 std::string ProgressText(const Cell& cell, const std::string& stage, int64_t steps,
                          double last_step_ns, double loss, int64_t rss_bytes, int64_t elapsed_ns);
 
-// What a flag means, where its word alone does not say enough; otherwise "".
+// The explanation of a flag that its name does not convey; otherwise "".
 std::string_view FlagMeaning(std::string_view flag);
 
 // "train: gradient and update": what the clock covers in this phase.

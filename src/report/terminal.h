@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A ranking as text for a terminal or a pipe: one aligned table per group, then every cell that
-// failed with its reason and the command that reproduces it. On a narrow terminal the less
-// important columns go first, and time per image stays. Control characters in stored texts never
-// reach the terminal.
+// Renders a ranking for a terminal or a pipe: one aligned table per group, then every failed cell
+// with its reason and reproducer command.
+//
+// Invariants: a narrow terminal drops the less important columns first and never time per image.
+// Control characters in stored texts never reach the terminal.
+// Thread safety: pure functions.
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Runs for the report's tests: plain numbers, so that expected texts can be checked by hand. Not
-// part of the product.
+// Runs for the report's tests, with round numbers so that expected texts can be checked by hand.
+// Not part of the product.
 
 #include <string>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Aligned columns of UTF-8 text, for a terminal: a header, a rule, rows. Widths are counted in
-// characters, not bytes. Trailing blanks are never printed. With a width limit the flexible column
-// (the last left-aligned one) is cut with "…".
+// Aligned columns of UTF-8 text for a terminal: header, rule, rows. Widths are counted in code
+// points, not bytes. Trailing blanks are never printed. A width limit truncates the last
+// left-aligned column with "…".
+// Thread safety: a table belongs to one thread; Render is const.
 
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ class TextTable {
 
   void AddRow(std::vector<std::string> cells);  // as many as there are columns
   size_t rows() const { return rows_.size(); }
-  // Ended by a newline. `max_width` 0 = as wide as needed; `indent` blanks before every line.
+  // Ends with a newline. `max_width` 0 = unlimited; every line is indented by `indent` blanks.
   std::string Render(size_t max_width = 0, size_t indent = 0) const;
 
  private:
@@ -31,7 +32,7 @@ class TextTable {
   bool header_;
 };
 
-// Characters in UTF-8 text (code points; no attempt at double-width ones).
+// Code points in UTF-8 text; double-width characters count as one.
 size_t TextWidth(std::string_view text);
 
 }  // namespace tench

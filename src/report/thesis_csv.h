@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The two CSV families of the 2017 study, so that its scripts read our results: for each machine
-// and worker
+// Writes the two CSV families of the 2017 study, for each machine and worker:
 //   loss_{machine}_{worker}.csv    #network,mode,batch,step,loss,time
 //   times_{machine}_{worker}.csv   #network,mode,batch,avg_time
-// Every line, the header too, ends with CRLF. Lines are in the order of network, mode, batch and
-// step. `mode` is CPU or GPU, `batch` has at least three digits (016), `step` counts from 0. `time`
-// is one iteration in seconds and `avg_time` the arithmetic mean of a cell's times, both plain
-// decimals with nine places (exact nanoseconds); `loss` has nine places too, or is nan, inf or
-// -inf.
 //
-// Only train-phase cells, and only their timed steps: warm-up steps are in neither file. Of several
-// rounds the newest ok run stands for its cell; the format has no place for more. Where cells
-// differ in something that the format cannot say (threads, precision, options, …), the one with the
-// newest ok run is written and a note names how many were left out. In file names all but letters,
-// digits, '.', '-' and '_' becomes '-', in the network column a comma becomes '_'.
+// Format:
+//  - Every line, including the header, ends with CRLF. Lines are ordered by network, mode, batch,
+//    step.
+//  - `mode` is CPU or GPU, `batch` has at least three digits (016), `step` counts from 0.
+//  - `time` is one iteration in seconds, `avg_time` the arithmetic mean of a cell's times; both
+//    have nine decimal places (exact nanoseconds).
+//  - `loss` has nine decimal places, or is nan, inf or -inf.
+//  - In file names all but letters, digits, '.', '-' and '_' becomes '-'; in the network column a
+//    comma becomes '_'.
+//
+// Only timed steps of train-phase cells are written, without warm-up. The newest ok run stands
+// for its cell, because the format has no rounds. Where cells differ in an axis that the format
+// lacks (threads, precision, options, …), the cell with the newest ok run is written, and a note
+// counts the others.
 
 #include <cstdint>
 #include <filesystem>
@@ -29,10 +32,10 @@ namespace tench {
 
 struct ThesisExport {
   std::vector<std::filesystem::path> files;  // written, each atomically
-  std::vector<std::string> notes;            // what could not be said in the format
+  std::vector<std::string> notes;            // information lost by the format
 };
 
-// Makes the folder if only its last part is missing. No run to export is an error.
+// Creates the folder if its parent exists. Having no run to export is an error.
 Result<ThesisExport> ExportThesis(Store& store, std::optional<int64_t> study,
                                   const std::filesystem::path& folder);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Files that are built into the program, byte for byte (cmake/Embed.cmake): the page's style and
-// script from src/report/html/page, and the published figures from reference/.
+// Files embedded in the program byte for byte (cmake/Embed.cmake): the page's style and script
+// from src/report/html/page, and the published figures from reference/.
 
 #include <string_view>
 

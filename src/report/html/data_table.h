@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A data set that charts share: named columns of plain values. It goes into the page column by
-// column, with repeated texts written once, and to the renderer of paper figures row by row, as
-// Vega-Lite reads it. Reals keep six digits: more than any chart can show, and half the bytes.
-// Pure.
+// A data set that charts share: named columns of scalars. It is written to the page by column,
+// with repeated texts stored once, and to the renderer of paper figures by row, as Vega-Lite
+// expects. Reals keep six significant digits, which halves the size of a page.
+// Thread safety: a table belongs to one thread; const methods are pure.
 
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@ class DataTable {
  public:
   explicit DataTable(std::vector<std::string> columns);
 
-  // One value per column, in their order.
+  // One value per column, in column order.
   void Add(std::vector<Json> values);
 
   size_t size() const { return rows_; }
@@ -40,7 +40,7 @@ class DataTable {
   size_t rows_ = 0;
 };
 
-// null where there is none; NaN and the infinities too, as charts have no place for them.
+// null for nullopt, NaN and the infinities, which charts cannot show.
 Json ChartNumber(const std::optional<double>& value);
 
 }  // namespace tench

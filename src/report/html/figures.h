@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The report's charts as files for papers: each choice of each chart as SVG, PDF and PNG, drawn by
-// vl-convert in a python3 process from the very specifications that the page draws. Needs
-// share/tench/charts beside the program.
+// Writes the report's charts as files for papers: each choice of each chart as SVG, PDF and PNG.
+// vl-convert renders the page's specifications in a python3 process. Needs share/tench/charts
+// beside the program.
 
 #include <filesystem>
 #include <functional>
@@ -19,11 +19,11 @@ struct FigureFile {
   Json spec;         // with its data
 };
 
-// One figure per chart and choice; of choices that differ only in their detail the first.
+// One figure per chart and choice. Of choices that differ only in their detail, the first one.
 std::vector<FigureFile> FigureFiles(const ChartSet& set, bool dark = false);
 
-// `tools` is the folder that holds figures.py and charts/. `drawn` is called after each figure with
-// how many there are by now. Makes `folder` if its parent is there.
+// `tools` is the folder of figures.py and charts/. `drawn` is called after each figure with the
+// number of finished figures. Creates `folder` if its parent exists.
 Status DrawFigures(const std::vector<FigureFile>& figures, const std::filesystem::path& tools,
                    const std::filesystem::path& folder,
                    const std::function<void(size_t drawn)>& drawn);

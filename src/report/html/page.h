@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The report as one HTML file that needs nothing else: style, script, charts' JavaScript and data
-// are in it, and its own security policy keeps it from asking the network for anything. Without the
-// charts' JavaScript it has tables only, and says what is missing. Pure.
+// Renders the report as one self-contained HTML file: style, script, chart JavaScript and data.
+// Its content security policy forbids network access. Without the chart JavaScript the page has
+// tables only, and says what is missing.
+// Thread safety: pure functions.
 
 #include <string>
 #include <string_view>

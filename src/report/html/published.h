@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The published figures of the earlier studies, as data: reference/ of the project, built into the
-// program. They were taken on other hardware with other versions; whoever shows them says so. Pure.
+// The published figures of earlier studies, parsed from the embedded files of reference/. They
+// come from other hardware and versions, which every caller must state.
+// Thread safety: pure functions.
 
 #include <string>
 #include <string_view>
@@ -27,13 +28,13 @@ struct PublishedGemm {
 
 Result<std::vector<PublishedRate>> ParsePublishedRates(std::string_view csv);
 Result<std::vector<PublishedGemm>> ParsePublishedGemms(std::string_view csv);
-// Of the built-in files.
+// The embedded files.
 std::vector<PublishedRate> PublishedRates();
 std::vector<PublishedGemm> PublishedGemms();
 
 // "2 × E5-2620 v2", "P100", "2 × K20m"
 std::string HardwareTitle(const std::string& hardware);
-// The batch size that the report used for a pair.
+// The batch size of the 2018 report for a data set and network.
 int64_t PublishedBatch(std::string_view data, std::string_view network);
 
 }  // namespace tench

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the HTML report shows, gathered in one walk over a store: the ranking, and per cell what
-// charts need besides. The long series are read for a bounded number of cells and thinned at once,
-// so that a report of ten thousand runs stays small and quick. Charts and sections are pure
-// functions of this struct.
+// The input of the HTML report, gathered in one walk over a store: the ranking, and per cell the
+// additional data of charts. Long series are read for a bounded number of cells and thinned at
+// once, so that a report of ten thousand runs stays small. Charts and sections are pure functions
+// of this struct.
+// Thread safety: a builder belongs to one thread; ReportData is passive.
 
 #include <array>
 #include <cstdint>
@@ -20,10 +21,9 @@
 
 namespace tench {
 
-// Cells that are alike in all but some axes belong to one group of that grouping; a chart shows one
-// group at a time.
+// A grouping collects cells that agree in all but some axes. A chart shows one group at a time.
 enum Grouping : size_t {
-  kGroupWorkers,         // differ in the worker
+  kGroupWorkers,         // cells differ in the worker
   kGroupBatches,         // … and the batch size
   kGroupDevices,         // … and the device
   kGroupThreads,         // worker and threads
@@ -37,7 +37,7 @@ enum Grouping : size_t {
 // The column of the data set "cells" that holds the group's number, such as "in_batches".
 std::string_view ColumnOf(Grouping grouping);
 
-// A point of a chart over time or steps. Which fields have a meaning is the series' own matter.
+// Points of the charts over steps and time.
 struct LossPoint {
   double epoch = 0, loss = 0;
 };
@@ -55,9 +55,9 @@ struct CellSeries {
 };
 
 struct ReportCell {
-  Cell cell;  // whole
-  std::string
-      series;  // its name in charts: the worker, with its version and options where several occur
+  Cell cell;  // all axes
+  // Name in charts: the worker, with version and options where several occur.
+  std::string series;
   std::string machine, machine_id, fingerprint;
   RankRow row;
   std::optional<double> cpu_per_wall, cpu_energy_j, gpu_use_mean;  // of the newest ok run
@@ -75,20 +75,20 @@ struct ReportData {
   Ranking ranking;
   std::vector<ReportCell> cells;  // in the ranking's order
   std::array<std::vector<std::string>, kGroupingCount> group_titles;
-  std::vector<std::string> series;  // every ReportCell::series, in the order of legends
+  std::vector<std::string> series;  // all ReportCell::series, in legend order
   std::vector<ParityRecord> parities;
   int64_t cells_without_series = 0;  // left out to keep the report small
 };
 
 Result<ReportData> ReadReport(Store& store, const RankOptions& options);
 
-// ReadReport's own work, for runs from anywhere.
+// Builds a report from runs of any source.
 class ReportBuilder {
  public:
-  // A run that is not shown but belongs to a study whose noise it tells about.
+  // A run that is not shown but contributes to its study's noise.
   void Observe(const RunRecord& run) { ranking_.Observe(run); }
   void Add(const RunRecord& run);
-  // `series` is asked for the runs whose series are shown; it may fail.
+  // `series` is called for the runs whose series are shown; it may fail.
   Result<ReportData> Finish(const std::function<Result<RunSeries>(int64_t run)>& series) &&;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The parts of the page that are text and tables: each a pure function from the report's data to
-// HTML, readable without any script. All stored text is escaped here.
+// The parts of the page that are text and tables: pure functions from the report's data to HTML,
+// readable without a script. All stored text is escaped here.
 
 #include <string>
 
@@ -9,18 +9,22 @@
 
 namespace tench {
 
-std::string HeadlineSection(
-    const ReportData& data);  // who wins, in a sentence; the study in a few numbers
-std::string WinnersSection(
-    const ReportData& data);  // per comparison: winner, runner-up, margin, verdict
-std::string MachineSection(const ReportData& data);     // its facts, and how steady it was
-std::string ParitySection(const ReportData& data);      // who computes what the reference computes
-std::string CapabilitySection(const ReportData& data);  // worker × network × data × phase
-std::string PublishedSection();  // the tables of the earlier studies that no chart shows
-std::string MethodSection(const ReportData& data);  // what is on the clock
+// The fastest worker in one sentence, and the study's key numbers.
+std::string HeadlineSection(const ReportData& data);
+// Per comparison: winner, runner-up, margin, verdict.
+std::string WinnersSection(const ReportData& data);
+// The machine's facts and its noise.
+std::string MachineSection(const ReportData& data);
+// Parity results per worker and network.
+std::string ParitySection(const ReportData& data);
+// Outcomes of worker × network × data × phase.
+std::string CapabilitySection(const ReportData& data);
+// Published tables that no chart shows.
+std::string PublishedSection();
+// The phases on the clock, and how to read the numbers.
+std::string MethodSection(const ReportData& data);
 
-// The median of the cells' spreads between rounds, and the largest; nullopt where nothing was
-// repeated.
+// Median and maximum of the cells' spreads between rounds; nullopt if no cell ran twice.
 struct Spread {
   double median = 0, largest = 0;
   int64_t cells = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Long series to the few points that a chart can show. Losses keep points that are evenly spaced on
-// a logarithmic axis, the last one, and the first ones that are negative or no number, so that what
-// a reader must see is never thinned away. Pure.
+// Reduces long series to the points that a chart can show. Losses keep points that are evenly
+// spaced on a logarithmic axis, the last point, and the first negative or non-finite ones.
+// Thread safety: pure functions.
 
 #include "report/html/report_data.h"
 
@@ -10,8 +10,8 @@ namespace tench {
 
 CellSeries Thinned(const RunSeries& series, const Cell& cell, const Budget& budget);
 
-// Steps that make up one epoch; nullopt where the run does not tell. A fixed batch is the whole
-// data set: each step is one pass over it.
+// Steps per epoch; nullopt if unknown. With fixed input the batch is the whole data set, so each
+// step is one epoch.
 std::optional<double> StepsPerEpoch(const Cell& cell, const Budget& budget, size_t timed_steps);
 
 }  // namespace tench
