@@ -1,43 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0
-# One library per folder, with the links that the design allows and no others; its tests stand beside its sources.
+# One library per folder, with the links that the include table of docs/architecture.md allows. The
+# tests of a folder stand beside its sources.
 
 add_library(tench_flags INTERFACE)
 target_include_directories(tench_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 # Contraction into FMA would make the generated weights differ from machine to machine.
-target_compile_options(tench_flags INTERFACE -Wall -Wextra -Wshadow -Werror=return-type -ffp-contract=off
-                                             -fno-omit-frame-pointer -g1)
+target_compile_options(tench_flags INTERFACE -Wall -Wextra -Wshadow -Werror=return-type
+                                             -ffp-contract=off -fno-omit-frame-pointer -g1)
+if(TENCH_WERROR)
+  target_compile_options(tench_flags INTERFACE -Werror)
+endif()
 if(TENCH_SANITIZE)
-  target_compile_options(tench_flags INTERFACE -fsanitize=${TENCH_SANITIZE} -fno-sanitize-recover=all)
+  target_compile_options(tench_flags INTERFACE -fsanitize=${TENCH_SANITIZE}
+                                               -fno-sanitize-recover=all)
   target_link_options(tench_flags INTERFACE -fsanitize=${TENCH_SANITIZE})
 endif()
 
-# Most of a compile is parsing the same dozen headers: precompiled, they are parsed once. What was compiled with them cannot be
-# shared by ccache between folders, so that with a compiler launcher they are left out.
+# Most of a compile is parsing the same dozen headers, so they are precompiled. ccache cannot share
+# objects compiled with them between folders, so a compiler launcher switches them off.
 set(precompile ON)
 if(CMAKE_CXX_COMPILER_LAUNCHER)
   set(precompile OFF)
 endif()
 option(TENCH_PRECOMPILE "Precompile the headers that most sources include" ${precompile})
-set(TENCH_PRECOMPILED <algorithm> <cmath> <filesystem> <functional> <map> <memory> <optional> <set> <span> <string> <string_view> <variant>
-                      <vector> <fmt/format.h> <nlohmann/json.hpp>)
+set(TENCH_PRECOMPILED
+    <algorithm> <cmath> <filesystem> <functional> <map> <memory> <optional> <set> <span> <string>
+    <string_view> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp>)
 
-# The same reason, and the same exception: without ccache a build is most often somebody's first, and several sources in one compile take a third
-# of the time. More in one would leave a core idle at the end. Tests stay apart: their helpers may have the same names.
+# Without ccache a build is most often a first build, and a unity build takes a third of its time.
+# A bigger batch would leave a core idle at the end. Tests are compiled one by one: their helper
+# functions may share names.
 option(TENCH_UNITY "Compile the sources of a library a dozen at a time" ${precompile})
 set(CMAKE_UNITY_BUILD ${TENCH_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
-if(TENCH_UNITY)
-  # A class hidden in its source looks as if a header held it.
+if(TENCH_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # In a unity build a class in an anonymous namespace looks as if a header held it.
   target_compile_options(tench_flags INTERFACE -Wno-subobject-linkage)
 endif()
 
-# tench_waits(TARGET): what waits for files, processes and people gains nothing from the optimiser's second half, and compiles a quarter faster.
+# Seconds that one test may take, by label. The slowest test of a label needs at most a quarter of it
+# on a quiet two-core machine. Sanitizers slow a test down by up to five.
+set(tench_timeout_unit 60)
+set(tench_timeout_contract 60)
+set(tench_timeout_parity 180)
+set(tench_timeout_e2e 120)
+set(tench_timeout_browser 120)
+set(tench_timeout_factor 1)
+if(TENCH_SANITIZE)
+  set(tench_timeout_factor 5)
+endif()
+
+# tench_test_properties(LABEL OUTPUT): the properties of a test with that label, for
+# set_tests_properties or gtest_discover_tests.
+function(tench_test_properties label output)
+  if(NOT DEFINED tench_timeout_${label})
+    message(FATAL_ERROR "no such test label: ${label} (unit, contract, parity, e2e, browser)")
+  endif()
+  math(EXPR seconds "${tench_timeout_${label}} * ${tench_timeout_factor}")
+  set(${output} LABELS ${label} TIMEOUT ${seconds} PARENT_SCOPE)
+endfunction()
+
+# tench_waits(TARGET): a library that waits for files and processes gains nothing from -O2, and
+# compiles a quarter faster at -O1.
 function(tench_waits target)
   target_compile_options(${target} PRIVATE -O1)
 endfunction()
 
-# tench_precompile(TARGET [HEADERS …]): with HEADERS (or in base) headers of its own, which a target with compiler options of its own needs;
-# otherwise those of base.
+# tench_precompile(TARGET [OWN] [HEADERS …]): with OWN or HEADERS the target gets precompiled headers
+# of its own, which a target with compiler options of its own needs. Otherwise it reuses base's.
 function(tench_precompile target)
   cmake_parse_arguments(ARG "OWN" "" "HEADERS" ${ARGN})
   if(NOT TENCH_PRECOMPILE)
@@ -50,7 +80,8 @@ function(tench_precompile target)
   endif()
 endfunction()
 
-# tench_library(NAME LINKS a b …): src/NAME as the static library tench_NAME, and tench_NAME_test from its *_test.cc.
+# tench_library(NAME LINKS a b …): the sources of a folder as the static library tench_NAME, and
+# tench_NAME_test from its *_test.cc.
 function(tench_library name)
   cmake_parse_arguments(ARG "" "" "LINKS;TEST_LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
@@ -74,19 +105,32 @@ function(tench_library name)
   endif()
 endfunction()
 
-# tench_test(NAME SOURCES … LINKS … [OWN_OPTIONS]): a GoogleTest binary, each of its tests known to ctest. OWN_OPTIONS: its links bring compiler
-# options, with which base's precompiled headers do not fit.
+# tench_test(NAME SOURCES … LINKS … [LABEL label] [OWN_OPTIONS]): a GoogleTest binary, each of its
+# tests known to ctest. Without LABEL its tests are `parity` if their name has "Parity" in it, else
+# `unit`. OWN_OPTIONS: its links bring compiler options that base's precompiled headers lack.
 function(tench_test name)
-  cmake_parse_arguments(ARG "OWN_OPTIONS" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_OPTIONS" "LABEL" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests UNITY_BUILD OFF)
-  target_link_libraries(${name} PRIVATE tench_flags ${ARG_LINKS} GTest::gtest GTest::gmock GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests
+                                           UNITY_BUILD OFF)
+  target_link_libraries(${name} PRIVATE tench_flags ${ARG_LINKS}
+                                        GTest::gtest GTest::gmock GTest::gtest_main)
   if(NOT ARG_OWN_OPTIONS)
     tench_precompile(${name})
   endif()
   target_compile_definitions(${name} PRIVATE TENCH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              TENCH_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600)
+  if(ARG_LABEL)
+    tench_test_properties(${ARG_LABEL} properties)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
+  else()
+    tench_test_properties(unit properties)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_FILTER -*Parity*
+                         PROPERTIES ${properties})
+    tench_test_properties(parity properties)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_FILTER *Parity*
+                         PROPERTIES ${properties})
+  endif()
 endfunction()
 
 # tench_worker(NAME SOURCES … LINKS …): build/bin/tench-worker-NAME with its manifest beside it.
@@ -97,8 +141,9 @@ function(tench_worker name)
   add_dependencies(tench_workers tench-worker-${name})
 endfunction()
 
-# tench_framework(NAME [FOLDERS …] LINKS … [PRECOMPILE headers … | OWN]): a worker's folder, and the FOLDERS in it: all but main.cc as the library
-# tench_NAME, the worker itself, and its tests, which may compare it with the reference.
+# tench_framework(NAME [FOLDERS …] LINKS … [PRECOMPILE headers … | OWN]): a worker's folder and the
+# FOLDERS in it. All but main.cc is the library tench_NAME; then follow the worker itself and its
+# tests, which may compare it with the reference.
 function(tench_framework name)
   cmake_parse_arguments(ARG "OWN" "" "FOLDERS;LINKS;PRECOMPILE" ${ARGN})
   set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
