@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "net/graph.h"
-#include "workers/native/kernels/pointwise.h"
+#include "workers/native/kernels/activation.h"
 
 namespace tench::native {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/native/compile/lowering.h"
+#include "workers/native/kernels/pointwise.h"
 
 namespace tench::native {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/native/compile/lowering.h"
 #include "workers/native/conv/conv_tuner.h"
+#include "workers/native/kernels/pointwise.h"
 
 namespace tench::native {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/native/compile/lowering.h"
+#include "workers/native/compile/update_rule.h"
 #include "workers/native/kernels/dense_backward_weights.h"
 #include "workers/native/kernels/small_batch_inner_product.h"
 
@@ -83,28 +84,28 @@ void AddWeightsGradient(Lowering& low, size_t layer, const Dense& dense, const T
     const Tensor db = low.NewGradient(layer, 1, dense.bias.md);
     low.AddKernel(
         layer, Direction::kBackwardWeights, "bias gradient", {dy, db},
-        [shape](std::span<float* const> p, RunState&) { DenseBiasGradient(shape, p[0], p[1]); });
+        [shape](std::span<float* const> p, RunState&) { DenseBackwardBias(shape, p[0], p[1]); });
     low.Update(layer, 1, db);
   }
   if (low.MayFuseUpdate()) {
-    const Tensor scratch = low.NewTensor(PlainMd({UpdateScratchCount(shape)}));
+    const Tensor scratch = low.NewTensor(PlainMd({DenseBackwardWeightsSgdScratch(shape)}));
     const UpdateRule rule =
         RuleOf(low.options.solver, low.graph.parameters[low.ParameterIndex(layer, 0)]);
     low.AddKernel(
         layer, Direction::kBackwardWeights, "gradient+sgd",
         {dense.in, dy, scratch, dense.weights, low.PlaceOf(layer, 0).momentum},
         [shape, rule](std::span<float* const> p, RunState& state) {
-          DenseUpdate(shape, p[0], p[1], p[2], p[3], p[4], rule, state.lr);
+          DenseBackwardWeightsSgd(shape, p[0], p[1], p[2], p[3], p[4], rule, state.lr);
         },
         flops);
     return;
   }
   const Tensor dw = low.NewGradient(layer, 0, dense.weights.md),
-               scratch = low.NewTensor(PlainMd({GradientScratchCount(shape)}));
+               scratch = low.NewTensor(PlainMd({DenseBackwardWeightsScratch(shape)}));
   low.AddKernel(
       layer, Direction::kBackwardWeights, "gradient", {dense.in, dy, scratch, dw},
       [shape](std::span<float* const> p, RunState&) {
-        DenseGradient(shape, p[0], p[1], p[2], p[3]);
+        DenseBackwardWeights(shape, p[0], p[1], p[2], p[3]);
       },
       flops);
   low.Update(layer, 0, dw);

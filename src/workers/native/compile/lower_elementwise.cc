@@ -106,21 +106,24 @@ void LowerPower(Lowering& low, size_t layer, const Power& op) {
   const Tensor in = UnpaddedInput(low, layer);
   const Tensor out = low.NewOutput(in.md);
   const int64_t count = FloatCount(in.md);
+  const PowerParameters power{op.power, op.scale, op.shift};
   low.AddKernel(
       layer, Direction::kForward, "power", {out, in},
-      [op, count](std::span<float* const> p, RunState&) { PowerForward(p[0], p[1], op, count); },
+      [power, count](std::span<float* const> p, RunState&) {
+        PowerForward(p[0], p[1], power, count);
+      },
       2 * count);
   low.SetOutput(layer, out);
   if (!low.WantsInputGradient(layer)) return;
-  low.OnBackward([&low, layer, op, in, count] {
+  low.OnBackward([&low, layer, power, in, count] {
     const Lowering::Gradient gradient = low.TakeGradient(layer);
     if (!gradient) return;
     const Tensor dy = low.InLayout(layer, Direction::kBackwardData, gradient.tensor, in.md),
                  dx = low.Reuse(gradient, in.md);
     low.AddKernel(
         layer, Direction::kBackwardData, "power", {dx, dy, in},
-        [op, count](std::span<float* const> p, RunState&) {
-          PowerBackward(p[0], p[1], p[2], op, count);
+        [power, count](std::span<float* const> p, RunState&) {
+          PowerBackward(p[0], p[1], p[2], power, count);
         },
         2 * count);
     low.ContributeToInput(layer, 0, {dx, true});

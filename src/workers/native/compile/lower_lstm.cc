@@ -29,13 +29,13 @@ struct OwnLstm {
 void AddWeightsGradient(Lowering& low, size_t layer, size_t index, const DenseShape& shape,
                         const Tensor& x, const OwnLstm& lstm, int64_t skipped_rows) {
   const Tensor weights = low.PlaceOf(layer, index).home,
-               scratch = low.NewTensor(PlainMd({GradientScratchCount(shape)}));
+               scratch = low.NewTensor(PlainMd({DenseBackwardWeightsScratch(shape)}));
   const int64_t flops = 2 * shape.batch * shape.in * shape.out, skipped = skipped_rows * shape.out;
   const Tensor gradient = low.NewGradient(layer, index, weights.md);
   low.AddKernel(
       layer, Direction::kBackwardWeights, "gradient", {x, lstm.gates, scratch, gradient},
       [shape, skipped](std::span<float* const> p, RunState&) {
-        DenseGradient(shape, p[0], p[1] + skipped, p[2], p[3]);
+        DenseBackwardWeights(shape, p[0], p[1] + skipped, p[2], p[3]);
       },
       flops);
   low.Update(layer, index, gradient);
@@ -64,7 +64,7 @@ void AddBackward(Lowering& low, size_t layer, const OwnLstm& lstm) {
   const Tensor db = low.NewGradient(layer, kBias, lstm.bias.md);
   low.AddKernel(layer, Direction::kBackwardWeights, "bias gradient", {lstm.gates, db},
                 [dense = lstm.ForInput()](std::span<float* const> p, RunState&) {
-                  DenseBiasGradient(dense, p[0], p[1]);
+                  DenseBackwardBias(dense, p[0], p[1]);
                 });
   low.Update(layer, kBias, db);
 }

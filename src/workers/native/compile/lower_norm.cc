@@ -9,26 +9,49 @@ namespace tench::native {
 using dnnl::normalization_flags;
 using dnnl::prop_kind;
 
+namespace {
+
+// For layouts that are plain, blocked by channel, or channels-last.
+LrnShape LrnShapeOf(const Md& md) {
+  const auto dims = md.get_padded_dims(), strides = md.get_strides();
+  LrnShape shape;
+  shape.images = dims[0];
+  shape.pixels = dims[2] * dims[3];
+  shape.image_stride = strides[0];
+  shape.pixel_stride = strides[3];
+  const bool blocked = md.get_inner_nblks() == 1;
+  const bool channels_last = !blocked && strides[1] == 1;
+  shape.block = blocked ? md.get_inner_blks()[0] : channels_last ? dims[1] : 1;
+  shape.blocks = dims[1] / shape.block;
+  shape.block_stride = channels_last ? 0 : strides[1];
+  return shape;
+}
+
+}  // namespace
+
 void LowerLrn(Lowering& low, size_t layer, const Lrn& op) {
   const Tensor in = low.InputAs(layer, 0, DenseLike(low.InputOf(layer).md));
   const Tensor out = low.NewOutput(in.md);
   const LrnShape shape = LrnShapeOf(in.md);
+  const LrnParameters window{op.size, op.alpha, op.beta, op.k};
   const int64_t flops = ElementCount(low.OutputShape(layer)) * (op.size + 6);
   low.AddKernel(
       layer, Direction::kForward, "lrn", {in, out},
-      [shape, op](std::span<float* const> p, RunState&) { LrnForward(shape, op, p[0], p[1]); },
+      [shape, window](std::span<float* const> p, RunState&) {
+        LrnForward(shape, window, p[0], p[1]);
+      },
       flops);
   low.SetOutput(layer, out);
   if (!low.WantsInputGradient(layer)) return;
-  low.OnBackward([&low, layer, op, shape, in, flops] {
+  low.OnBackward([&low, layer, window, shape, in, flops] {
     const Lowering::Gradient gradient = low.TakeGradient(layer);
     if (!gradient) return;
     const Tensor dy = low.InLayout(layer, Direction::kBackwardData, gradient.tensor, in.md);
     const Tensor dx = low.Reuse(gradient, in.md);
     low.AddKernel(
         layer, Direction::kBackwardData, "lrn", {in, dy, dx},
-        [shape, op](std::span<float* const> p, RunState&) {
-          LrnBackward(shape, op, p[0], p[1], p[2]);
+        [shape, window](std::span<float* const> p, RunState&) {
+          LrnBackward(shape, window, p[0], p[1], p[2]);
         },
         2 * flops);
     low.ContributeToInput(layer, 0, {dx, true});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/native/compile/lower_lstm.h"
 #include "workers/native/compile/lowering.h"
+#include "workers/native/compile/update_rule.h"
 #include "workers/native/kernels/sequence.h"
 
 namespace tench::native {

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "workers/native/compile/lowering.h"
+#include "workers/native/kernels/pointwise.h"
 
 namespace tench::native {
 

@@ -6,9 +6,10 @@
 #include <numeric>
 #include <utility>
 
-#include "workers/native/kernels/dense_backward_weights.h"
+#include "workers/native/compile/update_rule.h"
 #include "workers/native/kernels/optimizer.h"
 #include "workers/native/kernels/pointwise.h"
+#include "workers/native/kernels/sgd.h"
 
 namespace tench::native {
 
@@ -265,7 +266,7 @@ void Lowering::AddUpdate(size_t parameter, const Tensor& gradient) {
     AddKernel(
         layer, Direction::kUpdate, "sgd", {place.home, place.momentum, gradient},
         [rule, count](std::span<float* const> p, RunState& state) {
-          UpdateParameter(p[0], p[1], p[2], count, rule, state.lr);
+          SgdUpdate(p[0], p[1], p[2], count, rule, state.lr);
         },
         4 * count);
     return;
@@ -274,9 +275,10 @@ void Lowering::AddUpdate(size_t parameter, const Tensor& gradient) {
   if (place.momentum2) tensors.push_back(place.momentum2);
   AddKernel(
       layer, Direction::kUpdate, std::string(Name(options.solver.type)), tensors,
-      [rule, count, solver = options.solver](std::span<float* const> p, RunState& state) {
-        const SolverTensors blocks{p[0], p[1], p[2], p.size() > 3 ? p[3] : nullptr, count};
-        UpdateBySolver(blocks, solver, rule, {state.lr, state.clip_scale, state.updates});
+      [count, optimizer = OptimizerRuleOf(options.solver, graph.parameters[parameter])](
+          std::span<float* const> p, RunState& state) {
+        const OptimizerTensors blocks{p[0], p[1], p[2], p.size() > 3 ? p[3] : nullptr, count};
+        OptimizerUpdate(blocks, optimizer, {state.lr, state.clip_scale, state.updates});
       },
       8 * count);
 }

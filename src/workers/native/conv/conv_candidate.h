@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "net/op.h"
-#include "workers/native/kernels/pointwise.h"
+#include "workers/native/kernels/activation.h"
 #include "workers/native/program/program.h"
 
 namespace tench::native {

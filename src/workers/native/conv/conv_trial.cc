@@ -8,6 +8,8 @@
 
 #include "base/clock.h"
 #include "workers/native/kernels/parallel.h"
+#include "workers/native/kernels/pointwise.h"
+#include "workers/native/program/layout.h"
 
 namespace tench::native {
 namespace {

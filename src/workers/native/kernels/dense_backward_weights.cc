@@ -28,20 +28,6 @@ constexpr int64_t kPanelBytes = 128 * 1024;
 constexpr int64_t kDepthAtOnce = 256;  // 16 KiB of an x panel
 constexpr int64_t kGrain = 16 * 1024;
 
-struct Rates {
-  float momentum, rate, decay;
-};
-
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void UpdateRange(
-    float* w, float* m, const float* g, int64_t count, Rates rates) {
-#pragma GCC ivdep
-  for (int64_t i = 0; i < count; ++i) {
-    const float v = rates.momentum * m[i] + rates.rate * (g[i] + rates.decay * w[i]);
-    m[i] = v;
-    w[i] -= v;
-  }
-}
-
 int64_t PanelsIn(int64_t width, int64_t panel) { return (width + panel - 1) / panel; }
 
 struct Tiles {
@@ -51,7 +37,7 @@ struct Tiles {
   float* weights;          // null: store the gradient
   float* momenta;
   float* gradients;
-  Rates rates;
+  SgdRates rates;
   int64_t depth;    // of the batch, at once
   bool accumulate;  // to stored gradients
 };
@@ -232,32 +218,15 @@ int64_t GradientShareCount(const DenseShape& shape, int64_t threads) {
   return kDepthAtOnce * (PanelsIn(shape.in, kColumns) * kColumns + row_panels * kRows);
 }
 
-Rates RatesOf(const UpdateRule& rule, double lr) {
-  return {static_cast<float>(rule.momentum), static_cast<float>(lr * rule.lr_mult),
-          static_cast<float>(rule.decay)};
-}
-
 }  // namespace
 
-UpdateRule RuleOf(const Solver& solver, const Parameter& parameter) {
-  return {solver.momentum, parameter.lr_mult, solver.weight_decay * parameter.decay_mult};
-}
-
-void UpdateParameter(float* weights, float* momenta, const float* gradients, int64_t count,
-                     const UpdateRule& rule, double lr) {
-  const Rates rates = RatesOf(rule, lr);
-  ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
-    UpdateRange(weights + first, momenta + first, gradients + first, last - first, rates);
-  });
-}
-
-int64_t GradientScratchCount(const DenseShape& shape) {
+int64_t DenseBackwardWeightsScratch(const DenseShape& shape) {
   const int64_t threads = omp_get_max_threads();
   return threads * GradientShareCount(shape, threads);
 }
 
-void DenseGradient(const DenseShape& shape, const float* x, const float* dy, float* scratch,
-                   float* gradients) {
+void DenseBackwardWeights(const DenseShape& shape, const float* x, const float* dy, float* scratch,
+                          float* gradients) {
   const int64_t row_panels = PanelsIn(shape.out, kRows);
 #pragma omp parallel
   {
@@ -268,13 +237,14 @@ void DenseGradient(const DenseShape& shape, const float* x, const float* dy, flo
   }
 }
 
-int64_t UpdateScratchCount(const DenseShape& shape) {
+int64_t DenseBackwardWeightsSgdScratch(const DenseShape& shape) {
   return shape.batch *
          (PanelsIn(shape.in, kColumns) * kColumns + PanelsIn(shape.out, kRows) * kRows);
 }
 
-void DenseUpdate(const DenseShape& shape, const float* x, const float* dy, float* scratch,
-                 float* weights, float* momenta, const UpdateRule& rule, double lr) {
+void DenseBackwardWeightsSgd(const DenseShape& shape, const float* x, const float* dy,
+                             float* scratch, float* weights, float* momenta, const UpdateRule& rule,
+                             double lr) {
   float* dy_panels = scratch + shape.batch * PanelsIn(shape.in, kColumns) * kColumns;
   Pack<kColumns>(x, scratch, shape.batch, shape.in);
   Pack<kRows>(dy, dy_panels, shape.batch, shape.out);
@@ -284,7 +254,7 @@ void DenseUpdate(const DenseShape& shape, const float* x, const float* dy, float
               [&](int64_t first, int64_t last) { RunTiles(tiles, first, last); });
 }
 
-void DenseBiasGradient(const DenseShape& shape, const float* dy, float* gradients) {
+void DenseBackwardBias(const DenseShape& shape, const float* dy, float* gradients) {
   ParallelFor(shape.out, std::max<int64_t>(64, kGrain / shape.batch),
               [&](int64_t first, int64_t last) {
                 std::copy(dy + first, dy + last, gradients + first);

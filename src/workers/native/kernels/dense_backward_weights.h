@@ -1,38 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The update of net/solver.h in one pass over a parameter, its momentum and its gradient, in
-// whatever layout the three share; and for fully connected layers the gradient itself, computed
-// tile by tile in registers and applied at once, so that it never exists in memory.
+// Backward-weights of a fully connected layer: the weight gradient G (out, in) = dyᵀ · x of x
+// (batch, in) and dy (batch, out), either stored or consumed by SGD tile by tile, in registers, so
+// that it never exists in memory; and the bias gradient (out). Matrices are dense and row-major.
+// Scratch memory is the caller's; nothing is allocated.
+//
+// Thread safety: a call uses the calling thread's OpenMP team. The scratch counts hold for the
+// number of threads that OpenMP has when they are asked.
 
 #include <cstdint>
 
-#include "net/graph.h"
-#include "net/solver.h"
+#include "workers/native/kernels/dense_shape.h"
+#include "workers/native/kernels/sgd.h"
 
 namespace tench::native {
 
-struct UpdateRule {
-  double momentum = 0, lr_mult = 1, decay = 0;  // decay: the solver's times the parameter's
-};
-UpdateRule RuleOf(const Solver& solver, const Parameter& parameter);
+// Floats of scratch for DenseBackwardWeights.
+int64_t DenseBackwardWeightsScratch(const DenseShape& shape);
+// gradients = G
+void DenseBackwardWeights(const DenseShape& shape, const float* x, const float* dy, float* scratch,
+                          float* gradients);
 
-// v = momentum·v + lr·lr_mult·(g + decay·w); w -= v
-void UpdateParameter(float* weights, float* momenta, const float* gradients, int64_t count,
-                     const UpdateRule& rule, double lr);
+// Floats of scratch for DenseBackwardWeightsSgd.
+int64_t DenseBackwardWeightsSgdScratch(const DenseShape& shape);
+// SgdUpdate of the weights with G, without storing G.
+void DenseBackwardWeightsSgd(const DenseShape& shape, const float* x, const float* dy,
+                             float* scratch, float* weights, float* momenta, const UpdateRule& rule,
+                             double lr);
 
-// The gradient of a weight (out, in) is G = dyᵀ·x with x (batch, in) and dy (batch, out).
-struct DenseShape {
-  int64_t batch = 0, in = 0, out = 0;
-};
-// Stores G. `scratch` has so many floats, for as many threads as OpenMP has when that is asked.
-int64_t GradientScratchCount(const DenseShape& shape);
-void DenseGradient(const DenseShape& shape, const float* x, const float* dy, float* scratch,
-                   float* gradients);
-// Applies G to the weights without storing it.
-int64_t UpdateScratchCount(const DenseShape& shape);
-void DenseUpdate(const DenseShape& shape, const float* x, const float* dy, float* scratch,
-                 float* weights, float* momenta, const UpdateRule& rule, double lr);
-// bias gradient: the sum over the batch of dy.
-void DenseBiasGradient(const DenseShape& shape, const float* dy, float* gradients);
+// gradients (out) = the sum of dy over the batch.
+void DenseBackwardBias(const DenseShape& shape, const float* dy, float* gradients);
 
 }  // namespace tench::native

@@ -93,7 +93,7 @@ void LargestGradient(float* dx, const float* dy, std::span<float* const> sources
   });
 }
 
-void PowerForward(float* y, const float* x, const Power& op, int64_t count) {
+void PowerForward(float* y, const float* x, const PowerParameters& op, int64_t count) {
   const auto power = static_cast<float>(op.power), scale = static_cast<float>(op.scale),
              shift = static_cast<float>(op.shift);
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
@@ -104,7 +104,8 @@ void PowerForward(float* y, const float* x, const Power& op, int64_t count) {
   });
 }
 
-void PowerBackward(float* dx, const float* dy, const float* x, const Power& op, int64_t count) {
+void PowerBackward(float* dx, const float* dy, const float* x, const PowerParameters& op,
+                   int64_t count) {
   const auto power = static_cast<float>(op.power), scale = static_cast<float>(op.scale),
              shift = static_cast<float>(op.shift);
   const auto factor = static_cast<float>(op.power * op.scale);

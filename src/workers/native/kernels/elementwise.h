@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <span>
 
-#include "net/op.h"
-
 namespace tench::native {
 
 // y = Σ coefficients · sources
@@ -27,8 +25,13 @@ void Max(float* y, std::span<float* const> sources, int64_t count);
 void LargestGradient(float* dx, const float* dy, std::span<float* const> sources, size_t which,
                      int64_t count);
 
-void PowerForward(float* y, const float* x, const Power& op, int64_t count);
+struct PowerParameters {
+  double power = 1, scale = 1, shift = 0;
+};
+// y = (shift + scale · x) ^ power
+void PowerForward(float* y, const float* x, const PowerParameters& op, int64_t count);
 // dx = dy · the slope at x
-void PowerBackward(float* dx, const float* dy, const float* x, const Power& op, int64_t count);
+void PowerBackward(float* dx, const float* dy, const float* x, const PowerParameters& op,
+                   int64_t count);
 
 }  // namespace tench::native

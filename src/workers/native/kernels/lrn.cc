@@ -123,7 +123,7 @@ void Scatter(const LrnShape& shape, const float* line, float* pixel) {
     std::copy_n(line + i * shape.block, shape.block, pixel + i * shape.block_stride);
 }
 
-Window WindowOf(const Lrn& op) {
+Window WindowOf(const LrnParameters& op) {
   return {op.size / 2, static_cast<float>(op.k),
           static_cast<float>(op.alpha / static_cast<double>(op.size)), static_cast<float>(op.beta)};
 }
@@ -173,22 +173,7 @@ void ForEachTile(const LrnShape& shape, int64_t reach, const Work& work) {
 
 }  // namespace
 
-LrnShape LrnShapeOf(const Md& md) {
-  const auto dims = md.get_padded_dims(), strides = md.get_strides();
-  LrnShape shape;
-  shape.images = dims[0];
-  shape.pixels = dims[2] * dims[3];
-  shape.image_stride = strides[0];
-  shape.pixel_stride = strides[3];
-  const bool blocked = md.get_inner_nblks() == 1;
-  const bool channels_last = !blocked && strides[1] == 1;
-  shape.block = blocked ? md.get_inner_blks()[0] : channels_last ? dims[1] : 1;
-  shape.blocks = dims[1] / shape.block;
-  shape.block_stride = channels_last ? 0 : strides[1];
-  return shape;
-}
-
-void LrnForward(const LrnShape& shape, const Lrn& op, const float* x, float* y) {
+void LrnForward(const LrnShape& shape, const LrnParameters& op, const float* x, float* y) {
   const Window window = WindowOf(op);
   ForEachTile(shape, window.reach, [&](const Tile& tile, float* const* lines) {
     tile.Load(x, lines[0]);
@@ -197,7 +182,8 @@ void LrnForward(const LrnShape& shape, const Lrn& op, const float* x, float* y) 
   });
 }
 
-void LrnBackward(const LrnShape& shape, const Lrn& op, const float* x, const float* dy, float* dx) {
+void LrnBackward(const LrnShape& shape, const LrnParameters& op, const float* x, const float* dy,
+                 float* dx) {
   const Window window = WindowOf(op);
   ForEachTile(shape, window.reach, [&](const Tile& tile, float* const* lines) {
     tile.Load(x, lines[0]);

@@ -8,9 +8,6 @@
 
 #include <cstdint>
 
-#include "net/op.h"
-#include "workers/native/program/program.h"
-
 namespace tench::native {
 
 struct LrnShape {
@@ -18,10 +15,13 @@ struct LrnShape {
           block = 0;  // channels = blocks · block, padding included
   int64_t image_stride = 0, pixel_stride = 0, block_stride = 0;  // in elements
 };
-// Nothing sensible for a layout that is not plain, blocked by channel or channels-last.
-LrnShape LrnShapeOf(const Md& md);
+struct LrnParameters {
+  int64_t size = 5;
+  double alpha = 0, beta = 0, k = 1;
+};
 
-void LrnForward(const LrnShape& shape, const Lrn& op, const float* x, float* y);
-void LrnBackward(const LrnShape& shape, const Lrn& op, const float* x, const float* dy, float* dx);
+void LrnForward(const LrnShape& shape, const LrnParameters& op, const float* x, float* y);
+void LrnBackward(const LrnShape& shape, const LrnParameters& op, const float* x, const float* dy,
+                 float* dx);
 
 }  // namespace tench::native

@@ -68,30 +68,30 @@ struct Rates {
 
 }  // namespace
 
-void UpdateBySolver(const SolverTensors& tensors, const Solver& solver, const UpdateRule& rule,
-                    const SolverStep& step) {
-  double rate = step.lr * rule.lr_mult;
-  if (solver.type == SolverType::kAdam) {
-    rate *= std::sqrt(1 - std::pow(solver.momentum2, step.updates)) /
-            (1 - std::pow(solver.momentum, step.updates));
+void OptimizerUpdate(const OptimizerTensors& tensors, const OptimizerRule& rule,
+                     const OptimizerStep& step) {
+  double rate = step.lr * rule.update.lr_mult;
+  if (rule.type == OptimizerType::kAdam) {
+    rate *= std::sqrt(1 - std::pow(rule.momentum2, step.updates)) /
+            (1 - std::pow(rule.update.momentum, step.updates));
   }
   const Rates rates{static_cast<float>(rate),
-                    static_cast<float>(rule.decay),
+                    static_cast<float>(rule.update.decay),
                     static_cast<float>(step.gradient_scale),
-                    static_cast<float>(rule.momentum),
-                    static_cast<float>(solver.momentum2),
-                    static_cast<float>(solver.delta),
-                    static_cast<float>(1 - rule.momentum),
-                    static_cast<float>(1 - solver.momentum2)};
+                    static_cast<float>(rule.update.momentum),
+                    static_cast<float>(rule.momentum2),
+                    static_cast<float>(rule.delta),
+                    static_cast<float>(1 - rule.update.momentum),
+                    static_cast<float>(1 - rule.momentum2)};
   ParallelFor(tensors.count, kGrain, [&](int64_t first, int64_t last) {
     float *w = tensors.weights + first, *m = tensors.momenta + first;
     const float* g = tensors.gradients + first;
-    switch (solver.type) {
-      case SolverType::kSgd:
+    switch (rule.type) {
+      case OptimizerType::kSgd:
         return SgdRange(w, g, m, last - first, rates);
-      case SolverType::kNesterov:
+      case OptimizerType::kNesterov:
         return NesterovRange(w, g, m, last - first, rates);
-      case SolverType::kAdam:
+      case OptimizerType::kAdam:
         return AdamRange(w, g, m, tensors.momenta2 + first, last - first, rates);
     }
   });

@@ -7,16 +7,10 @@
 #include <cstdint>
 #include <span>
 
-#include "workers/native/program/layout.h"
+#include "workers/native/kernels/activation.h"
+#include "workers/native/kernels/rows.h"
 
 namespace tench::native {
-
-enum class Activation { kNone, kRelu, kSigmoid, kTanh };
-
-struct RowPointer {
-  const float* data = nullptr;
-  Rows rows;
-};
 
 // target = Σ sources, times the derivative of `activation` where its output was `activated`. All
 // rows have one count and one length.

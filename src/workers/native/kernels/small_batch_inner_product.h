@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "workers/native/kernels/dense_backward_weights.h"
+#include "workers/native/kernels/dense_shape.h"
 
 namespace tench::native {
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "net/tensor.h"
+#include "workers/native/kernels/rows.h"
 #include "workers/native/program/program.h"
 
 namespace tench::native {
@@ -22,11 +23,6 @@ Md HomeMd(const Shape& shape);
 // Images with channels last.
 Md ChannelsLastMd(const Shape& shape);
 
-// Memory as `count` rows of `length` contiguous elements, `stride` apart.
-struct Rows {
-  int64_t count = 1, length = 0, stride = 0;
-  bool operator==(const Rows&) const = default;
-};
 // Nothing if the layout is more irregular than that. Padding of channel blocks counts as elements.
 std::optional<Rows> RowsOf(const Md& md);
 // The same memory cut into rows of `length`; `rows` must be one row or rows of exactly that length.
