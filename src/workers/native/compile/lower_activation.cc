@@ -47,12 +47,12 @@ void LowerDropout(Lowering& low, size_t layer, const Dropout& op) {
                         IsPlainRelu(producer) && in.buffer == low.InputOf(layer).buffer;
   const Tensor out = in_place ? in : low.NewOutput(in.md);
   const Tensor kept = low.NewTensor(PlainMd({count}, dnnl::memory::data_type::u8));
-  low.AddKernel(
-      layer, Direction::kForward, "dropout", {out, in, kept},
-      [count, layer, ratio = op.ratio, seed = low.options.seed](std::span<float* const> p,
-                                                                RunState& state) {
-        Drop(p[0], p[1], reinterpret_cast<uint8_t*>(p[2]), count, {seed, state.step, layer, ratio});
-      });
+  low.AddKernel(layer, Direction::kForward, "dropout", {out, in, kept},
+                [count, layer, ratio = op.ratio, seed = low.options.seed](std::span<float* const> p,
+                                                                          RunState& state) {
+                  DropoutForward(p[0], p[1], reinterpret_cast<uint8_t*>(p[2]), count,
+                                 {seed, state.step, layer, ratio});
+                });
   if (in_place) {
     low.ShareOutput(layer, input);
   } else {
@@ -66,7 +66,8 @@ void LowerDropout(Lowering& low, size_t layer, const Dropout& op) {
     const Tensor dx = low.Reuse(gradient, md);
     low.AddKernel(layer, Direction::kBackwardData, "dropout", {dx, dy, kept},
                   [count, ratio](std::span<float* const> p, RunState&) {
-                    DropGradient(p[0], p[1], reinterpret_cast<const uint8_t*>(p[2]), count, ratio);
+                    DropoutBackward(p[0], p[1], reinterpret_cast<const uint8_t*>(p[2]), count,
+                                    ratio);
                   });
     low.ContributeToInput(layer, 0, {dx, true});
   });

@@ -33,7 +33,8 @@ int64_t FlopsOf(const DenseShape& shape) { return 2 * shape.batch * shape.in * s
 
 // Whether our own kernels, which know no other activation, are to be used.
 bool IsOwn(const DenseShape& shape, Activation activation) {
-  return IsTallDense(shape) && (activation == Activation::kNone || activation == Activation::kRelu);
+  return FavoursSmallBatchInnerProduct(shape) &&
+         (activation == Activation::kNone || activation == Activation::kRelu);
 }
 
 void AddOwnForward(Lowering& low, size_t layer, const Dense& dense, const Tensor& out) {

@@ -74,7 +74,7 @@ void LowerWeightedSum(Lowering& low, size_t layer, const Add& op) {
       },
       false,
       [=](float* dx, const float* dy, std::span<float* const>, size_t input) {
-        Multiple(dx, dy, coefficients[input], count);
+        Scale(dx, dy, coefficients[input], count);
       });
 }
 
@@ -88,7 +88,7 @@ void LowerProduct(Lowering& low, size_t layer) {
       true,
       [=](float* dx, const float* dy, std::span<float* const> sources, size_t input) {
         Product(dx, sources, input, count);
-        MultiplyBy(dx, dy, count);
+        MultiplyInPlace(dx, dy, count);
       });
 }
 
@@ -98,7 +98,7 @@ void LowerMaximum(Lowering& low, size_t layer) {
       low, layer, "maximum",
       [=](float* y, std::span<float* const> sources) { Max(y, sources, count); }, true,
       [=](float* dx, const float* dy, std::span<float* const> sources, size_t input) {
-        LargestGradient(dx, dy, sources, input, count);
+        MaxBackward(dx, dy, sources, input, count);
       });
 }
 

@@ -126,7 +126,7 @@ void LowerSideBySide(Lowering& low, size_t layer, const MaxPoolShape& shape, con
   low.AddKernel(
       layer, Direction::kForward, "max:avx2", {in, out, which},
       [shape](std::span<float* const> p, RunState&) {
-        MaxPool(shape, p[0], p[1], reinterpret_cast<uint8_t*>(p[2]));
+        MaxPoolForward(shape, p[0], p[1], reinterpret_cast<uint8_t*>(p[2]));
       },
       flops);
   low.SetOutput(layer, out);
@@ -138,7 +138,7 @@ void LowerSideBySide(Lowering& low, size_t layer, const MaxPoolShape& shape, con
     low.AddKernel(
         layer, Direction::kBackwardData, "max:avx2", {dy, which, dx},
         [shape](std::span<float* const> p, RunState&) {
-          MaxPoolGradient(shape, p[0], reinterpret_cast<const uint8_t*>(p[1]), p[2]);
+          MaxPoolBackward(shape, p[0], reinterpret_cast<const uint8_t*>(p[1]), p[2]);
         },
         flops);
     low.ContributeToInput(layer, 0, {dx, true});

@@ -33,7 +33,7 @@ void LowerEmbedding(Lowering& low, size_t layer, const Embedding& op) {
   const Tensor out = low.NewOutput(TimeMajor(out_shape));
   low.AddKernel(layer, Direction::kForward, "gather", {tokens, table, out},
                 [shape](std::span<float* const> p, RunState&) {
-                  EmbedTokens(shape, Integers(p[0]), p[1], p[2]);
+                  EmbeddingForward(shape, Integers(p[0]), p[1], p[2]);
                 });
   low.SetOutput(layer, out);
   low.OnBackward([&low, layer, op, shape, table, tokens, md = out.md] {
@@ -53,16 +53,16 @@ void LowerEmbedding(Lowering& low, size_t layer, const Embedding& op) {
       low.AddKernel(layer, Direction::kUpdate, "gradient+sgd",
                     {starts, places, dy, table, low.PlaceOf(layer, 0).momentum},
                     [shape, op, rule](std::span<float* const> p, RunState& state) {
-                      EmbeddingUpdate(shape, op.vocabulary, Integers(p[0]), Integers(p[1]), p[2],
-                                      p[3], p[4], rule, state.lr);
+                      EmbeddingBackwardWeightsSgd(shape, op.vocabulary, Integers(p[0]),
+                                                  Integers(p[1]), p[2], p[3], p[4], rule, state.lr);
                     });
       return;
     }
     const Tensor dw = low.NewGradient(layer, 0, table.md);
     low.AddKernel(layer, Direction::kBackwardWeights, "scatter", {starts, places, dy, dw},
                   [shape, op](std::span<float* const> p, RunState&) {
-                    EmbeddingGradient(shape, op.vocabulary, Integers(p[0]), Integers(p[1]), p[2],
-                                      p[3]);
+                    EmbeddingBackwardWeights(shape, op.vocabulary, Integers(p[0]), Integers(p[1]),
+                                             p[2], p[3]);
                   });
     low.Update(layer, 0, dw);
   });
@@ -195,7 +195,7 @@ void LowerMeanOverTime(Lowering& low, size_t layer) {
                out = low.NewOutput(PlainMd(low.OutputShape(layer)));
   low.AddKernel(layer, Direction::kForward, "mean", {low.InputAs(layer, 0, md), lengths, out},
                 [shape](std::span<float* const> p, RunState&) {
-                  MeanTime(shape, p[0], Integers(p[1]), p[2]);
+                  MeanTimeForward(shape, p[0], Integers(p[1]), p[2]);
                 });
   low.SetOutput(layer, out);
   if (!low.WantsInputGradient(layer)) return;
@@ -207,7 +207,7 @@ void LowerMeanOverTime(Lowering& low, size_t layer) {
         layer, Direction::kBackwardData, "mean",
         {low.InLayout(layer, Direction::kBackwardData, gradient.tensor, out.md), lengths, dx},
         [shape](std::span<float* const> p, RunState&) {
-          MeanTimeGradient(shape, p[0], Integers(p[1]), p[2]);
+          MeanTimeBackward(shape, p[0], Integers(p[1]), p[2]);
         });
     low.ContributeToInput(layer, 0, {dx, true});
   });

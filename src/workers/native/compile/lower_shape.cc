@@ -128,7 +128,7 @@ Tensor Remake(Lowering& low, size_t layer, const Residual& residual, const Md& m
           std::span<float* const> p, RunState&) {
         const NormVectors vectors{p[3], p[4], scaled ? p[5] : nullptr, scaled ? p[6] : nullptr,
                                   eps};
-        NormAdd(images, p[1], vectors, p[2], relu, p[0]);
+        BatchNormAdd(images, p[1], vectors, p[2], relu, p[0]);
       });
   return out;
 }

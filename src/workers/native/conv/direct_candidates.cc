@@ -51,20 +51,20 @@ ConvCandidate OwnKernel(const std::string& id, const std::string& implementation
 
 void AddOwnGradient(const ConvShape& shape, std::vector<ConvCandidate>& kernels) {
   const BlockedConvShape own = OwnShape(shape);
-  if (!InDirectBlocks() || !HasConvGradient(own)) return;
+  if (!InDirectBlocks() || !HasConvBackwardWeights(own)) return;
   kernels.push_back(OwnKernel("own/0", "own:avx2", shape, shape.BiasMd(),
-                              ConvGradientScratch(own, omp_get_max_threads()),
+                              ConvBackwardWeightsScratch(own, omp_get_max_threads()),
                               [own](float* x, float* dy, float* dw, float* db, float* scratch) {
                                 ConvBackwardWeights(own, x, dy, dw, scratch);
-                                if (db != nullptr) ConvBiasGradient(own, dy, db);
+                                if (db != nullptr) ConvBackwardBias(own, dy, db);
                               }));
 }
 
 void AddOwnData(const ConvShape& shape, std::vector<ConvCandidate>& kernels) {
   const BlockedConvShape own = OwnShape(shape);
-  if (!InDirectBlocks() || !HasConvData(own)) return;
+  if (!InDirectBlocks() || !HasConvBackwardData(own)) return;
   kernels.push_back(OwnKernel("own/0", "own:avx2", shape, Md(),
-                              ConvDataScratch(own, omp_get_max_threads()),
+                              ConvBackwardDataScratch(own, omp_get_max_threads()),
                               [own](float* dx, float* dy, float* w, float*, float* scratch) {
                                 ConvBackwardData(own, dy, w, dx, scratch);
                               }));
@@ -83,12 +83,12 @@ void AddWinograd(const ConvShape& shape, ConvDirection direction,
   };
   if (direction == ConvDirection::kBackwardData) {
     add(Md(), [own](float* dx, float* dy, float* w, float*, float* scratch) {
-      WinogradData(own, dy, w, dx, scratch);
+      WinogradBackwardData(own, dy, w, dx, scratch);
     });
   } else if (direction == ConvDirection::kBackwardWeights) {
     add(shape.BiasMd(), [own](float* x, float* dy, float* dw, float* db, float* scratch) {
-      WinogradGradient(own, x, dy, dw, scratch);
-      if (db != nullptr) ConvBiasGradient(own, dy, db);
+      WinogradBackwardWeights(own, x, dy, dw, scratch);
+      if (db != nullptr) ConvBackwardBias(own, dy, db);
     });
   } else if (shape.activation == Activation::kNone || shape.activation == Activation::kRelu) {
     add(shape.BiasMd(), [own, relu = shape.activation == Activation::kRelu](

@@ -147,11 +147,11 @@ void DataGradient::Scatter(const float*, int64_t, int64_t, float*) const {}
 
 }  // namespace
 
-bool HasConvData(const BlockedConvShape& shape) {
-  return !shape.plain_in && HasConvGradient(shape);
+bool HasConvBackwardData(const BlockedConvShape& shape) {
+  return !shape.plain_in && HasConvBackwardWeights(shape);
 }
 
-int64_t ConvDataScratch(const BlockedConvShape& shape, int64_t threads) {
+int64_t ConvBackwardDataScratch(const BlockedConvShape& shape, int64_t threads) {
   const DataGradient gradient(shape, nullptr);
   return gradient.packed_floats() + threads * gradient.thread_floats();
 }

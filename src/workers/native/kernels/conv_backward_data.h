@@ -14,9 +14,9 @@ namespace tench::native {
 
 // Whether this CPU and this shape can have it: blocks of channels on both sides, whole ones if
 // there are several groups.
-bool HasConvData(const BlockedConvShape& shape);
+bool HasConvBackwardData(const BlockedConvShape& shape);
 // Floats of working memory, for `threads` threads.
-int64_t ConvDataScratch(const BlockedConvShape& shape, int64_t threads);
+int64_t ConvBackwardDataScratch(const BlockedConvShape& shape, int64_t threads);
 
 void ConvBackwardData(const BlockedConvShape& shape, const float* dy, const float* w, float* dx,
                       float* scratch);

@@ -317,7 +317,7 @@ template <int64_t kLanes>
 
 }  // namespace
 
-bool HasConvGradient(const BlockedConvShape& shape) {
+bool HasConvBackwardWeights(const BlockedConvShape& shape) {
   if (!HasAvx2()) return false;
   if (shape.out_channels < kBlock ||
       (shape.plain_in ? shape.groups > 1 : shape.in_channels < kBlock))
@@ -326,7 +326,7 @@ bool HasConvGradient(const BlockedConvShape& shape) {
                                shape.out_channels / shape.groups % kBlock == 0);
 }
 
-int64_t ConvGradientScratch(const BlockedConvShape& shape, int64_t threads) {
+int64_t ConvBackwardWeightsScratch(const BlockedConvShape& shape, int64_t threads) {
   return threads * Gradient(shape, nullptr, nullptr, nullptr).scratch_floats();
 }
 
@@ -335,7 +335,7 @@ void ConvBackwardWeights(const BlockedConvShape& shape, const float* x, const fl
   Gradient(shape, x, dy, dw).RunAll(scratch);
 }
 
-void ConvBiasGradient(const BlockedConvShape& shape, const float* dy, float* db) {
+void ConvBackwardBias(const BlockedConvShape& shape, const float* dy, float* db) {
   const int64_t blocks = ChannelBlocks(shape.out_channels, shape.block),
                 plane = shape.out_h * shape.out_w * shape.block;
   const auto sum_pixels = shape.block == kBlock ? SumPixels<kBlock> : SumPixels<2 * kBlock>;

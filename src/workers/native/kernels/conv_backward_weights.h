@@ -13,14 +13,14 @@ namespace tench::native {
 
 // Whether this CPU and this shape can have it. With several groups their channels must be whole
 // blocks.
-bool HasConvGradient(const BlockedConvShape& shape);
+bool HasConvBackwardWeights(const BlockedConvShape& shape);
 
 // Floats of working memory, for `threads` threads.
-int64_t ConvGradientScratch(const BlockedConvShape& shape, int64_t threads);
+int64_t ConvBackwardWeightsScratch(const BlockedConvShape& shape, int64_t threads);
 
 void ConvBackwardWeights(const BlockedConvShape& shape, const float* x, const float* dy, float* dw,
                          float* scratch);
 // db: (o), the sum of each channel, for blocks of 8 or 16.
-void ConvBiasGradient(const BlockedConvShape& shape, const float* dy, float* db);
+void ConvBackwardBias(const BlockedConvShape& shape, const float* dy, float* db);
 
 }  // namespace tench::native

@@ -43,7 +43,7 @@ void WeightedSum(float* y, std::span<float* const> sources, std::span<const floa
   });
 }
 
-void Multiple(float* y, const float* x, float factor, int64_t count) {
+void Scale(float* y, const float* x, float factor, int64_t count) {
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
     SetMultiple(y + first, x + first, factor, last - first);
   });
@@ -65,7 +65,7 @@ void Product(float* y, std::span<float* const> sources, size_t left_out, int64_t
   });
 }
 
-void MultiplyBy(float* y, const float* x, int64_t count) {
+void MultiplyInPlace(float* y, const float* x, int64_t count) {
   ParallelFor(count, kGrain,
               [&](int64_t first, int64_t last) { TimesRange(y + first, x + first, last - first); });
 }
@@ -81,8 +81,8 @@ void Max(float* y, std::span<float* const> sources, int64_t count) {
   });
 }
 
-void LargestGradient(float* dx, const float* dy, std::span<float* const> sources, size_t which,
-                     int64_t count) {
+void MaxBackward(float* dx, const float* dy, std::span<float* const> sources, size_t which,
+                 int64_t count) {
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       size_t best = 0;

@@ -12,18 +12,18 @@ namespace tench::native {
 void WeightedSum(float* y, std::span<float* const> sources, std::span<const float> coefficients,
                  int64_t count);
 // y = factor · x
-void Multiple(float* y, const float* x, float factor, int64_t count);
+void Scale(float* y, const float* x, float factor, int64_t count);
 
 // y = Π sources, without the one that is left out; of none of them it is 1.
 void Product(float* y, std::span<float* const> sources, size_t left_out, int64_t count);
 // y *= x
-void MultiplyBy(float* y, const float* x, int64_t count);
+void MultiplyInPlace(float* y, const float* x, int64_t count);
 
 // y = max sources. A source that is not a number wins.
 void Max(float* y, std::span<float* const> sources, int64_t count);
 // dx = dy where source `which` is the first of the largest ones, else 0.
-void LargestGradient(float* dx, const float* dy, std::span<float* const> sources, size_t which,
-                     int64_t count);
+void MaxBackward(float* dx, const float* dy, std::span<float* const> sources, size_t which,
+                 int64_t count);
 
 struct PowerParameters {
   double power = 1, scale = 1, shift = 0;

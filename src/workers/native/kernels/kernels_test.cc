@@ -171,9 +171,9 @@ class OwnConvTest : public testing::TestWithParam<NamedShape> {
 TEST_P(OwnConvTest, GradientOfTheWeights) {
   const std::vector<double> expected = WeightGradient(), expected_bias = SumOfPixels(shape, dy);
   std::vector<float> dw(expected.size(), 99), db(shape.out_channels, 99),
-      scratch(ConvGradientScratch(shape, omp_get_max_threads()));
+      scratch(ConvBackwardWeightsScratch(shape, omp_get_max_threads()));
   ConvBackwardWeights(shape, x.data(), dy.data(), dw.data(), scratch.data());
-  ConvBiasGradient(shape, dy.data(), db.data());
+  ConvBackwardBias(shape, dy.data(), db.data());
   for (size_t i = 0; i < dw.size(); ++i) ASSERT_NEAR(dw[i], expected[i], 1e-3) << i;
   for (size_t i = 0; i < db.size(); ++i) ASSERT_NEAR(db[i], expected_bias[i], 1e-3) << i;
 }
@@ -182,9 +182,9 @@ TEST_P(OwnConvTest, GradientOfTheInput) {
   const std::vector<float> weights = SomeWeights(shape);
   Images dx(shape.batch, shape.in_channels, shape.in_h, shape.in_w);
   const std::vector<double> expected = InputGradient(weights, dx);
-  ASSERT_TRUE(HasConvData(shape));
+  ASSERT_TRUE(HasConvBackwardData(shape));
   std::fill_n(dx.data(), expected.size(), 99.0f);
-  std::vector<float> scratch(ConvDataScratch(shape, omp_get_max_threads()));
+  std::vector<float> scratch(ConvBackwardDataScratch(shape, omp_get_max_threads()));
   ConvBackwardData(shape, dy.data(), weights.data(), dx.data(), scratch.data());
   for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(dx.data()[i], expected[i], 1e-3) << i;
 }
@@ -256,19 +256,19 @@ TEST_P(WinogradTest, GradientOfTheInput) {
   const std::vector<float> weights = SomeWeights(shape);
   Images dx(shape.batch, shape.in_channels, shape.in_h, shape.in_w, shape.block);
   const std::vector<double> expected = InputGradient(weights, dx);
-  WinogradData(shape, dy.data(), weights.data(), dx.data(), scratch.data());
+  WinogradBackwardData(shape, dy.data(), weights.data(), dx.data(), scratch.data());
   EXPECT_LT(Distance({dx.data(), expected.size()}, expected), kWinogradRounding);
 }
 
 TEST_P(WinogradTest, GradientOfTheWeights) {
   const std::vector<double> expected = WeightGradient();
   std::vector<float> dw(expected.size(), 99);
-  WinogradGradient(shape, x.data(), dy.data(), dw.data(), scratch.data());
+  WinogradBackwardWeights(shape, x.data(), dy.data(), dw.data(), scratch.data());
   EXPECT_LT(Distance(dw, expected), kWinogradRounding);
 
   const std::vector<double> expected_bias = SumOfPixels(shape, dy);
   std::vector<float> db(expected_bias.size(), 99);
-  ConvBiasGradient(shape, dy.data(), db.data());
+  ConvBackwardBias(shape, dy.data(), db.data());
   EXPECT_LT(Distance(db, expected_bias), kWinogradRounding);
 }
 
@@ -288,8 +288,8 @@ TEST_P(WinogradTest, AnyNumberOfThreadsGivesTheSame) {
     omp_set_num_threads(threads);
     scratch.assign(WinogradScratch(shape), 77.0f);
     WinogradForward(shape, x.data(), weights.data(), nullptr, true, y.data(), scratch.data());
-    WinogradData(shape, dy.data(), weights.data(), dx.data(), scratch.data());
-    WinogradGradient(shape, x.data(), dy.data(), dw.data(), scratch.data());
+    WinogradBackwardData(shape, dy.data(), weights.data(), dx.data(), scratch.data());
+    WinogradBackwardWeights(shape, x.data(), dy.data(), dw.data(), scratch.data());
     std::vector<float> found(y.data(), y.data() + outputs);
     found.insert(found.end(), dx.data(), dx.data() + inputs);
     found.insert(found.end(), dw.begin(), dw.end());
@@ -354,7 +354,7 @@ TEST(OwnPlainConvTest, GradientOfTheWeights) {
     BlockedConvShape s =
         Shaped(3, 1, c.channels, c.out, c.size, c.size, c.kernel, c.stride, c.pad, c.dilation);
     s.plain_in = true;
-    if (!HasConvGradient(s)) GTEST_SKIP() << "this CPU has no AVX2";
+    if (!HasConvBackwardWeights(s)) GTEST_SKIP() << "this CPU has no AVX2";
     Images dy(s.batch, c.out, s.out_h, s.out_w);
     dy.Fill(s.batch);
     std::vector<float> x(s.batch * c.channels * c.size * c.size);
@@ -369,7 +369,7 @@ TEST(OwnPlainConvTest, GradientOfTheWeights) {
           double{x[((n * c.channels + i) * c.size + h) * c.size + w]} * dy.at(n, o, row, column);
     });
     std::vector<float> dw(expected.size(), 99),
-        scratch(ConvGradientScratch(s, omp_get_max_threads()));
+        scratch(ConvBackwardWeightsScratch(s, omp_get_max_threads()));
     ConvBackwardWeights(s, x.data(), dy.data(), dw.data(), scratch.data());
     for (size_t i = 0; i < dw.size(); ++i)
       ASSERT_NEAR(dw[i], expected[i], 1e-3) << c.kernel << " " << i;
@@ -379,7 +379,8 @@ TEST(OwnPlainConvTest, GradientOfTheWeights) {
 TEST(TallDenseTest, IsTheProduct) {
   for (const int64_t batch : {8, 16, 19, 32}) {
     const DenseShape shape{batch, 1031, 1021};
-    ASSERT_EQ(IsTallDense(shape), PanelsFillVectors());  // right on any CPU, fast on some
+    ASSERT_EQ(FavoursSmallBatchInnerProduct(shape),
+              WidestVectorsAreAvx2());  // right on any CPU, fast on some
     std::vector<float> x(batch * shape.in), w(shape.in * shape.out), b(shape.out),
         y(batch * shape.out), dx(x.size(), 99), scratch(SmallBatchInnerProductScratch(shape));
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 101) * 0.01f - 0.5f;
@@ -417,8 +418,8 @@ TEST(OwnMaxPoolTest, TakesTheFirstOfTheLargestAndGivesItTheGradient) {
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 5);  // many are equal
   x[3] = std::numeric_limits<float>::quiet_NaN();
   for (size_t i = 0; i < dy.size(); ++i) dy[i] = static_cast<float>(i + 1);
-  MaxPool(shape, x.data(), y.data(), which.data());
-  MaxPoolGradient(shape, dy.data(), which.data(), dx.data());
+  MaxPoolForward(shape, x.data(), y.data(), which.data());
+  MaxPoolBackward(shape, dy.data(), which.data(), dx.data());
   std::vector<float> expected_dx(x.size());
   for (int64_t at = 0; at < outputs; ++at) {
     const int64_t c = at % shape.block, w = at / shape.block % shape.out_w,

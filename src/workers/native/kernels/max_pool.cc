@@ -80,11 +80,11 @@ bool HasMaxPool(const MaxPoolShape& shape) {
   return HasAvx2() && shape.block % kVector == 0 && shape.kernel_h * shape.kernel_w <= kMostPlaces;
 }
 
-void MaxPool(const MaxPoolShape& shape, const float* x, float* y, uint8_t* which) {
+void MaxPoolForward(const MaxPoolShape& shape, const float* x, float* y, uint8_t* which) {
   ForRows(shape, [&](int64_t first, int64_t last) { Rows(shape, first, last, x, y, which); });
 }
 
-void MaxPoolGradient(const MaxPoolShape& shape, const float* dy, const uint8_t* which, float* dx) {
+void MaxPoolBackward(const MaxPoolShape& shape, const float* dy, const uint8_t* which, float* dx) {
   ForRows(shape,
           [&](int64_t first, int64_t last) { GradientRows(shape, first, last, dy, which, dx); });
 }

@@ -20,8 +20,8 @@ bool HasMaxPool(const MaxPoolShape& shape);
 // x: (planes, out_h · kernel_h, out_w · kernel_w, block). y and which: (planes, out_h, out_w,
 // block); `which` is the place in its window of the first of the largest, row by row. A number that
 // is none wins.
-void MaxPool(const MaxPoolShape& shape, const float* x, float* y, uint8_t* which);
+void MaxPoolForward(const MaxPoolShape& shape, const float* x, float* y, uint8_t* which);
 // dx = dy where the largest was, else 0.
-void MaxPoolGradient(const MaxPoolShape& shape, const float* dy, const uint8_t* which, float* dx);
+void MaxPoolBackward(const MaxPoolShape& shape, const float* dy, const uint8_t* which, float* dx);
 
 }  // namespace tench::native

@@ -140,7 +140,7 @@ void MultiplyRows(const Matrix& a, const float* panel, int64_t depth, float* c, 
 
 }  // namespace
 
-bool PanelsFillVectors() { return HasAvx2() && !HasAvx512(); }
+bool WidestVectorsAreAvx2() { return HasAvx2() && !HasAvx512(); }
 
 int64_t PanelCount(int64_t columns) { return (columns + kPanelWidth - 1) / kPanelWidth; }
 

@@ -12,7 +12,7 @@ constexpr int64_t kPanelWidth = 16;
 
 // Whether this CPU's widest vectors are AVX2's, on which those who take this instead of a library's
 // product were measured.
-bool PanelsFillVectors();
+bool WidestVectorsAreAvx2();
 
 // element (row, k) = data[row · row_stride + k · k_stride]
 struct Matrix {

@@ -164,8 +164,8 @@ template <int64_t kBlock>
 
 }  // namespace
 
-void NormAdd(const BlockedImages& images, const float* x, const NormVectors& norm,
-             const float* other, bool relu, float* y) {
+void BatchNormAdd(const BlockedImages& images, const float* x, const NormVectors& norm,
+                  const float* other, bool relu, float* y) {
   const int64_t plane = images.inner * images.block;
   ParallelFor(images.planes, std::max<int64_t>(1, kGrain / plane),
               [&](int64_t first, int64_t last) {
@@ -184,8 +184,8 @@ void NormAdd(const BlockedImages& images, const float* x, const NormVectors& nor
               });
 }
 
-void Drop(float* target, const float* source, uint8_t* kept, int64_t count,
-          const DropoutMask& mask) {
+void DropoutForward(float* target, const float* source, uint8_t* kept, int64_t count,
+                    const DropoutMask& mask) {
   const Generator random(
       mask.seed ^ (mask.step * 0x9E3779B97F4A7C15ull) ^ (mask.layer * 0xC2B2AE3D27D4EB4Full),
       "dropout");
@@ -202,8 +202,8 @@ void Drop(float* target, const float* source, uint8_t* kept, int64_t count,
   });
 }
 
-void DropGradient(float* target, const float* source, const uint8_t* kept, int64_t count,
-                  double ratio) {
+void DropoutBackward(float* target, const float* source, const uint8_t* kept, int64_t count,
+                     double ratio) {
   const float scale = static_cast<float>(1 / (1 - ratio));
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
 #pragma GCC ivdep

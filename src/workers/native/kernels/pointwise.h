@@ -37,17 +37,17 @@ struct NormVectors {
   float eps = 0;
 };
 // y = the batch norm of x, by given statistics, + other; then max(0, ·) if `relu`.
-void NormAdd(const BlockedImages& images, const float* x, const NormVectors& norm,
-             const float* other, bool relu, float* y);
+void BatchNormAdd(const BlockedImages& images, const float* x, const NormVectors& norm,
+                  const float* other, bool relu, float* y);
 
 struct DropoutMask {
   uint64_t seed = 0, step = 0, layer = 0;
   double ratio = 0;
 };
 // Writes one byte per element: 1 = it survives.
-void Drop(float* target, const float* source, uint8_t* kept, int64_t count,
-          const DropoutMask& mask);
-void DropGradient(float* target, const float* source, const uint8_t* kept, int64_t count,
-                  double ratio);
+void DropoutForward(float* target, const float* source, uint8_t* kept, int64_t count,
+                    const DropoutMask& mask);
+void DropoutBackward(float* target, const float* source, const uint8_t* kept, int64_t count,
+                     double ratio);
 
 }  // namespace tench::native

@@ -47,8 +47,8 @@ int64_t RowGrain(int64_t features) { return std::max<int64_t>(1, kGrain / featur
 
 }  // namespace
 
-void EmbedTokens(const SequenceShape& shape, const int32_t* tokens, const float* table,
-                 float* out) {
+void EmbeddingForward(const SequenceShape& shape, const int32_t* tokens, const float* table,
+                      float* out) {
   ParallelFor(shape.time * shape.batch, RowGrain(shape.features), [&](int64_t first, int64_t last) {
     for (int64_t at = first; at < last; ++at) {
       const int64_t t = at / shape.batch, n = at % shape.batch;
@@ -72,8 +72,8 @@ void SortTokens(const SequenceShape& shape, int64_t vocabulary, const int32_t* t
   starts[0] = 0;
 }
 
-void EmbeddingGradient(const SequenceShape& shape, int64_t vocabulary, const int32_t* starts,
-                       const int32_t* places, const float* dy, float* gradients) {
+void EmbeddingBackwardWeights(const SequenceShape& shape, int64_t vocabulary, const int32_t* starts,
+                              const int32_t* places, const float* dy, float* gradients) {
   ParallelFor(vocabulary, RowGrain(shape.features), [&](int64_t first, int64_t last) {
     std::fill_n(gradients + first * shape.features, (last - first) * shape.features, 0.0f);
     for (int64_t row = first; row < last; ++row) {
@@ -85,9 +85,9 @@ void EmbeddingGradient(const SequenceShape& shape, int64_t vocabulary, const int
   });
 }
 
-void EmbeddingUpdate(const SequenceShape& shape, int64_t vocabulary, const int32_t* starts,
-                     const int32_t* places, const float* dy, float* table, float* momenta,
-                     const UpdateRule& rule, double lr) {
+void EmbeddingBackwardWeightsSgd(const SequenceShape& shape, int64_t vocabulary,
+                                 const int32_t* starts, const int32_t* places, const float* dy,
+                                 float* table, float* momenta, const UpdateRule& rule, double lr) {
   const auto momentum = static_cast<float>(rule.momentum),
              rate = static_cast<float>(lr * rule.lr_mult);
   const auto rate_decay = static_cast<float>(lr * rule.lr_mult * rule.decay);
@@ -108,7 +108,7 @@ void EmbeddingUpdate(const SequenceShape& shape, int64_t vocabulary, const int32
   });
 }
 
-void MeanTime(const SequenceShape& shape, const float* x, const int32_t* lengths, float* y) {
+void MeanTimeForward(const SequenceShape& shape, const float* x, const int32_t* lengths, float* y) {
   ParallelFor(shape.batch, RowGrain(shape.features * shape.time), [&](int64_t first, int64_t last) {
     for (int64_t n = first; n < last; ++n) {
       float* sum = y + n * shape.features;
@@ -120,7 +120,7 @@ void MeanTime(const SequenceShape& shape, const float* x, const int32_t* lengths
   });
 }
 
-void MeanTimeGradient(const SequenceShape& shape, const float* dy, const int32_t* lengths,
+void MeanTimeBackward(const SequenceShape& shape, const float* dy, const int32_t* lengths,
                       float* dx) {
   ParallelFor(shape.time * shape.batch, RowGrain(shape.features), [&](int64_t first, int64_t last) {
     for (int64_t at = first; at < last; ++at) {

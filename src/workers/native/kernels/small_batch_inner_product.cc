@@ -30,8 +30,8 @@ void PackSamples(const DenseShape& shape, const float* from, int64_t depth, floa
 
 }  // namespace
 
-bool IsTallDense(const DenseShape& shape) {
-  return PanelsFillVectors() && shape.in * shape.out >= kFewestWeights &&
+bool FavoursSmallBatchInnerProduct(const DenseShape& shape) {
+  return WidestVectorsAreAvx2() && shape.in * shape.out >= kFewestWeights &&
          shape.batch >= kFewestSamples && shape.batch <= kMostSamples;
 }
 

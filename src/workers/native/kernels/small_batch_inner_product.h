@@ -12,7 +12,7 @@ namespace tench::native {
 
 // Whether these are faster than a library: many weights, and samples that fill a panel at least by
 // half but not too many of them.
-bool IsTallDense(const DenseShape& shape);
+bool FavoursSmallBatchInnerProduct(const DenseShape& shape);
 // Floats of working memory for either direction.
 int64_t SmallBatchInnerProductScratch(const DenseShape& shape);
 

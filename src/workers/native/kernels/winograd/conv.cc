@@ -284,8 +284,8 @@ void WinogradForward(const BlockedConvShape& shape, const float* x, const float*
   });
 }
 
-void WinogradData(const BlockedConvShape& shape, const float* dy, const float* w, float* dx,
-                  float* scratch) {
+void WinogradBackwardData(const BlockedConvShape& shape, const float* dy, const float* w, float* dx,
+                          float* scratch) {
   WithGeometry(shape, [&](auto type) {
     using G = typename decltype(type)::type;
     const bool transposed = HasFewerTransposed<G>(shape);
@@ -301,8 +301,8 @@ void WinogradData(const BlockedConvShape& shape, const float* dy, const float* w
   });
 }
 
-void WinogradGradient(const BlockedConvShape& shape, const float* x, const float* dy, float* dw,
-                      float* scratch) {
+void WinogradBackwardWeights(const BlockedConvShape& shape, const float* x, const float* dy,
+                             float* dw, float* scratch) {
   WithGeometry(shape, [&](auto type) {
     const auto geometry = Onward<typename decltype(type)::type>(shape);
     ForEachGroup(shape, [&](int64_t in, int64_t out, int64_t weight, int64_t) {

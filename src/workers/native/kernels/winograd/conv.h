@@ -25,9 +25,9 @@ int64_t WinogradScratch(const BlockedConvShape& shape);
 // y = x * w + bias, then max(0, ·) if `relu`; `bias` may be null.
 void WinogradForward(const BlockedConvShape& shape, const float* x, const float* w,
                      const float* bias, bool relu, float* y, float* scratch);
-void WinogradData(const BlockedConvShape& shape, const float* dy, const float* w, float* dx,
-                  float* scratch);
-void WinogradGradient(const BlockedConvShape& shape, const float* x, const float* dy, float* dw,
-                      float* scratch);
+void WinogradBackwardData(const BlockedConvShape& shape, const float* dy, const float* w, float* dx,
+                          float* scratch);
+void WinogradBackwardWeights(const BlockedConvShape& shape, const float* x, const float* dy,
+                             float* dw, float* scratch);
 
 }  // namespace tench::native
