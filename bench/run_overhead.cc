@@ -41,14 +41,13 @@ Status Measure(int64_t runs) {
   WorkerCatalog workers = WorkerCatalog::Discover();
   RunRequest request;
   request.planned = TENCH_TRY(SmallestCell());
-  const volatile int stop = 0;
   Sentinel sentinel(AllowedCpus());
   std::vector<double> overhead_ms, own_ms, store_ms, sentinel_ms;
   for (int64_t i = 0; i < runs; ++i) {
     const int64_t start_ns = NowNs();
     sentinel.Read();
     const int64_t read_ns = NowNs();
-    const RunResult result = Execute(workers, request, nullptr, stop);
+    const RunResult result = Execute(workers, request, nullptr, StopToken());
     const int64_t executed_ns = NowNs();
     sentinel.Read();
     const int64_t read_again_ns = NowNs();

@@ -120,7 +120,7 @@ Result<int> Sweep(const SweepFlags& flags) {
   Interrupt interrupt;
   SweepProgress progress;
   const StudyResult result =
-      TENCH_TRY(RunStudy(store, workers, plan.request, progress, interrupt.signal()));
+      TENCH_TRY(RunStudy(store, workers, plan.request, progress, interrupt.stop()));
   progress.Close();
   if (result.already_complete) {
     fmt::print(

@@ -126,7 +126,7 @@ Result<int> TrainSolver(const TrainFlags& flags) {
   };
   Interrupt interrupt;
   const TrainingEnd end =
-      TENCH_TRY(Train(*entry, worker.version, std::move(job), events, interrupt.signal()));
+      TENCH_TRY(Train(*entry, worker.version, std::move(job), events, interrupt.stop()));
   log.Done(end == TrainingEnd::kComplete);
   return end == TrainingEnd::kComplete ? 0 : 130;
 }

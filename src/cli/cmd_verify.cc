@@ -149,12 +149,12 @@ Result<int> Verify(const VerifyFlags& flags) {
   Interrupt interrupt;
   ReferenceAnswers answers(
       workers, flags.sketches.empty() ? SketchFolders() : std::vector<std::filesystem::path>{},
-      interrupt.signal());
+      interrupt.stop());
   const std::vector<Item> items = TENCH_TRY(Items(flags, answers));
   if (!flags.sketches.empty()) return WriteSketches(flags, items, answers);
 
   const std::vector<std::string> names = TENCH_TRY(Workers(flags, workers));
-  Verifier verifier(workers, answers, interrupt.signal());
+  Verifier verifier(workers, answers, interrupt.stop());
   LiveLine line;
   std::vector<Verification> all;
   Json json = Json::array();
@@ -168,7 +168,7 @@ Result<int> Verify(const VerifyFlags& flags) {
           TENCH_TRY(verifier.Verify(worker, item.name, item.subject, [&](const std::string& doing) {
             line.Show(counted + ": " + doing);
           }));
-      if (interrupt.signal() != 0) return 130;
+      if (interrupt.stop().stop_requested()) return 130;
       if (!line.terminal()) line.Print(fmt::format("{}: {}", counted, Verdict(one)));
       good = good && (one.outcome == Outcome::kOk || one.outcome == Outcome::kUnsupported);
       json.push_back(ToJson(one, item.subject.batch));

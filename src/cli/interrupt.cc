@@ -9,12 +9,11 @@
 namespace tench {
 namespace {
 
-// A signal handler can reach nothing but a static.
-volatile int received = 0;
+// A signal handler can reach nothing but static state.
+constinit StopSource source;
 
 void Receive(int signal) {
-  if (received != 0) _exit(128 + signal);
-  received = signal;
+  if (!source.RequestStop()) _exit(128 + signal);
 }
 
 void Install(void (*handler)(int)) {
@@ -27,13 +26,13 @@ void Install(void (*handler)(int)) {
 }  // namespace
 
 Interrupt::Interrupt() {
-  received = 0;
+  source.Reset();
   Install(Receive);
   ::signal(SIGPIPE, SIG_IGN);
 }
 
 Interrupt::~Interrupt() { Install(SIG_DFL); }
 
-const volatile int& Interrupt::signal() const { return received; }
+StopToken Interrupt::stop() const { return source.token(); }
 
 }  // namespace tench

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Ctrl-C and a polite kill, as a number that long work looks at: 0, or the signal. A second Ctrl-C
-// ends tench at once (its worker dies with it). The one place where tench handles signals; made by
-// a command before it starts long work, once per process.
+// SIGINT, SIGTERM and SIGHUP as a stop token that long work polls. A second signal ends tench at
+// once, and its worker dies with it. This is the only place where tench handles signals.
+//
+// Ownership: a command constructs one before it starts long work. At most one exists at a time,
+// because signal handlers are state of the process.
+
+#include "base/stop_token.h"
 
 namespace tench {
 
 class Interrupt {
  public:
-  Interrupt();   // installs handlers for SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE
-  ~Interrupt();  // puts the old ones back
+  Interrupt();   // Installs handlers for SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE.
+  ~Interrupt();  // Restores the default handlers.
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  const volatile int& signal() const;
+  StopToken stop() const;
 };
 
 }  // namespace tench

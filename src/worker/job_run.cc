@@ -107,7 +107,7 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
 
   LoopOptions options = LoopOf(job, budget, input, adapter);
   const StopRequest stop;
-  options.stop = stop.flag();
+  options.stop = stop.token();
   const Snapshots& kept = job.snapshots;
   if (kept.any()) {
     options.after_step = [&](int64_t steps) -> Status {

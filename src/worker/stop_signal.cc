@@ -3,15 +3,16 @@
 
 #include <unistd.h>
 
+#include <atomic>
+
 namespace tench {
 namespace {
 
-volatile std::sig_atomic_t listening = 0;
-volatile std::sig_atomic_t stop_asked = 0;
+constinit std::atomic<bool> listening = false;
+constinit StopSource source;
 
 void OnTerminate(int) {
-  if (listening == 0 || stop_asked != 0) _exit(kStoppedExitCode);
-  stop_asked = 1;
+  if (!listening.load(std::memory_order_relaxed) || !source.RequestStop()) _exit(kStoppedExitCode);
 }
 
 }  // namespace
@@ -25,8 +26,8 @@ void InstallStopSignal() {
   sigaction(SIGPIPE, &action, nullptr);
 }
 
-StopRequest::StopRequest() { listening = 1; }
-StopRequest::~StopRequest() { listening = 0; }
-const volatile std::sig_atomic_t* StopRequest::flag() const { return &stop_asked; }
+StopRequest::StopRequest() { listening.store(true, std::memory_order_relaxed); }
+StopRequest::~StopRequest() { listening.store(false, std::memory_order_relaxed); }
+StopToken StopRequest::token() const { return source.token(); }
 
 }  // namespace tench

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// SIGTERM in a worker. While steps are made it is a request: the current step is finished and what
-// was measured is flushed. At any other time, or the second time, the process ends at once. A
-// process has one of these; signal handlers leave no choice but static state.
+// SIGTERM in a worker process. During the timed loop it is a request: the current step is finished
+// and the measured steps are flushed. At any other time, or the second time, the process exits at
+// once. The state is static because signal handlers can reach nothing else.
 
 #include <csignal>
+
+#include "base/stop_token.h"
 
 namespace tench {
 
 inline constexpr int kStoppedExitCode = 128 + SIGTERM;
 
-// Also ignores SIGPIPE, so that a reader that is gone shows as a failed write.
+// Also ignores SIGPIPE, so that a closed reader shows as a failed write.
 void InstallStopSignal();
 
-// While one of these lives SIGTERM is a request.
+// While an object of this class exists, the first SIGTERM is a request.
 class StopRequest {
  public:
   StopRequest();
   ~StopRequest();
-  const volatile std::sig_atomic_t* flag() const;
+  StopRequest(const StopRequest&) = delete;
+  StopRequest& operator=(const StopRequest&) = delete;
+
+  StopToken token() const;
 };
 
 }  // namespace tench

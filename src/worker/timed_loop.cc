@@ -55,7 +55,7 @@ class TimedLoop {
   }
 
  private:
-  bool Stopped() const { return options_.stop != nullptr && *options_.stop != 0; }
+  bool Stopped() const { return options_.stop.stop_requested(); }
 
   Result<double> OneStep() {
     TENCH_TRY(SetLearningRate());

@@ -4,10 +4,10 @@
 // content. Knows an adapter and a sink for Steps lines; nothing of JSON or descriptors, so that a
 // test drives it with a fake clock and a fake adapter.
 
-#include <csignal>
 #include <functional>
 
 #include "base/clock.h"
+#include "base/stop_token.h"
 #include "stats/stop_rule.h"
 #include "worker/adapter.h"
 
@@ -21,9 +21,9 @@ struct LoopOptions {
   // them over is input_ns.
   std::function<Status(int64_t step)> make_batch, next_batch;
   std::function<Status(int64_t steps)>
-      after_step;  // called off the clock with the number of steps made; null = nobody asks
-  const volatile std::sig_atomic_t* stop = nullptr;  // non-zero: end after the current step
-  Clock* clock = nullptr;                            // null = the system's
+      after_step;          // called off the clock with the number of steps made; null = nobody asks
+  StopToken stop;          // requested: end after the current step
+  Clock* clock = nullptr;  // null = the system's
 };
 
 struct LoopResult {

@@ -162,11 +162,11 @@ TEST_F(TimedLoopTest, MakesAFixedNumberOfStepsEvenWithAnInfiniteLoss) {
 }
 
 TEST_F(TimedLoopTest, FinishesTheStepAndFlushesWhenItIsStopped) {
-  volatile std::sig_atomic_t stop = 0;
-  options.stop = &stop;
+  StopSource stop;
+  options.stop = stop.token();
   adapter.on_step = [&](int64_t step) -> Result<double> {
     clock.now_ns += 5;
-    if (step == 3) stop = 1;
+    if (step == 3) stop.RequestStop();
     return 1.0;
   };
   const auto result = Run();

@@ -21,12 +21,11 @@ class ParityGateTest : public testing::Test {
   }
   ParityGate::Finding Check(const PlannedCell& cell) {
     trials_ = 0;
-    return ParityGate(store_, catalog_, {}, stop_).Check(cell, [this](const std::string&) {
+    return ParityGate(store_, catalog_, {}, StopToken()).Check(cell, [this](const std::string&) {
       ++trials_;
     });
   }
 
-  const volatile int stop_ = 0;
   int trials_ = 0;
   TemporaryFolder folder_ = *TemporaryFolder::Make("tench-gate-");
   Store store_ = *Store::Open(folder_.path() / "results.db", Store::Mode::kReadWrite);

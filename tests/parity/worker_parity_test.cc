@@ -46,13 +46,12 @@ class WorkerParityTest : public testing::TestWithParam<std::string> {
   }
 
   void ExpectVerified(const Graph& network, int64_t batch) {
-    static const volatile int stop = 0;
-    static ReferenceAnswers answers(Catalog(), {}, stop);
+    static ReferenceAnswers answers(Catalog(), {}, StopToken());
     Subject subject;
     subject.network = network;
     subject.batch = batch;
     const auto seen =
-        Verifier(Catalog(), answers, stop)
+        Verifier(Catalog(), answers, StopToken())
             .Verify(GetParam(), {network.name, ""}, subject, [](const std::string&) {});
     ASSERT_TRUE(seen.ok()) << seen.error().message;
     if (const std::string layer = Lacking(network); !layer.empty()) {

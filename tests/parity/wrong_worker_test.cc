@@ -36,14 +36,13 @@ class WrongWorkerTest : public testing::Test {
  protected:
   static Verification Verify(const Graph& network, const std::string& fault) {
     static WorkerCatalog catalog = WorkerCatalog::Discover({TENCH_WRONG_DIR, TENCH_BIN_DIR});
-    static const volatile int stop = 0;
-    static ReferenceAnswers answers(catalog, {}, stop);
+    static ReferenceAnswers answers(catalog, {}, StopToken());
     Subject subject;
     subject.network = network;
     subject.batch = 6;
     subject.options = {{"fault", fault}};
     auto verification =
-        Verifier(catalog, answers, stop)
+        Verifier(catalog, answers, StopToken())
             .Verify("wrong", {network.name, ""}, subject, [](const std::string&) {});
     EXPECT_TRUE(verification.ok()) << verification.error().message;
     return verification.ok() ? *std::move(verification) : Verification{};

@@ -45,7 +45,7 @@ Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, const std:
 class Run {
  public:
   Run(const RunRequest& request, const std::function<void(const RunProgress&)>& progress,
-      const volatile int& stop)
+      StopToken stop)
       : request_(request),
         progress_(progress),
         stop_(stop),
@@ -81,7 +81,7 @@ class Run {
     if (!entry) return Conclude(Outcome::kUnsupported, entry.error().message);
     if (!(*entry)->installed()) return Conclude(Outcome::kUnsupported, (*entry)->NotInstalled());
     if (!job) return Conclude(Outcome::kUnsupported, job.error().message);
-    if (stop_ != 0) return Conclude(Outcome::kInterrupted, "stopped before it began");
+    if (stop_.stop_requested()) return Conclude(Outcome::kInterrupted, "stopped before it began");
     Result<Preparation> preparation = Prepare(**entry, *job, version);
     if (!preparation)
       return Conclude(Outcome::kInterrupted,
@@ -141,7 +141,7 @@ class Run {
 
   const RunRequest& request_;
   const std::function<void(const RunProgress&)>& progress_;
-  const volatile int& stop_;
+  const StopToken stop_;
   int64_t started_ns_;
   int64_t worked_ns_ = 0;  // from exec to exit
   RunResult result_;
@@ -150,8 +150,7 @@ class Run {
 }  // namespace
 
 RunResult Execute(WorkerCatalog& workers, const RunRequest& request,
-                  const std::function<void(const RunProgress&)>& progress,
-                  const volatile int& stop) {
+                  const std::function<void(const RunProgress&)>& progress, StopToken stop) {
   return Run(request, progress, stop).Execute(workers);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/stop_token.h"
 #include "data/data_set.h"
 #include "plan/matrix.h"
 #include "record/profile_row.h"
@@ -54,8 +55,7 @@ struct RunResult {
 // times a second. When `stop` (set by a signal handler) becomes non-zero the worker is ended and
 // the outcome is `interrupted`.
 RunResult Execute(WorkerCatalog& workers, const RunRequest& request,
-                  const std::function<void(const RunProgress&)>& progress,
-                  const volatile int& stop);
+                  const std::function<void(const RunProgress&)>& progress, StopToken stop);
 
 // Folders of runs whose tench was killed; `tench run`, `sweep` and `verify` begin with it.
 void RemoveAbandonedRunFolders();

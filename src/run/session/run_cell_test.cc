@@ -30,7 +30,7 @@ class WorkerProcessTest : public testing::Test {
     request.planned = planned;
     return Execute(
         workers_.catalog(), request,
-        [this](const RunProgress& progress) { seen_.push_back(progress); }, stop_);
+        [this](const RunProgress& progress) { seen_.push_back(progress); }, stop_.token());
   }
   RunResult Run(const std::string& behaviour) { return RunCell(FakeCell(behaviour)); }
   RunResult RunFor(const std::string& behaviour, int64_t timeout_ms) {
@@ -42,7 +42,7 @@ class WorkerProcessTest : public testing::Test {
 
   TestWorkers workers_;
   std::vector<RunProgress> seen_;
-  volatile int stop_ = 0;
+  StopSource stop_;
 };
 
 TEST_F(WorkerProcessTest, AGoodRunIsOkWithEverythingThatTheWorkerSaid) {
@@ -238,9 +238,9 @@ TEST_F(WorkerProcessTest, AStopIsAnInterruptedRun) {
   request.planned = FakeCell("slow");
   int calls = 0;
   const auto stop_soon = [&](const RunProgress& progress) {
-    if (progress.steps > 0 || ++calls > 100) stop_ = 2;
+    if (progress.steps > 0 || ++calls > 100) stop_.RequestStop();
   };
-  const RunResult result = Execute(workers_.catalog(), request, stop_soon, stop_);
+  const RunResult result = Execute(workers_.catalog(), request, stop_soon, stop_.token());
   EXPECT_EQ(result.record.outcome, Outcome::kInterrupted);
   EXPECT_GT(result.series.step_ns.size(), 0u);
 }
@@ -262,7 +262,7 @@ TEST_F(WorkerProcessTest, AWorkerThatIsNotInstalledIsUnsupportedWithItsNeeds) {
   WorkerCatalog catalog = WorkerCatalog::Discover({workers_.folder()});
   RunRequest request;
   request.planned = FakeCell("ok", {{"worker", "absent"}});
-  const RunRecord record = Execute(catalog, request, nullptr, stop_).record;
+  const RunRecord record = Execute(catalog, request, nullptr, stop_.token()).record;
   EXPECT_EQ(record.outcome, Outcome::kUnsupported);
   EXPECT_EQ(
       record.reason,
@@ -291,7 +291,7 @@ TEST_F(WorkerProcessTest, AProgramThatCannotBeExecutedIsACrash) {
   WorkerCatalog catalog = WorkerCatalog::Discover({workers_.folder()});
   RunRequest request;
   request.planned = FakeCell("ok", {{"worker", "broken"}});
-  const RunRecord record = Execute(catalog, request, nullptr, stop_).record;
+  const RunRecord record = Execute(catalog, request, nullptr, stop_.token()).record;
   EXPECT_EQ(record.outcome, Outcome::kCrashed);
   EXPECT_THAT(record.reason, HasSubstr("cannot start"));
 }

@@ -27,7 +27,7 @@ constexpr int64_t kExitGraceNs = int64_t{5} * 1'000'000'000;
 class Training {
  public:
   Training(Subprocess child, Fd answers, const Snapshots& snapshots, std::string version,
-           const TrainingEvents& events, const volatile int& stop)
+           const TrainingEvents& events, StopToken stop)
       : child_(std::move(child)),
         channel_(std::move(answers)),
         snapshots_(snapshots.folder),
@@ -50,7 +50,7 @@ class Training {
         return Failed("the worker broke the protocol: {}", Printable(read.text));
       if (read.kind == ChannelRead::Kind::kLine) TENCH_TRY(Take(read.text));
       TENCH_TRY(TakeSnapshots(told_));
-      if (stop_ != 0) TENCH_TRY(Stop());
+      if (stop_.stop_requested()) TENCH_TRY(Stop());
     }
     child_.Wait(NowNs() + kExitGraceNs);
     TENCH_TRY(TakeSnapshots(std::numeric_limits<int64_t>::max()));
@@ -131,14 +131,14 @@ class Training {
   int64_t told_ = 0;            // steps
   const std::string version_;   // that was asked for
   const TrainingEvents& events_;
-  const volatile int& stop_;
+  const StopToken stop_;
   int64_t asked_ns_ = 0;  // when the worker was asked to stop
 };
 
 }  // namespace
 
 Result<TrainingEnd> Train(const WorkerEntry& entry, const std::string& version, Job job,
-                          const TrainingEvents& events, const volatile int& stop) {
+                          const TrainingEvents& events, StopToken stop) {
   if (!entry.installed()) return Unsupported("{}", entry.NotInstalled());
   const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make("tench-train-"));
   const std::filesystem::path snapshots = folder.path() / "snapshots";

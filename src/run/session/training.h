@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/stop_token.h"
 #include "protocol/message.h"
 #include "run/session/worker_catalog.h"
 
@@ -28,6 +29,6 @@ enum class TrainingEnd { kComplete, kStopped };
 // `version` as a cell names it, or empty; `job.snapshots.folder` is set here. An event that fails
 // ends the worker and is returned; so is what the worker says of its own failure.
 Result<TrainingEnd> Train(const WorkerEntry& entry, const std::string& version, Job job,
-                          const TrainingEvents& events, const volatile int& stop);
+                          const TrainingEvents& events, StopToken stop);
 
 }  // namespace tench

@@ -35,13 +35,12 @@ Supervision::Supervision(Subprocess child, Fd answers, Fd log, int64_t launched_
   seen_.gpu = options_.gpu;
 }
 
-void Supervision::Watch(const std::function<void(const RunProgress&)>& progress,
-                        const volatile int& stop) {
+void Supervision::Watch(const std::function<void(const RunProgress&)>& progress, StopToken stop) {
   instruments_.energy.Start();
   next_sample_ns_ = NowNs();
   while (!child_.Wait(0)) {
     const int64_t now_ns = NowNs();
-    CheckTimes(now_ns, stop != 0);
+    CheckTimes(now_ns, stop.stop_requested());
     if (killed_ns_ != 0 && now_ns > killed_ns_ + kUnkillableNs) break;
     if (now_ns >= next_sample_ns_) {
       TakeSample(now_ns);

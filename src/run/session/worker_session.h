@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "base/stop_token.h"
 #include "base/subprocess.h"
 #include "machine/sampler.h"
 #include "protocol/channel.h"
@@ -44,7 +45,7 @@ class Supervision {
               MemoryWatch memory, Instruments& instruments);
 
   // Once. `stop` and `progress` as for Execute.
-  void Watch(const std::function<void(const RunProgress&)>& progress, const volatile int& stop);
+  void Watch(const std::function<void(const RunProgress&)>& progress, StopToken stop);
 
   const Conversation& conversation() const { return conversation_; }
   const Observations& seen() const { return seen_; }

@@ -31,8 +31,7 @@ Supervision Watched(const std::string& script, SupervisionOptions options) {
                           Instruments::OfThisMachine());
   answers.out.Close();
   log.out.Close();
-  const volatile int stop = 0;
-  supervision.Watch(nullptr, stop);
+  supervision.Watch(nullptr, StopToken());
   return supervision;
 }
 

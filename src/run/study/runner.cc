@@ -94,7 +94,7 @@ constexpr int64_t kFreshReadingNs = 100'000'000;
 class StudyWork {
  public:
   StudyWork(Store& store, WorkerCatalog& workers, const StudyRequest& request, StudyRecord study,
-            RunnerEvents& events, const volatile int& stop)
+            RunnerEvents& events, StopToken stop)
       : store_(store),
         workers_(workers),
         request_(request),
@@ -162,7 +162,7 @@ class StudyWork {
   }
 
   Status RunUnlessStopped(int64_t round, size_t cell, StudyResult& result) {
-    result.interrupted = stop_ != 0;
+    result.interrupted = stop_.stop_requested();
     if (result.interrupted) return Ok();
     const Outcome outcome = TENCH_TRY(RunOne(round, cell));
     ++result.runs;
@@ -300,7 +300,7 @@ class StudyWork {
     progress_.disturbed = noise_.DisturbedRounds();
     events_.OnFinish(Progress(0), record);
     // Interrupted, but by nobody: the machine has no room to go on.
-    if (record.outcome == Outcome::kInterrupted && stop_ == 0)
+    if (record.outcome == Outcome::kInterrupted && !stop_.stop_requested())
       return Failed("study {} stops: {}", study_.id, record.reason);
     return record.outcome;
   }
@@ -310,7 +310,7 @@ class StudyWork {
   const StudyRequest& request_;
   StudyRecord study_;
   RunnerEvents& events_;
-  const volatile int& stop_;
+  const StopToken stop_;
   StudyProgress progress_;
   Eta eta_;
   MemoryHistory memory_;
@@ -327,7 +327,7 @@ class StudyWork {
 }  // namespace
 
 Result<StudyResult> RunStudy(Store& store, WorkerCatalog& workers, const StudyRequest& request,
-                             RunnerEvents& events, const volatile int& stop) {
+                             RunnerEvents& events, StopToken stop) {
   const HostFacts host = ReadHost(Instruments::OfThisMachine().nvml.get());
   const StudyRecord study = TENCH_TRY(FindOrBeginStudy(store, request, host));
   const Claim claim = TENCH_TRY(Claim::Take(store, study.id));

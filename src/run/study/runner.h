@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/stop_token.h"
 #include "plan/matrix.h"
 #include "run/session/run_cell.h"
 #include "store/store.h"
@@ -64,6 +65,6 @@ struct StudyResult {
 // Larger batches of a cell that ran out of memory are not tried: they are stored as out_of_memory
 // with a reason that names the smaller one.
 Result<StudyResult> RunStudy(Store& store, WorkerCatalog& workers, const StudyRequest& request,
-                             RunnerEvents& events, const volatile int& stop);
+                             RunnerEvents& events, StopToken stop);
 
 }  // namespace tench

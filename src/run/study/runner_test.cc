@@ -30,12 +30,12 @@ class Silent : public RunnerEvents {
   void OnFinish(const StudyProgress& progress, const RunRecord& run) override {
     last = progress;
     runs.push_back(run);
-    if (stop && static_cast<int>(runs.size()) == stop_after) *stop = 2;
+    if (stop && static_cast<int>(runs.size()) == stop_after) stop->RequestStop();
   }
 
   StudyProgress begun, last;
   std::vector<RunRecord> runs;
-  volatile int* stop = nullptr;
+  StopSource* stop = nullptr;
   int stop_after = 0;
 };
 
@@ -77,7 +77,7 @@ class RunnerTest : public testing::Test {
     events_ = {};
     events_.stop = &stop_;
     events_.stop_after = stop_after_;
-    return RunStudy(store, catalog_, request, events_, stop_);
+    return RunStudy(store, catalog_, request, events_, stop_.token());
   }
 
   std::vector<RunRecord> Stored() {
@@ -104,7 +104,7 @@ class RunnerTest : public testing::Test {
   WorkerCatalog catalog_;
   const fs::path database_ = workers_.folder() / "r.db";
   Silent events_;
-  volatile int stop_ = 0;
+  StopSource stop_;
   int stop_after_ = 0;
 };
 
@@ -153,7 +153,8 @@ TEST_F(RunnerTest, GoesOnAfterAStopWithoutRepeatingFinishedRuns) {
   const auto stopped = Run(request);
   EXPECT_TRUE(stopped->interrupted);
   EXPECT_EQ(stopped->runs, 2);
-  stop_ = stop_after_ = 0;
+  stop_.Reset();
+  stop_after_ = 0;
   const auto resumed = Run(request);
   EXPECT_EQ(resumed->runs, 4);
   EXPECT_EQ(events_.begun.resumed, 2);
@@ -163,21 +164,21 @@ TEST_F(RunnerTest, GoesOnAfterAStopWithoutRepeatingFinishedRuns) {
 TEST_F(RunnerTest, AnInterruptedRunIsStoredAndRepeatedAsTheNextAttempt) {
   class StopInTheMiddle : public Silent {
    public:
-    explicit StopInTheMiddle(volatile int& flag) : flag_(flag) {}
+    explicit StopInTheMiddle(StopSource& source) : source_(source) {}
     void OnProgress(const StudyProgress&, const PlannedCell&, const RunProgress&) override {
-      flag_ = 2;
+      source_.RequestStop();
     }
-    volatile int& flag_;
+    StopSource& source_;
   } events(stop_);
   StudyRequest request = Request("fake", {"1"}, 1, "ok");
   request.cells = {FakeCell("ok", {{"option.step_ms", "50"}})};
   {
     Store store = *Store::Open(database_, Store::Mode::kReadWrite);
-    const auto result = RunStudy(store, catalog_, request, events, stop_);
+    const auto result = RunStudy(store, catalog_, request, events, stop_.token());
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_TRUE(result->interrupted);
   }
-  stop_ = 0;
+  stop_.Reset();
   ASSERT_TRUE(Run(request));
   const auto stored = Stored();
   ASSERT_EQ(stored.size(), 2u);

@@ -34,7 +34,7 @@ Result<Subject> SubjectOf(const Cell& cell, const NetworkReaders& readers) {
 }  // namespace
 
 ParityGate::ParityGate(Store& store, WorkerCatalog& workers,
-                       std::vector<std::filesystem::path> sketch_folders, const volatile int& stop,
+                       std::vector<std::filesystem::path> sketch_folders, StopToken stop,
                        NetworkReaders readers)
     : readers_(std::move(readers)),
       store_(store),

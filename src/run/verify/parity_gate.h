@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stop_token.h"
 #include "data/data_set.h"
 #include "plan/matrix.h"
 #include "run/verify/verifier.h"
@@ -31,7 +32,7 @@ class ParityGate {
   };
 
   ParityGate(Store& store, WorkerCatalog& workers,
-             std::vector<std::filesystem::path> sketch_folders, const volatile int& stop,
+             std::vector<std::filesystem::path> sketch_folders, StopToken stop,
              NetworkReaders readers = {});
 
   Finding Check(const PlannedCell& planned, const Verifier::Progress& progress);

@@ -41,7 +41,7 @@ Result<SpawnOptions> Prepare(const WorkerEntry& entry, const std::string& versio
 }  // namespace
 
 Result<Observation> Observe(const WorkerEntry& entry, const std::string& version,
-                            const Trial& trial, int64_t timeout_ns, const volatile int& stop) {
+                            const Trial& trial, int64_t timeout_ns, StopToken stop) {
   Observation observation{
       Outcome::kOk, "", "", {}, TENCH_TRY(TemporaryFolder::Make(kParityFolderPrefix))};
   SpawnOptions spawn = TENCH_TRY(Prepare(entry, version, trial, observation.folder.path()));

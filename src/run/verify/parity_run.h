@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/stop_token.h"
 #include "parity/trial.h"
 #include "record/outcome.h"
 #include "run/session/worker_catalog.h"
@@ -28,6 +29,6 @@ struct Observation {
 
 // `version` is the one asked for, "" = any: another one is `unsupported`.
 Result<Observation> Observe(const WorkerEntry& entry, const std::string& version,
-                            const Trial& trial, int64_t timeout_ns, const volatile int& stop);
+                            const Trial& trial, int64_t timeout_ns, StopToken stop);
 
 }  // namespace tench

@@ -36,7 +36,7 @@ std::string SubjectName::Label() const { return data.empty() ? network : network
 
 ReferenceAnswers::ReferenceAnswers(const WorkerCatalog& workers,
                                    std::vector<std::filesystem::path> sketch_folders,
-                                   const volatile int& stop)
+                                   StopToken stop)
     : workers_(workers), folders_(std::move(sketch_folders)), stop_(stop) {}
 
 bool ReferenceAnswers::Affordable(const SubjectName& name, const Subject& subject) const {

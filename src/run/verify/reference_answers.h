@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/stop_token.h"
 #include "parity/answer.h"
 #include "run/session/worker_catalog.h"
 
@@ -28,7 +29,7 @@ class ReferenceAnswers {
   using Progress = std::function<void(const std::string& doing)>;
 
   ReferenceAnswers(const WorkerCatalog& workers, std::vector<std::filesystem::path> sketch_folders,
-                   const volatile int& stop);
+                   StopToken stop);
 
   // Whether Get answers within about half a minute of naive loops, or from sketches.
   bool Affordable(const SubjectName& name, const Subject& subject) const;
@@ -49,7 +50,7 @@ class ReferenceAnswers {
 
   const WorkerCatalog& workers_;
   std::vector<std::filesystem::path> folders_;
-  const volatile int& stop_;
+  const StopToken stop_;
   std::map<std::string, std::map<std::string, Kept>> kept_;  // by file name, then by trial
 };
 

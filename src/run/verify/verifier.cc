@@ -21,7 +21,7 @@ class OneVerification {
  public:
   OneVerification(const WorkerEntry& entry, const std::string& worker, ReferenceAnswers& answers,
                   const SubjectName& name, const Subject& subject,
-                  const Verifier::Progress& progress, int64_t timeout_ns, const volatile int& stop)
+                  const Verifier::Progress& progress, int64_t timeout_ns, StopToken stop)
       : entry_(entry),
         version_(WorkerName::Of(worker).version),
         answers_(answers),
@@ -200,7 +200,7 @@ class OneVerification {
   const Subject& subject_;
   const Verifier::Progress& progress_;
   const int64_t timeout_ns_;
-  const volatile int& stop_;
+  const StopToken stop_;
   Verification result_;
 };
 
@@ -210,7 +210,7 @@ std::string Verification::Summary() const {
   return outcome == Outcome::kOk ? worst_tensor : reason;
 }
 
-Verifier::Verifier(WorkerCatalog& workers, ReferenceAnswers& answers, const volatile int& stop)
+Verifier::Verifier(WorkerCatalog& workers, ReferenceAnswers& answers, StopToken stop)
     : workers_(workers), answers_(answers), stop_(stop) {}
 
 Result<Verification> Verifier::Verify(const std::string& worker, const SubjectName& name,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/stop_token.h"
 #include "parity/comparison.h"
 #include "record/outcome.h"
 #include "run/session/worker_catalog.h"
@@ -45,7 +46,7 @@ class Verifier {
  public:
   using Progress = ReferenceAnswers::Progress;
 
-  Verifier(WorkerCatalog& workers, ReferenceAnswers& answers, const volatile int& stop);
+  Verifier(WorkerCatalog& workers, ReferenceAnswers& answers, StopToken stop);
 
   // `worker` may name a version. An error is this machine's, the reference's or an unknown name; a
   // stop gives kInterrupted.
@@ -56,7 +57,7 @@ class Verifier {
  private:
   WorkerCatalog& workers_;
   ReferenceAnswers& answers_;
-  const volatile int& stop_;
+  const StopToken stop_;
 };
 
 }  // namespace tench
