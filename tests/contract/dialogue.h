@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests: calls a worker as tench does, with descriptor 3 for its answers, and gathers
-// everything that it says.
+// For tests: launches a worker as tench does, with descriptor 3 for its messages, and collects
+// its output.
 
 #include <filesystem>
 #include <string>
@@ -41,7 +41,7 @@ struct Dialogue {
 };
 
 Dialogue Ask(const std::string& executable, const std::vector<std::string>& arguments);
-// Writes the job to a file and hands it over.
+// Writes the job to a file and passes its path.
 Dialogue Do(const std::string& executable, const Job& job);
 Dialogue DoText(const std::string& executable, std::string_view job);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps docs/protocol.md and the protocol's code in step: every example in it is parsed by the
-// code, and every key that the code writes is explained in it.
+// Checks docs/protocol.md against the code: the code parses every example, and the page documents
+// every key that the code writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ std::vector<std::string> ExampleLines() {
   return lines;
 }
 
-// Every key of an object, nested ones too.
+// All keys of an object, including nested ones.
 void CollectKeys(const Json& json, std::set<std::string>& keys) {
   if (json.is_array()) {
     for (const Json& item : json) CollectKeys(item, keys);

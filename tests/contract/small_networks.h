@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Networks that hold every op between them and take a worker milliseconds.
+// Networks that together contain every op and run within milliseconds.
 
 #include <vector>
 

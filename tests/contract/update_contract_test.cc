@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of update that a worker says it has, against the reference worker's: five of them, the
-// learning rate a tenth after the second.
+// Every optimizer that a worker declares, against the reference worker: five steps, with the
+// learning rate divided by ten after the second.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace tench {
 namespace {
 
-// Rounding over five steps; another rule of update is a hundred times further off.
+// Rounding over five steps; a different update rule deviates a hundred times more.
 constexpr double kTolerance = 1e-4;
 constexpr int64_t kUpdates = 5;
 
@@ -30,7 +30,7 @@ std::string ReferencePath() {
 Job UpdateJob(const Solver& solver) {
   Job job;
   job.network = SmallLenet();
-  job.network.layers[2].bias.lr_mult = 0;  // does not learn, and does not count in the norm
+  job.network.layers[2].bias.lr_mult = 0;  // is not trained, and is not part of the norm
   job.batch = 4;
   job.solver = solver;
   job.lr_schedule = {solver.lr, solver.lr, solver.lr / 10};
@@ -41,7 +41,7 @@ Job UpdateJob(const Solver& solver) {
 
 using Tensors = std::map<std::string, std::vector<float>>;
 
-// How far each parameter has moved from its fill.
+// The change of each parameter from its fill.
 Tensors Movements(const std::string& worker, Job job) {
   const TemporaryFolder folder = *TemporaryFolder::Make("tench-update");
   job.tensors.folder = folder.path().string();
@@ -75,8 +75,8 @@ std::map<std::string, Solver> Solvers() {
   std::map<std::string, Solver> solvers;
   solvers["sgd"] = {0.01, 0.9, 0.0005};
   solvers["nesterov"] = {0.01, 0.9, 0.0005, SolverType::kNesterov};
-  // A delta that is felt beside √s: elsewhere than outside the root it would show. It also keeps
-  // rounding from being a whole step.
+  // A delta comparable to √s, so that adding it inside the root would be detected. It also keeps
+  // rounding below a whole step.
   solvers["adam"] = {0.001, 0.9, 0.0005, SolverType::kAdam, 0.99, 0.01};
   solvers["sgd, clipped"] = solvers["sgd"];
   solvers["adam, clipped"] = solvers["adam"];
@@ -112,7 +112,7 @@ TEST_P(UpdateContractTest, MovesParametersAsTheReferenceDoes) {
   }
 }
 
-// Whoever knows one part of a job's solver only by chance would be wrong here.
+// Non-default values in every field of the solver, so that an ignored field is detected.
 TEST(SolversUnderTestTest, DifferFromEachOther) {
   std::map<std::string, Tensors> answers;
   for (const auto& [name, solver] : Solvers())

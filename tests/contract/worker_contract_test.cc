@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every worker owes the protocol, whatever framework it wraps. A worker is found by its name
-// in the build folder; one that says it lacks an op must refuse the networks that need it, and is
-// held to everything else.
+// The protocol's contract, checked for every worker in the build folder. A worker that does not
+// declare an op must reject the networks that need it; all other checks apply.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,8 +27,7 @@ class WorkerContractTest : public testing::TestWithParam<std::string> {
  protected:
   const std::string& worker() const { return GetParam(); }
 
-  // A worker that drives a program of the user's can be built without it, but not be held to
-  // anything.
+  // A worker that drives a user's program can be built without it, but not tested.
   void SetUp() override {
     const Description description = Describe();
     const auto missing = description.facts.find(kMissingFact);
@@ -48,8 +46,8 @@ class WorkerContractTest : public testing::TestWithParam<std::string> {
     return description.ok() ? *description : Description();
   }
 
-  // Whether this worker knows every op of the network; if not, checks that it refuses it and names
-  // a layer.
+  // Whether this worker declares every op of the network; if not, checks that it rejects the
+  // network and names a layer.
   bool Supports(const Graph& network) const {
     const Description description = Describe();
     for (const Layer& layer : network.layers) {
@@ -186,7 +184,7 @@ TEST_P(WorkerContractTest, LeavesParametersAloneAtALearningRateOfZero) {
   job.tensors.folder = folder.path().string();
   job.tensors.parameters = true;
   ASSERT_EQ(Do(worker(), job).types().back(), "result");
-  // Handed in again and out once more, every bit must have survived.
+  // A round trip must preserve every bit.
   Job again = job;
   again.seed = 77;
   again.tensors.folder = (folder.path() / "again").string();

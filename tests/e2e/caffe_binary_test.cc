@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tench writes, shown to a real Caffe: TENCH_CAFFE, or `caffe` on PATH. Skipped where there is
-// none.
+// Runs a real Caffe (TENCH_CAFFE, or `caffe` on PATH) on files that tench writes. Skipped if there
+// is none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

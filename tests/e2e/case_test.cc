@@ -7,8 +7,8 @@
 // A command goes to the shell in a fresh folder (shared by the commands of one case), with the
 // built binaries first on PATH, TENCH_CASES set to the folder of the cases, TENCH_SOURCE to the
 // project and TENCH_TEST_WORKERS to the folder of the workers that only tests use. "> " lines
-// continue a command. stdout and stderr are expected as they come, and "[exit N]" follows if N is
-// not 0. Holes and rewriting are golden.h's.
+// continue a command. stdout and stderr are expected interleaved, and "[exit N]" follows if N is
+// not 0. golden.h defines holes and rewriting.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -39,7 +39,7 @@ std::vector<std::string> CaseNames() {
   return names;
 }
 
-// What the command prints, and its exit code as a last line.
+// The command's output, with its exit code as the last line.
 std::string RunCommand(const std::string& command, const fs::path& folder) {
   const std::string script = "cd " + ShellQuote(folder.string()) + " && exec 2>&1\n" + command;
   FILE* pipe = popen(("sh -c " + ShellQuote(script)).c_str(), "r");
@@ -53,7 +53,7 @@ std::string RunCommand(const std::string& command, const fs::path& folder) {
   return output;
 }
 
-// The transcript with every expected output replaced by the real one.
+// The transcript with every expected output replaced by the actual one.
 std::string Replay(const std::string& transcript, const fs::path& folder) {
   std::string actual, command, echo;
   const auto flush = [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep that is killed at random moments and started again: in the end every (cell, round) is
-// stored exactly once, and no worker is left.
+// Kills a sweep at random times and restarts it: every (cell, round) must be stored exactly once,
+// and no worker may remain.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -92,7 +92,7 @@ TEST_F(SweepTest, ResumesAfterKillWithoutLosingOrRepeatingFinishedRuns) {
 
 TEST_F(SweepTest, AnInterruptedSweepSaysSoAndGoesOn) {
   const pid_t pid = Start();
-  // Before its first run is stored tench may not be listening yet.
+  // Before its first run is stored, tench may not handle signals yet.
   while (Stored().empty() && waitpid(pid, nullptr, WNOHANG) == 0) usleep(10'000);
   kill(pid, SIGINT);
   const int status = Wait(pid);
@@ -106,8 +106,8 @@ TEST_F(SweepTest, TwoSweepsOfOneStudyDoNotWorkAgainstEachOther) {
   const pid_t first = Start();
   const pid_t second = Start();
   const int a = Wait(first), b = Wait(second);
-  // One of them may be refused (exit code 2, naming the other), or find everything done; together
-  // they store each run once.
+  // One may be rejected (exit code 2, naming the other), or find all runs done; together they store
+  // each run once.
   EXPECT_TRUE(WIFEXITED(a) && WIFEXITED(b));
   EXPECT_TRUE(WEXITSTATUS(a) == 0 || WEXITSTATUS(b) == 0);
   for (const auto& [key, count] : Stored()) EXPECT_EQ(count, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/examples/tench-worker-plain was written from the documents alone: that it computes what
-// `reference` computes shows that they say enough.
+// docs/examples/tench-worker-plain was written from the documentation alone. Its parity with
+// `reference` shows that the documentation is sufficient.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 

@@ -87,7 +87,7 @@ std::optional<GoldenMismatch> CompareGolden(std::string_view expected, std::stri
 std::string UpdateGolden(std::string_view expected, std::string_view actual) {
   const std::vector<std::string> patterns = Split(expected, '\n');
   std::vector<std::string> lines = Split(actual, '\n');
-  // common[i][j]: how many lines of the texts from pattern i and line j on can be paired in order.
+  // common[i][j]: length of the longest common subsequence from pattern i and line j on.
   std::vector<std::vector<size_t>> common(patterns.size() + 1,
                                           std::vector<size_t>(lines.size() + 1, 0));
   for (size_t i = patterns.size(); i-- > 0;) {

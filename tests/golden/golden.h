@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Golden files: text that a test pins, kept under tests/golden. Expected text may have holes where
-// a value is free: %int% (a signed integer), %float% (a number, also nan and inf) and %any% (any
-// run of characters within the line, also none). Everything else must be equal byte by byte, line
-// ends included. With TENCH_UPDATE_GOLDEN=1 in the environment a check rewrites its file instead;
-// lines that still match keep their holes.
+// Golden files: expected text of a test, kept under tests/golden. Expected text may have holes:
+// %int% (a signed integer), %float% (a number, also nan and inf) and %any% (any characters within
+// the line, also none). All else must be equal byte by byte, including line ends. With
+// TENCH_UPDATE_GOLDEN=1 in the environment a check rewrites its file instead; lines that still
+// match keep their holes.
 
 #include <gtest/gtest.h>
 
@@ -19,16 +19,15 @@ namespace tench {
 // The first line at which two texts differ.
 struct GoldenMismatch {
   size_t line = 0;                              // from 1
-  std::optional<std::string> expected, actual;  // absent: that text has ended
+  std::optional<std::string> expected, actual;  // nullopt: that text has ended
 };
 
-// The whole of one line against its pattern.
+// Whether a pattern matches a whole line.
 bool MatchesPattern(std::string_view pattern, std::string_view line);
 
 std::optional<GoldenMismatch> CompareGolden(std::string_view expected, std::string_view actual);
 
-// `actual` as the new expected text: a line that an old one with holes still describes is taken
-// from there.
+// `actual` as the new expected text; a line that an old pattern still matches keeps the pattern.
 std::string UpdateGolden(std::string_view expected, std::string_view actual);
 
 // tests/golden/NAME.

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The environment as a test wants it, and as it was afterwards.
+// Sets an environment variable, and restores it at the end of the scope.
 class UpdateSwitch {
  public:
   explicit UpdateSwitch(bool on) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pins every network on every data set, layer by layer: a change of shapes, parameters, FLOPs or
-// fingerprint is never an accident. networks/NETWORK-DATA.txt holds the listings; docs/networks.md
-// quotes the totals.
+// Pins shapes, parameters, FLOPs and fingerprint of every network on every data set, layer by
+// layer. networks/NETWORK-DATA.txt holds the listings; docs/networks.md quotes the totals.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The zoo as prototxts. Some are pinned (prototxts/NETWORK-DATA.prototxt): real Caffe has accepted
-// this form, and a change of it is never an accident. All that Caffe can express come back as they
-// were.
+// The zoo as prototxts. Some are pinned (prototxts/NETWORK-DATA.prototxt), because real Caffe has
+// accepted them. Every network that Caffe can express survives a round trip.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -59,8 +58,8 @@ TEST(PrototxtGoldenTest, EveryNetworkOfTheZooThatCaffeCanExpressComesBackTheSame
   EXPECT_GT(written, 30u);
 }
 
-// As users have it: two phases, a database, in place, no flatten. But for the flatten's name it is
-// the zoo's, and so are its first bits.
+// A typical user's file: two phases, a database, in-place layers, no flatten. Except for the
+// flatten's name it equals the zoo's network.
 TEST(PrototxtGoldenTest, AUsersAlexnetIsTheZoos) {
   Result<CaffeNetwork> network =
       ReadPrototxtFile(TENCH_SOURCE_DIR "/src/net/caffe/testdata/alexnet_train_val.prototxt");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the report in headless Chromium, uses it as a reader would (probe_tail.js), and looks at
-// what the page became.
+// Opens the report in headless Chromium, operates it as a reader would (probe_tail.js), and checks
+// the resulting page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -54,7 +54,7 @@ class BrowserTest : public testing::Test {
     folder_.emplace(*TemporaryFolder::Make("tench-browser"));
   }
 
-  // With the probes in it, if asked.
+  // `probes` inserts the probe scripts.
   fs::path Write(const ReportData& data, bool probed) {
     std::string page = RenderPage(data, MakeCharts(data),
                                   {.title = "Pond", .made_utc = "", .charts_script = script_});

@@ -1,4 +1,4 @@
-// Put first into the page: nothing that goes wrong later may pass unseen.
+// Prepended to the page: records every error and console message.
 window.complaints = [];
 addEventListener("error", (event) => complaints.push(event.message));
 addEventListener("unhandledrejection", (event) => complaints.push(String(event.reason)));

@@ -1,8 +1,8 @@
-// Put last into the page: uses it as a reader would, and leaves what it saw in an element "seen".
+// Appended to the page: operates it as a reader would, and writes its observations into "seen".
 (async () => {
   const seen = { charts: {}, complaints };
   const count = (root, selector) => root.querySelectorAll(selector).length;
-  // What a chart's drawing consists of, by kind of mark; legends and axes are not counted.
+  // The number of marks of a chart by kind, without legends and axes.
   const marks = (canvas) => {
     const found = {};
     for (const group of canvas.querySelectorAll("g.mark-line, g.mark-symbol, g.mark-rect, g.mark-rule, g.mark-area, g.mark-text")) {

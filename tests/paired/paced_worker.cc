@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real worker, for trying how well verdicts work: the reference with two options. `label` changes
-// nothing, so that cells that differ in it are the same thing under two names; `wait` makes every
-// step longer by that share of it, by waiting after the work. Only for tests and bench/aa; nobody
-// else can find it.
+// The reference worker with two options, for A/A tests of the verdicts. `label` has no effect, so
+// cells that differ in it are equal under two names. `wait` prolongs every step by that share, by
+// waiting after the work. Only for tests and bench/aa; tench does not find it by default.
 #include "base/clock.h"
 #include "base/text.h"
 #include "worker/serve.h"
@@ -38,7 +37,7 @@ class PacedAdapter final : public Adapter {
     const int64_t now_ns = NowNs();
     const int64_t until_ns =
         now_ns + static_cast<int64_t>(wait_ * static_cast<double>(now_ns - begin_ns));
-    // A sleep would last as long as the kernel's timer likes.
+    // Busy waiting, because the kernel's timer slack makes sleeps imprecise.
     while (NowNs() < until_ns) {
     }
     return loss;

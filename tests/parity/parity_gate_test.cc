@@ -58,7 +58,7 @@ TEST_F(ParityGateTest, HoldsEachVersionOfAWorkerAgainstTheReference) {
   EXPECT_EQ(other.worker_version, "9.0");
   EXPECT_NE(usual.worker_version, other.worker_version);
   EXPECT_GT(trials_, 0);
-  // Each is kept under the version that it was found for.
+  // Each result is stored under its version.
   EXPECT_EQ(Check(CellOf("wrong@9.0", "")).state, ParityGate::State::kWrong);
   EXPECT_EQ(Check(CellOf("wrong@" + usual.worker_version, "")).state, ParityGate::State::kVerified);
   EXPECT_EQ(trials_, 0);

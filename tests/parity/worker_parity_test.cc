@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parity of every worker that was built, on networks that hold every op between them: a new worker
-// is tested by existing.
+// Parity of every built worker, on networks that together contain every op. A new worker is found
+// and tested without an edit here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class WorkerParityTest : public testing::TestWithParam<std::string> {
     ops_ = description->ops;
   }
 
-  // The first layer that the worker says it has no op for.
+  // The first layer whose op the worker does not declare.
   std::string Lacking(const Graph& network) const {
     for (const Layer& layer : network.layers) {
       if (std::ranges::count(ops_, OpName(layer.op)) == 0) return layer.name;

@@ -6,8 +6,7 @@
 namespace tench {
 namespace {
 
-// The output is right, since it is made from the batch's own statistics; what is kept for inference
-// is not.
+// The output is correct, because it uses the batch statistics; the running statistics are not.
 class BiasedBatchNorm final : public Kernel {
  public:
   BiasedBatchNorm(const BatchNorm& op, const KernelSite& site)

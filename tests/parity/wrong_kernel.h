@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Kernels that compute a known mistake, forward and backward: a batch norm that keeps the biased
-// variance, and a dropout that forgets to scale what it keeps.
+// Kernels with an injected fault, forward and backward: a batch norm that keeps the biased
+// variance, and a dropout that does not scale the kept activations.
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An optimizer of its own for a worker that only computes gradients, with a known mistake: the
-// learning rate outside of the momentum (v = m·v + g, w -= lr·v), or an LSTM whose gates have two
-// trained biases each. Momenta are its own; weights stay the adapter's.
+// An optimizer with an injected fault, for a worker that computes gradients only: the learning
+// rate outside of the momentum (v = m·v + g, w -= lr·v), or an LSTM whose gates have two trained
+// biases each. It owns the momenta; the adapter owns the weights.
 
 #include <map>
 #include <string>
@@ -24,8 +24,7 @@ class WrongUpdate {
   Status Momenta(const TensorSink& sink) const;
 
  private:
-  // Numbers that are trained for themselves; a tensor of the network is the sum of one or two of
-  // them.
+  // Independently trained values; a tensor of the network is the sum of one or two of them.
   struct Part {
     std::vector<float> values, momenta;
   };
@@ -34,7 +33,7 @@ class WrongUpdate {
   const Mistake mistake_;
   const TypedGraph& graph_;
   Solver solver_;
-  std::map<std::string, std::vector<Part>> parts_;  // by parameter; made at the first update
+  std::map<std::string, std::vector<Part>> parts_;  // by parameter; created by the first update
 };
 
 }  // namespace tench

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference worker with one mistake, chosen by the option `fault`: each is one that real ports
-// of networks between frameworks have made, and each is computed: in a kernel, in the update, in
-// the graph that is built, or in how weights are laid out. Only for tests. It serves two versions,
-// as a worker that opens its framework at run time does: the newer one, wrong@9, flips filters by
-// itself.
+// The reference worker with one injected fault, selected by the option `fault`. Each fault has
+// occurred in real ports of networks between frameworks, and is in a kernel, the update, the graph
+// or the weight layout. Only for tests. The worker serves two versions, as a worker that loads its
+// framework at run time does; the newer one, wrong@9, always flips filters.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -108,7 +107,7 @@ class WrongAdapter final : public Adapter {
     return MakeKernel(site);
   }
 
-  // The sizes follow from the changed ops, as they would in a framework that was given them.
+  // Shapes are inferred from the changed ops, as a framework would do.
   Result<TypedGraph> Spoil(const TypedGraph& graph) const {
     Graph spoilt{graph.name, {}};
     for (const TypedLayer& layer : graph.layers) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parity that never fails proves nothing: here a worker is wrong in one known way at a time, and
-// has to be caught and named.
+// Fault injection for parity: a worker with one known fault at a time must be detected, and the
+// faulty layer named.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +15,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Whatever size the pool leaves, the layers behind it go on: a mistake in its rounding breaks no
-// shape, and so is not refused by anyone.
+// The layers after the pool accept every output size, so a fault in its rounding breaks no shape.
 Graph SizeTolerant() {
   const ParameterRule xavier{{FillKind::kXavier, 0, 0}};
   GraphBuilder b("size_tolerant");
