@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers and specifications of each chart, for a report whose times are known.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/html/charts.h"
+#include "report/html/published.h"
+#include "report/html/test_report.h"
+
+namespace tench {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr double kNative64Ns = 100e3 * (1 + 1.0 / 64) * 1.002;  // per image, in the median round
+
+using AddChart = void (*)(const ReportData&, ChartSet&);
+
+ChartSet Only(AddChart add, const ReportData& data) {
+  ChartSet set;
+  add(data, set);
+  return set;
+}
+
+ReportData Report(const std::vector<RunRecord>& runs) {
+  ReportBuilder builder;
+  for (const RunRecord& run : runs) builder.Add(run);
+  return *std::move(builder).Finish([](int64_t) { return Result<RunSeries>(ReportSeries()); });
+}
+
+const ReportCell& Find(const ReportData& data, const std::string& series, int64_t batch,
+                       const std::string& phase = "train") {
+  for (const ReportCell& cell : data.cells) {
+    if (cell.series == series && cell.cell.Integer(kAxisBatch) == batch &&
+        cell.cell.Text(kAxisPhase) == phase && cell.cell.Integer(kAxisThreads) == 0)
+      return cell;
+  }
+  ADD_FAILURE() << "no cell " << series << " " << batch << " " << phase;
+  return data.cells.front();
+}
+
+// The rows of a table whose columns have the given values.
+std::vector<Json> Rows(const DataTable& table, const Json& wanted) {
+  std::vector<Json> rows;
+  for (const Json& row : table.ToRows()) {
+    bool matches = true;
+    for (const auto& [key, value] : wanted.items()) matches = matches && row[key] == value;
+    if (matches) rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<std::string> Titles(const std::vector<ChartChoice>& choices) {
+  std::vector<std::string> titles;
+  for (const ChartChoice& choice : choices) titles.push_back(choice.title);
+  return titles;
+}
+
+std::string Calculation(const Json& spec, const std::string& as) {
+  for (const Json& transform : spec["transform"]) {
+    if (transform.value("as", "") == as) return transform["calculate"];
+  }
+  return "";
+}
+
+TEST(ChartDataTest, ACellsRowHasItsTimesMemoryAndOutcome) {
+  const DataTable table = CellTable(SmallReport());
+  const std::vector<Json> rows =
+      Rows(table, {{"series", "torch"}, {"batch", 64}, {"phase", "train"}});
+  ASSERT_EQ(rows.size(), 1u);
+  const Json& row = rows[0];
+  EXPECT_NEAR(row["image_ns"].get<double>(), 2 * kNative64Ns, 1);
+  EXPECT_NEAR(row["step_ns"].get<double>(), 2 * kNative64Ns * 64, 64);
+  EXPECT_NEAR(row["images_per_s"].get<double>(), 1e9 / (2 * kNative64Ns), 0.1);
+  EXPECT_LT(row["low"].get<double>(), row["image_ns"].get<double>());
+  EXPECT_GT(row["high"].get<double>(), row["image_ns"].get<double>());
+  EXPECT_EQ(row["rank"], 2);
+  EXPECT_NEAR(row["ratio"].get<double>(), 2, 1e-5);
+  EXPECT_EQ(row["threads_used"], 2);
+  EXPECT_EQ(row["memory_bytes"], 6291460) << "6 MiB with six significant digits";
+  EXPECT_EQ(row["memory_state"], "swapped") << "7 bytes of swap were sampled";
+  EXPECT_EQ(row["cpus"], 1.99);
+  EXPECT_EQ(row["energy_j"], 3.5);
+  EXPECT_EQ(row["gpu_use"], 0.5);
+  EXPECT_EQ(row["loss"], 0.125);
+  EXPECT_EQ(row["outcome"], "ok");
+  EXPECT_EQ(row["runs_ok"], 5);
+  EXPECT_EQ(row["runs"], 5);
+  EXPECT_EQ(row["flags"], "verified");
+  EXPECT_EQ(row["place"], "pond, cpu");
+}
+
+TEST(ChartDataTest, AFailedCellsRowHasAReasonAndNoNumbers) {
+  const std::vector<Json> rows = Rows(CellTable(SmallReport()), {{"series", "caffe"}});
+  ASSERT_EQ(rows.size(), 1u);
+  for (const char* column : {"rank", "image_ns", "images_per_s", "step_ns", "ratio"})
+    EXPECT_TRUE(rows[0][column].is_null()) << column;
+  EXPECT_EQ(rows[0]["outcome"], "unsupported");
+  EXPECT_EQ(rows[0]["reason"], "not installed <b>yet</b>");
+  EXPECT_EQ(rows[0]["runs_ok"], 0);
+  EXPECT_EQ(rows[0]["runs"], 5);
+}
+
+TEST(ChartDataTest, OutOfMemoryWithoutASampleCountsAsTheMachinesMemory) {
+  RunRecord failed = FailedRun("native", Outcome::kOutOfMemory, "killed");
+  ReportData data = Report({failed});
+  StudyRecord study = TestStudy();
+  study.host_json = R"({"memory_bytes": 8000000})";
+  data.ranking.studies = {study};
+  const DataTable table = CellTable(data);
+  EXPECT_EQ(table.At(0, "memory_bytes"), 8000000);
+  EXPECT_EQ(table.At(0, "memory_state"), "out of memory");
+  data.ranking.studies[0].machine_id = "another";
+  EXPECT_TRUE(CellTable(data).At(0, "memory_bytes").is_null());
+}
+
+TEST(ChartDataTest, OverviewShowsTheLargestSharedBatchWithRatesAndLabels) {
+  const ChartSet set = Only(AddOverviewChart, SmallReport());
+  ASSERT_EQ(set.charts.size(), 1u);
+  const Json& panels = set.charts[0].spec["concat"];
+  std::vector<std::string> titles;
+  for (const Json& panel : panels) titles.push_back(panel["title"]["text"]);
+  EXPECT_THAT(titles, testing::UnorderedElementsAre("lenet on mnist, batch 32, train, threads=1",
+                                                    "lenet on mnist, batch 32, train, threads=2",
+                                                    "lenet on mnist, batch 64, forward",
+                                                    "lenet on mnist, batch 64, gradient",
+                                                    "lenet on mnist, batch 64, train"));
+  size_t train = 0;
+  while (panels[train]["title"]["text"] != "lenet on mnist, batch 64, train") ++train;
+  const std::vector<Json> rows = Rows(set.data.at("overview"), {{"panel", train}});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["series"], "native");
+  EXPECT_EQ(rows[0]["label"], "9827 /s");
+  EXPECT_EQ(rows[1]["label"], "4913  (2.00×)");
+  EXPECT_EQ(rows[1]["rank"], 2);
+  EXPECT_LT(rows[0]["rate_low"].get<double>(), rows[0]["images_per_s"].get<double>());
+  EXPECT_GT(rows[0]["rate_high"].get<double>(), rows[0]["images_per_s"].get<double>());
+  const Json& x = panels[train]["layer"][0]["encoding"]["x"];
+  EXPECT_EQ(x["field"], "images_per_s");
+  EXPECT_NEAR(x["scale"]["domain"][1].get<double>(), 1.5 * rows[0]["rate_high"].get<double>(), 0.1);
+  EXPECT_EQ(panels[train]["layer"][0]["encoding"]["y"]["sort"], (Json{"native", "torch"}));
+}
+
+TEST(ChartDataTest, OverviewAbbreviatesThousandsAndKeepsSmallRates) {
+  RunRecord fast = ReportRun("native", 64), slow = ReportRun("native", 64);
+  fast.summary.step_ns_median = 64 * 1e9 / 12345;
+  slow.cell.values[kAxisNetwork] = std::string("vgg16");
+  slow.cell_id = slow.cell.Id();
+  slow.summary.step_ns_median = 64 * 1e9 / 3.456;
+  const ChartSet set = Only(AddOverviewChart, Report({fast, slow}));
+  const DataTable& table = set.data.at("overview");
+  EXPECT_EQ(table.At(0, "label"), "12.3k /s");
+  EXPECT_EQ(table.At(1, "label"), "3.46 /s");
+}
+
+TEST(ChartDataTest, BatchChartsConvertUnitsAndStartWithTraining) {
+  const ChartSet set = Only(AddBatchCharts, SmallReport());
+  ASSERT_EQ(set.charts.size(), 2u);
+  const Json &time = set.charts[0].spec, &rate = set.charts[1].spec;
+  EXPECT_EQ(Calculation(time, "image_ms"), "datum.image_ns / 1e6");
+  EXPECT_EQ(Calculation(time, "low_ms"), "datum.low / 1e6");
+  EXPECT_EQ(Calculation(time, "high_ms"), "datum.high / 1e6");
+  EXPECT_EQ(Calculation(rate, "rate_low"), "1e9 / datum.high") << "a longer time is a lower rate";
+  EXPECT_EQ(Calculation(rate, "rate_high"), "1e9 / datum.low");
+  EXPECT_EQ(time["transform"][0]["filter"],
+            "datum.in_batches === group && datum.rank !== null && datum.outcome === 'ok'");
+  for (const auto& [spec, value, low, high] :
+       {std::tuple(&time, "image_ms", "low_ms", "high_ms"),
+        std::tuple(&rate, "images_per_s", "rate_low", "rate_high")}) {
+    EXPECT_EQ((*spec)["layer"][2]["encoding"]["y"]["field"], value);
+    for (const int layer : {0, 1}) {
+      EXPECT_EQ((*spec)["layer"][layer]["encoding"]["y"]["field"], low);
+      EXPECT_EQ((*spec)["layer"][layer]["encoding"]["y2"]["field"], high);
+    }
+  }
+  EXPECT_EQ(time["layer"][2]["encoding"]["x"]["axis"]["values"], (Json{16, 32, 64}));
+  EXPECT_EQ(set.charts[0].choices[0].title, "lenet on mnist, train");
+  EXPECT_EQ(set.charts[0].choices.size(), 3u);
+}
+
+TEST(ChartDataTest, OneBatchSizeHasNoBatchCharts) {
+  const ReportData data = Report({ReportRun("native", 64), ReportRun("torch", 64)});
+  EXPECT_THAT(Only(AddBatchCharts, data).charts, IsEmpty());
+  EXPECT_THAT(Only(AddPeakMemoryChart, data).charts, IsEmpty());
+}
+
+TEST(ChartDataTest, SpeedUpDividesTheBaselinesTimeByTheOthers) {
+  const ChartSet set = Only(AddSpeedUpCharts, SmallReport());
+  ASSERT_EQ(set.charts.size(), 2u);
+  const Chart &workers = set.charts[0], &threads = set.charts[1];
+  EXPECT_EQ(Calculation(workers.spec, "own"), "datum.series === base ? datum.image_ns : null");
+  EXPECT_EQ(Calculation(workers.spec, "speed_up"), "datum.base_ns / datum.image_ns");
+  EXPECT_EQ(workers.spec["transform"][2]["groupby"], Json({"batch"}));
+  EXPECT_EQ(threads.spec["transform"][2]["groupby"], (Json{"batch", "series"}));
+  EXPECT_EQ(Calculation(threads.spec, "own"),
+            "datum.threads_used === base ? datum.image_ns : null");
+  EXPECT_EQ(Calculation(threads.spec, "side"), "datum.series + ' ' + datum.threads_used");
+  EXPECT_EQ(workers.choices.size(), 6u) << "two baselines for each of three phases";
+  ASSERT_EQ(threads.choices.size(), 2u);
+  EXPECT_EQ(threads.choices[0].detail, "over 1");
+  EXPECT_EQ(threads.choices[1].parameters["base"], 2);
+}
+
+TEST(ChartDataTest, DevicesAreComparedWhereThereAreTwo) {
+  RunRecord gpu = ReportRun("torch", 64);
+  gpu.cell.values[kAxisDevice] = std::string("gpu");
+  gpu.cell_id = gpu.cell.Id();
+  const ChartSet set = Only(AddSpeedUpCharts, Report({ReportRun("torch", 64), gpu}));
+  ASSERT_EQ(set.charts.size(), 1u);
+  EXPECT_EQ(set.charts[0].id, "speed-up-device");
+  EXPECT_EQ(set.charts[0].choices[0].detail, "over cpu");
+  EXPECT_EQ(Calculation(set.charts[0].spec, "own"),
+            "datum.device === base ? datum.image_ns : null");
+}
+
+TEST(ChartDataTest, LossCurvesKeepTheirEndsAndDrawNanAtTheLastFiniteLoss) {
+  const ChartSet set = Only(AddLossCharts, SmallReport());
+  const std::vector<Json> rows =
+      Rows(set.data.at("loss"), {{"series", "native"}, {"batch", 64}, {"unit", "CPU"}});
+  ASSERT_GT(rows.size(), 10u);
+  EXPECT_EQ(rows[0]["epoch"], 1);
+  EXPECT_EQ(rows[0]["loss"], 2.3);
+  EXPECT_TRUE(rows[0]["mark"].is_null());
+  const Json &negative = rows[rows.size() - 2], &undefined = rows.back();
+  EXPECT_EQ(negative["mark"], "negative");
+  EXPECT_EQ(negative["mark_text"], "negative loss");
+  EXPECT_EQ(undefined["mark"], "nan");
+  EXPECT_EQ(undefined["mark_text"], "not a number");
+  EXPECT_EQ(undefined["epoch"], 101);
+  EXPECT_EQ(undefined["loss"], -0.5);
+  for (size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i]["shown"], i % 4 == 0 ? 1 : 0);
+  EXPECT_EQ(set.charts[0].spec["transform"][0]["filter"], GroupFilter(kGroupCurves));
+  EXPECT_EQ(set.charts[1].spec["transform"][0]["filter"], GroupFilter(kGroupWorkers));
+}
+
+TEST(ChartDataTest, OnlyTrainedAndRightCellsHaveALossCurve) {
+  EXPECT_THAT(Only(AddLossCharts, Report({ReportRun("native", 64, "gradient")})).charts, IsEmpty());
+  ReportData data = Report({ReportRun("native", 64)});
+  EXPECT_EQ(Only(AddLossCharts, data).charts.size(), 2u);
+  data.cells[0].row.outcome = Outcome::kWrong;
+  EXPECT_THAT(Only(AddLossCharts, data).charts, IsEmpty());
+}
+
+TEST(ChartDataTest, UseOverTimeIsInSecondsAndMebibytes) {
+  ReportData data = Report({ReportRun("native", 64)});
+  ChartSet set = Only(AddUseChart, data);
+  const DataTable& table = set.data.at("use");
+  ASSERT_EQ(table.size(), 3u);
+  EXPECT_EQ(table.At(2, "time_s"), 0.2);
+  EXPECT_EQ(table.At(1, "rss_mib"), 2);
+  EXPECT_EQ(table.At(2, "cpus"), 1.5);
+  EXPECT_EQ(table.At(2, "swap_mib"), 0);
+  EXPECT_TRUE(table.At(2, "gpu_percent").is_null());
+  EXPECT_EQ(set.charts[0].spec["vconcat"].size(), 2u);
+  data.cells[0].series_data.use[1].swap_bytes = 4 << 20;
+  set = Only(AddUseChart, data);
+  EXPECT_EQ(set.data.at("use").At(1, "swap_mib"), 4);
+  EXPECT_EQ(set.charts[0].spec["vconcat"][1]["encoding"]["y"]["field"], "swap_mib");
+  data.cells[0].series_data.use.resize(1);
+  EXPECT_THAT(Only(AddUseChart, data).charts, IsEmpty()) << "one sample is no curve";
+}
+
+TEST(ChartDataTest, PeakMemoryIsInMebibytesOverTheBatch) {
+  const ChartSet set = Only(AddPeakMemoryChart, SmallReport());
+  ASSERT_EQ(set.charts.size(), 1u);
+  const Json& spec = set.charts[0].spec;
+  EXPECT_EQ(Calculation(spec, "mib"), "datum.memory_bytes / 1048576");
+  for (const int layer : {0, 1}) {
+    EXPECT_EQ(spec["layer"][layer]["encoding"]["x"]["field"], "batch");
+    EXPECT_EQ(spec["layer"][layer]["encoding"]["y"]["field"], "mib");
+  }
+  const Json& shape = spec["layer"][1]["encoding"]["shape"]["scale"];
+  EXPECT_EQ(shape["domain"], (Json{"ok", "swapped", "out of memory"}));
+  EXPECT_EQ(shape["range"], (Json{"circle", "triangle-up", "cross"}));
+}
+
+std::map<std::string, double> Parts(const std::vector<RunRecord>& runs) {
+  const ChartSet set = Only(AddPhaseChart, Report(runs));
+  std::map<std::string, double> parts;
+  if (set.charts.empty()) return parts;
+  for (const Json& row : set.data.at("phases").ToRows()) parts[row["part"]] = row["image_ms"];
+  return parts;
+}
+
+TEST(ChartDataTest, MissingPhasesAreMergedIntoTheNextPart) {
+  const double train_ms = 0.1 * (1 + 1.0 / 64);
+  const RunRecord forward = ReportRun("native", 64, "forward"),
+                  gradient = ReportRun("native", 64, "gradient"), train = ReportRun("native", 64);
+  std::map<std::string, double> parts = Parts({forward, train});
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_NEAR(parts["forward"], 0.25 * train_ms, 1e-6);
+  EXPECT_NEAR(parts["backward and update"], 0.75 * train_ms, 1e-6);
+  parts = Parts({gradient, train});
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_NEAR(parts["forward and backward"], 0.75 * train_ms, 1e-6);
+  EXPECT_NEAR(parts["update"], 0.25 * train_ms, 1e-6);
+  EXPECT_THAT(Parts({train}), IsEmpty());
+}
+
+TEST(ChartDataTest, APhaseThatNoiseMadeShorterHasNoNegativePart) {
+  RunRecord forward = ReportRun("native", 64, "forward"), train = ReportRun("native", 64);
+  forward.summary.step_ns_median = *train.summary.step_ns_median * 1.1;
+  std::map<std::string, double> parts = Parts({forward, train});
+  EXPECT_EQ(parts["backward and update"], 0);
+}
+
+TEST(ChartDataTest, ThreadScalingPrefersTheNamedCount) {
+  RunRecord one = ReportRun("native", 64, "train", 0, 1),
+            two = ReportRun("native", 64, "train", 0, 2), all = ReportRun("native", 64);
+  all.summary.step_ns_median = *two.summary.step_ns_median / 2;
+  const ChartSet set = Only(AddThreadChart, Report({one, two, all}));
+  const DataTable& table = set.data.at("threads");
+  ASSERT_EQ(table.size(), 2u);
+  EXPECT_EQ(table.At(0, "speed_up"), 1);
+  EXPECT_EQ(table.At(1, "speed_up"), 1.6);
+  EXPECT_EQ(table.At(1, "ideal"), 2);
+  EXPECT_EQ(table.At(1, "efficiency"), 0.8);
+  EXPECT_THAT(Only(AddThreadChart, Report({one})).charts, IsEmpty());
+}
+
+TEST(ChartDataTest, StepTimesAreQuantilesInMilliseconds) {
+  const ChartSet set = Only(AddStepChart, Report({ReportRun("native", 64)}));
+  const DataTable& table = set.data.at("steps");
+  ASSERT_EQ(table.size(), 1u);
+  // Steps of 6.400, 6.401, … 6.499 ms.
+  for (const auto& [column, ms] :
+       {std::pair("least", 6.4), std::pair("p5", 6.40495), std::pair("p25", 6.42475),
+        std::pair("p50", 6.4495), std::pair("p75", 6.47425), std::pair("p95", 6.49405),
+        std::pair("most", 6.499)})
+    EXPECT_NEAR(table.At(0, column).get<double>(), ms, 6e-4) << column;
+  const Json& layers = set.charts[0].spec["layer"];
+  EXPECT_EQ(layers[0]["encoding"]["x"]["field"], "least");
+  EXPECT_EQ(layers[0]["encoding"]["x2"]["field"], "most");
+  EXPECT_EQ(layers[2]["encoding"]["x"]["field"], "p25");
+  EXPECT_EQ(layers[2]["encoding"]["x2"]["field"], "p75");
+}
+
+TEST(ChartDataTest, ThenAndNowTakesTheNearestBatchByRatio) {
+  RunRecord half = ReportRun("native", 64);
+  half.cell.values[kAxisPrecision] = std::string("bf16");
+  half.cell_id = half.cell.Id();
+  const ChartSet set =
+      Only(AddThenAndNowChart, Report({ReportRun("native", 16), ReportRun("native", 512),
+                                       ReportRun("native", 64, "forward"), half}));
+  const DataTable& table = set.data.at("then_and_now");
+  const std::vector<Json> now = Rows(table, {{"when", "this report"}});
+  ASSERT_EQ(now.size(), 1u) << "inference and bf16 are not comparable";
+  EXPECT_EQ(now[0]["batch"], 16) << "16 is a quarter of 64, 512 eight times it";
+  EXPECT_EQ(now[0]["framework"], "native, now");
+  EXPECT_EQ(now[0]["hardware"], "pond, cpu, 2 threads");
+  EXPECT_NEAR(now[0]["images_per_s"].get<double>(), 1e9 / (100e3 * (1 + 1.0 / 16)), 0.1);
+  const std::vector<PublishedRate> rates = PublishedRates();
+  ASSERT_EQ(table.size(), rates.size() + 1);
+  EXPECT_NEAR(table.At(0, "images_per_s").get<double>(), rates[0].images_per_s,
+              rates[0].images_per_s * 1e-5);
+  EXPECT_EQ(table.At(0, "framework"), rates[0].framework);
+  EXPECT_EQ(Titles(set.charts[0].choices).front(), "lenet on mnist");
+}
+
+TEST(ChartDataTest, GroupChoicesNeedEnoughDistinctValues) {
+  const ReportData data = SmallReport();
+  const auto batch = [](const ReportCell& cell) {
+    return cell.ranked() ? std::to_string(cell.cell.Integer(kAxisBatch)) : std::string();
+  };
+  EXPECT_THAT(Titles(GroupChoices(data, kGroupBatches, 2, batch)),
+              ElementsAre("lenet on mnist, train", testing::_, testing::_));
+  EXPECT_EQ(GroupChoices(data, kGroupBatches, 1, batch).size(), 5u) << "and threads 1 and 2";
+  EXPECT_THAT(GroupChoices(data, kGroupBatches, 3, batch), IsEmpty());
+}
+
+TEST(ChartDataTest, BuildingBlocksAreWhatVegaLiteExpects) {
+  const Json frame = SpecFrame("cells", Json::array({{{"filter", "x"}}}));
+  EXPECT_EQ(frame["data"]["name"], "cells");
+  EXPECT_EQ(frame["params"], Json::array({{{"name", "group"}, {"value", 0}}}));
+  EXPECT_EQ(frame["transform"][0]["filter"], "x");
+  const Json axis = LogAxis("batch", "batch size", {1, 2});
+  EXPECT_EQ(axis["scale"]["type"], "log");
+  EXPECT_EQ(axis["field"], "batch");
+  EXPECT_EQ(axis["axis"]["values"], (Json{1, 2}));
+  EXPECT_FALSE(LogAxis("mib", "MiB")["axis"].contains("values"));
+  const Json tooltip = Tooltip({{"series", "worker", ""}, {"mib", "MiB", ".3~g"}});
+  EXPECT_EQ(tooltip[0], (Json{{"field", "series"}, {"title", "worker"}}));
+  EXPECT_EQ(tooltip[1]["format"], ".3~g");
+  EXPECT_EQ(tooltip[1]["type"], "quantitative");
+  EXPECT_EQ(GroupFilter(kGroupBatches), "datum.in_batches === group");
+}
+
+TEST(ChartDataTest, SeriesHaveStableColoursAndTheReferenceIsGrey) {
+  const ReportData data =
+      Report({ReportRun("reference", 64), ReportRun("torch", 64), ReportRun("native", 64),
+              FailedRun("caffe", Outcome::kUnsupported, "not installed")});
+  const Json colour = SeriesColour(data);
+  EXPECT_EQ(colour["scale"]["domain"], (Json{"native", "torch", "reference"}));
+  EXPECT_EQ(colour["scale"]["range"], (Json{"#0e9384", "#e4572e", "#8b959a"}));
+  EXPECT_TRUE(SeriesColour(data, false)["legend"].is_null());
+}
+
+TEST(ChartDataTest, ThemesDifferInInkAndShareATransparentBackground) {
+  const Json light = ChartTheme(false), dark = ChartTheme(true);
+  EXPECT_EQ(light["background"], "transparent");
+  EXPECT_EQ(dark["background"], "transparent");
+  EXPECT_NE(light["title"]["color"], dark["title"]["color"]);
+  EXPECT_NE(light["axis"]["gridColor"], dark["axis"]["gridColor"]);
+}
+
+}  // namespace
+}  // namespace tench
