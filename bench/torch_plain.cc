@@ -28,7 +28,7 @@ using torch::nn::ReLU;
 using torch::nn::ReLUOptions;
 using torch::nn::Sequential;
 
-ReLU Rectifier() { return ReLU(ReLUOptions(true)); }
+ReLU InplaceRelu() { return ReLU(ReLUOptions(true)); }
 LocalResponseNorm Norm() {
   return LocalResponseNorm(LocalResponseNormOptions(5).alpha(1e-4).beta(0.75).k(1));
 }
@@ -37,17 +37,17 @@ MaxPool2d CaffePool() { return MaxPool2d(MaxPool2dOptions(3).stride(2).ceil_mode
 Sequential Lenet() {
   return Sequential(Conv2d(Conv2dOptions(1, 20, 5)), MaxPool2d(MaxPool2dOptions(2).stride(2)),
                     Conv2d(Conv2dOptions(20, 50, 5)), MaxPool2d(MaxPool2dOptions(2).stride(2)),
-                    Flatten(), Linear(800, 500), Rectifier(), Linear(500, 10));
+                    Flatten(), Linear(800, 500), InplaceRelu(), Linear(500, 10));
 }
 
 Sequential Alexnet() {
-  return Sequential(Conv2d(Conv2dOptions(3, 96, 11).stride(4)), Rectifier(), Norm(), CaffePool(),
-                    Conv2d(Conv2dOptions(96, 256, 5).padding(2).groups(2)), Rectifier(), Norm(),
-                    CaffePool(), Conv2d(Conv2dOptions(256, 384, 3).padding(1)), Rectifier(),
-                    Conv2d(Conv2dOptions(384, 384, 3).padding(1).groups(2)), Rectifier(),
-                    Conv2d(Conv2dOptions(384, 256, 3).padding(1).groups(2)), Rectifier(),
-                    CaffePool(), Flatten(), Linear(9216, 4096), Rectifier(), Dropout(0.5),
-                    Linear(4096, 4096), Rectifier(), Dropout(0.5), Linear(4096, 1000));
+  return Sequential(Conv2d(Conv2dOptions(3, 96, 11).stride(4)), InplaceRelu(), Norm(), CaffePool(),
+                    Conv2d(Conv2dOptions(96, 256, 5).padding(2).groups(2)), InplaceRelu(), Norm(),
+                    CaffePool(), Conv2d(Conv2dOptions(256, 384, 3).padding(1)), InplaceRelu(),
+                    Conv2d(Conv2dOptions(384, 384, 3).padding(1).groups(2)), InplaceRelu(),
+                    Conv2d(Conv2dOptions(384, 256, 3).padding(1).groups(2)), InplaceRelu(),
+                    CaffePool(), Flatten(), Linear(9216, 4096), InplaceRelu(), Dropout(0.5),
+                    Linear(4096, 4096), InplaceRelu(), Dropout(0.5), Linear(4096, 1000));
 }
 
 // Weights and biases are separate, because biases have twice the learning rate in these networks;

@@ -72,7 +72,7 @@ Status WriteAndClose(Fd file, std::string_view content, Durability durability,
   TENCH_TRY(WriteFully(file.get(), content, path));
   if (durability == Durability::kSynced && fsync(file.get()) != 0)
     return SystemError(path, "cannot write");
-  // A quota or a network file system may tell of a failed write only here.
+  // A quota or a network file system may report a failed write only here.
   if (close(file.Release()) != 0) return SystemError(path, "cannot write");
   return Ok();
 }
@@ -81,7 +81,7 @@ Status WriteThenRename(const std::filesystem::path& path, std::string_view conte
                        Durability durability) {
   struct stat existing;
   if (stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode)) {
-    // A pipe or /dev/stdout is written to, not replaced; a folder is refused by open.
+    // A pipe or /dev/stdout is written to, not replaced; open rejects a folder.
     Fd file = TENCH_TRY(Open(path, O_WRONLY, "cannot write"));
     return WriteFully(file.get(), content, path);
   }
@@ -108,10 +108,9 @@ Status ReadRawBytes(const std::filesystem::path& path, void* out, size_t size) {
   struct stat facts;
   if (fstat(file.get(), &facts) != 0) return SystemError(path, "cannot read");
   if (S_ISREG(facts.st_mode) && static_cast<size_t>(facts.st_size) != size)
-    return Failed("{}: holds {} bytes where {} are expected", path.string(), facts.st_size, size);
+    return Failed("{}: has {} bytes, expected {}", path.string(), facts.st_size, size);
   const size_t got = TENCH_TRY(ReadFully(file.get(), out, size, path));
-  if (got != size)
-    return Failed("{}: holds {} bytes where {} are expected", path.string(), got, size);
+  if (got != size) return Failed("{}: has {} bytes, expected {}", path.string(), got, size);
   return Ok();
 }
 
@@ -185,7 +184,7 @@ Status WriteRaw(const std::filesystem::path& path, std::span<const int32_t> valu
 Result<TemporaryFolder> TemporaryFolder::Make(std::string_view prefix) {
   std::error_code code;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(code);
-  if (code) return Failed("no temporary folder: {}", code.message());
+  if (code) return Failed("cannot find the temporary folder: {}", code.message());
   std::string name =
       (parent / (std::string(prefix) + std::string(kRandomCharacters, 'X'))).string();
   if (mkdtemp(name.data()) == nullptr) return SystemError(parent, "cannot make a temporary folder");
@@ -210,7 +209,7 @@ int TemporaryFolder::RemoveAbandoned(std::string_view prefix, int64_t min_age_ns
     clock_gettime(CLOCK_REALTIME, &now);
     const int64_t age_ns =
         (now.tv_sec - facts.st_mtim.tv_sec) * 1'000'000'000 + now.tv_nsec - facts.st_mtim.tv_nsec;
-    // Between making a folder and locking it passes a moment, which its age leaves out.
+    // A young folder may have been created but not yet locked.
     if (age_ns < min_age_ns || flock(folder.get(), LOCK_EX | LOCK_NB) != 0) continue;
     std::error_code ignored;
     std::filesystem::remove_all(entry.path(), ignored);

@@ -96,7 +96,7 @@ TEST_F(FileTest, RawTensorsKeepTheirBitsAndTheirSize) {
   EXPECT_EQ(read, values);
   std::array<int32_t, 4> wrong{};
   EXPECT_THAT(ReadRaw(Path("t"), std::span<int32_t>(wrong)).error().message,
-              HasSubstr("holds 12 bytes where 16 are expected"));
+              HasSubstr("has 12 bytes, expected 16"));
   const std::array<int32_t, 1> integers = {-2};
   ASSERT_TRUE(WriteRaw(Path("i"), std::span<const int32_t>(integers)).ok());
   std::array<int32_t, 1> back{};

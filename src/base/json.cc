@@ -12,10 +12,10 @@
 namespace tench {
 namespace {
 
-// Printing and destroying recurse; no file of ours is nearly as deep.
+// Printing and destroying recurse, so the depth is bounded.
 constexpr int kMaxDepth = 64;
-// An ordered object looks its keys up one by one, so that a hostile line could otherwise cost
-// hours.
+// An ordered object finds keys by linear search; without a bound a hostile line takes quadratic
+// time.
 constexpr size_t kMaxKeys = 10'000;
 
 std::string Place(std::string_view text, size_t offset) {
@@ -47,7 +47,7 @@ std::optional<size_t> TooDeep(std::string_view text) {
   return std::nullopt;
 }
 
-// Sees every key while the text is read, and tells of the first that occurs twice in its object.
+// Watches the parser's events and reports the first duplicate key.
 class KeyWatch {
  public:
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
@@ -80,7 +80,7 @@ class KeyWatch {
   std::string complaint_;
 };
 
-// The parser's words without its own prefix, which repeats the place.
+// The parser's message without its prefix, which repeats the place.
 std::string Reason(std::string_view what) {
   const size_t column = what.find("column ");
   const size_t colon = what.find(": ", column == std::string_view::npos ? 0 : column);

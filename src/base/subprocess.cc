@@ -26,14 +26,13 @@ constexpr int kPipeBytes = 1 << 20;
 constexpr int64_t kStrayDeadlineNs =
     5'000'000'000;  // a process in an uninterruptible wait cannot be waited for for ever
 
-// What went wrong between fork and exec, through a pipe that exec closes.
+// An error between fork and exec, reported through a pipe that exec closes.
 struct LaunchFailure {
   char what[24];
   int error;
 };
 
-// Everything that the child needs, made before fork: after it only async-signal-safe calls are
-// allowed.
+// All data of the child, prepared before fork: after it only async-signal-safe calls are allowed.
 struct Launch {
   std::vector<std::string> texts;
   std::vector<char*> argv, envp;
@@ -77,7 +76,7 @@ Launch Prepare(const SpawnOptions& options) {
   _exit(127);
 }
 
-// The sources may be any of the numbers that they replace, so they move out of the way first.
+// Source descriptors may equal target numbers, so they are duplicated above the targets first.
 void PlaceDescriptors(const Launch& launch, int report_fd) {
   const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null_fd < 0) Report(report_fd, "open /dev/null");
@@ -93,8 +92,8 @@ void PlaceDescriptors(const Launch& launch, int report_fd) {
   if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(error, 2) < 0)
     Report(report_fd, "place descriptors");
   if (extra >= 0 && dup2(extra, 3) < 0) Report(report_fd, "place descriptor 3");
-  // Ours are close-on-exec already; this is for what a library opened. Kernels before 5.11 do
-  // without.
+  // tench's descriptors are close-on-exec already; this covers those that a library opened. Kernels
+  // before 5.11 lack the call.
   close_range(extra >= 0 ? 4 : 3, ~0U, CLOSE_RANGE_CLOEXEC);
 }
 
@@ -110,7 +109,7 @@ void ResetSignals() {
 [[noreturn]] void RunChild(const Launch& launch) {
   const int report_fd = fcntl(launch.report_fd, F_DUPFD_CLOEXEC, kFirstFreeFd);
   if (report_fd < 0) _exit(127);
-  // The parent may have died before the request took hold: then nobody waits for this child.
+  // The parent may have died before prctl took effect; then nobody waits for this child.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != launch.parent) _exit(127);
   if (setsid() < 0) Report(report_fd, "setsid");
@@ -134,7 +133,7 @@ void ResetSignals() {
   Report(report_fd, "execute");
 }
 
-// The guard: holds nothing open but the pipe, and waits until nobody holds its other end.
+// The guard process keeps only the pipe open, and waits until its other end is closed.
 [[noreturn]] void WatchOver(pid_t group, int life_fd) {
   setsid();
   dup2(life_fd, 0);
@@ -150,7 +149,7 @@ void ResetSignals() {
 // The header of the C library's own wrapper cannot be used from C++ in glibc 2.36.
 Fd OpenPidfd(pid_t pid) { return Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
 
-// A handler of ours must not run in the child before its signals are reset.
+// Signal handlers of this process must not run in the child before they are reset.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -164,7 +163,7 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-// The direct children of this process: those of every thread of it.
+// The direct children of all threads of this process.
 std::vector<pid_t> Children() {
   std::vector<pid_t> children;
   std::error_code ignored;
@@ -207,9 +206,9 @@ int PollTimeoutMs(int64_t deadline_ns) {
 
 Result<Pipe> Pipe::Make() {
   int fds[2];
-  if (pipe2(fds, O_CLOEXEC) != 0) return Failed("cannot make a pipe: {}", strerror(errno));
+  if (pipe2(fds, O_CLOEXEC) != 0) return Failed("cannot create a pipe: {}", strerror(errno));
   fcntl(fds[0], F_SETFL, O_NONBLOCK);
-  // A child that prints much is held up less often; the default stays where this is not allowed.
+  // A larger pipe blocks a verbose child less often; the default remains if this is not permitted.
   fcntl(fds[0], F_SETPIPE_SZ, kPipeBytes);
   return Pipe{Fd(fds[0]), Fd(fds[1])};
 }
@@ -227,7 +226,7 @@ std::string ExitStatus::ToString() const {
 Result<Subprocess> Subprocess::Spawn(const SpawnOptions& options) {
   Launch launch = Prepare(options);
   int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return Failed("cannot make a pipe: {}", strerror(errno));
+  if (pipe2(report, O_CLOEXEC) != 0) return Failed("cannot create a pipe: {}", strerror(errno));
   Fd report_in(report[0]), report_out(report[1]);
   launch.report_fd = report_out.get();
 
@@ -270,9 +269,8 @@ Result<Subprocess> Subprocess::Spawn(const SpawnOptions& options) {
   return child;
 }
 
-// A child of ours like any other, so that End() ends it before the group's number can be someone
-// else's. Without one (no process, no descriptor to be had) only the kernel's promise for the child
-// itself is left.
+// The guard is a direct child, so End() ends it before the group id can be reused. If it cannot be
+// started (no process or descriptor left), only the kernel's parent-death signal remains.
 void Subprocess::StartGuard() {
   int life[2];
   if (pipe2(life, O_CLOEXEC) != 0) return;
@@ -320,8 +318,8 @@ std::optional<ExitStatus> Subprocess::Wait(int64_t deadline_ns) {
   while (!status_) {
     siginfo_t info{};
     rusage usage{};
-    // The system call itself, because the library's wrapper leaves out the usage. The child stays a
-    // zombie until End, so that its number still names its group.
+    // The raw system call, because glibc's wrapper omits the resource usage. The child stays a
+    // zombie until End, so that its pid still names its group.
     const long failed =
         syscall(SYS_waitid, P_PID, pid_, &info, WEXITED | WNOHANG | WNOWAIT, &usage);
     if (failed == 0 && info.si_pid == pid_) {
@@ -357,7 +355,7 @@ ExitStatus Subprocess::End(int64_t grace_ns) {
   return status_.value_or(ExitStatus{.signal = SIGKILL});
 }
 
-// Killing a process hands its children to us, so this goes on until nothing new turns up.
+// Killing a process re-parents its children to this one, so this repeats until none is left.
 void Subprocess::EndDescendants() {
   const int64_t deadline_ns = NowNs() + kStrayDeadlineNs;
   while (!HasNoChild() && NowNs() < deadline_ns) {

@@ -44,7 +44,7 @@ Result<int64_t> ParseQuantity(std::string_view text, std::span<const Unit> units
   return static_cast<int64_t>(value);
 }
 
-// Edits that turn one into the other: insert, delete, replace, swap of neighbours.
+// Damerau-Levenshtein distance (optimal string alignment).
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) above[j] = j;
@@ -103,7 +103,7 @@ Result<double> ParseReal(std::string_view text) {
   if (text == "inf") return std::numeric_limits<double>::infinity();
   if (text == "-inf") return -std::numeric_limits<double>::infinity();
   const std::string_view magnitude = text.starts_with('-') ? text.substr(1) : text;
-  // from_chars knows more spellings of the infinities and NaN than our files should hold.
+  // from_chars accepts further spellings of NaN and the infinities.
   const bool numeric = !magnitude.empty() && (IsDigit(magnitude[0]) || magnitude[0] == '.');
   double value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -187,7 +187,7 @@ std::string HumanBytes(int64_t bytes) {
   double value = std::abs(static_cast<double>(bytes));
   if (value < 1024) return fmt::format("{} B", bytes);
   size_t unit = 0;
-  // What would be shown as 1024 belongs to the next unit.
+  // A value that would round to 1024 is shown in the next unit.
   for (value /= 1024; value >= 1023.5; value /= 1024) ++unit;
   return fmt::format("{:.{}f} {}", sign * value, value < 99.95 ? 1 : 0, kUnits[unit]);
 }

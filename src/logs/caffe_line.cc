@@ -73,7 +73,7 @@ Result<std::optional<CaffeLine>> ParseCaffeLine(std::string_view text) {
     return std::optional(line);
   }
   if (!ParseMessage(log->message, line))
-    return Failed("not as Caffe writes it: '{}'", Printable(log->message, 100));
+    return Failed("unexpected form of a Caffe log line: '{}'", Printable(log->message, 100));
   return std::optional(line);
 }
 

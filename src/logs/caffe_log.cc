@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caffe prints an iteration's line after its backward pass and before its update. The seconds in it
-// have three digits, and the rate of the first line is that of an uninitialised counter: so the
-// time stamps are used, and the seconds only where a clock was set back.
+// Caffe prints an iteration's line after its backward pass and before its update. The printed
+// seconds have three digits, and the first line's rate is from an uninitialised counter. So time
+// stamps are used, and the printed seconds only where a clock was set back.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -52,7 +52,7 @@ class CaffeReader {
   Result<TrainingLog> Finish() {
     if (log_.loss.empty() && log_.failure == TrainingLog::Failure::kNone) {
       return Failed(
-          "{}: no iteration of a training is in it; is it what `caffe train` wrote, with `display` "
+          "{}: no training iteration found; is it a log of `caffe train` with `display` "
           "set in the solver?",
           origin_);
     }
@@ -67,8 +67,8 @@ class CaffeReader {
     return static_cast<double>(ElapsedUs(from, to)) / 1e6;
   }
 
-  // Only the line of the rate makes it certain that the iteration was one of the training: the last
-  // line of all is a forward pass.
+  // Only the learning-rate line proves that the iteration was a training step: the last iteration
+  // line of a log is a forward pass.
   Status AddBareIteration(int64_t number) {
     const std::optional<CaffeLine> line = std::exchange(bare_, std::nullopt);
     return line && line->number == number ? AddIteration(*line) : Ok();
@@ -79,9 +79,9 @@ class CaffeReader {
         mark_ ? SecondsTo(*mark_, line.time) - static_cast<double>(test_us_) / 1e6 : -1;
     if (stamped >= 0 && stamped < kMostLogSeconds) return stamped;
     if (line.seconds && *line.seconds >= 0 && *line.seconds < kMostLogSeconds) return *line.seconds;
-    return Failed("nothing tells how long iteration {} took: {}", line.number,
-                  mark_ ? "the time stamps go backwards"
-                        : "the log does not show when the optimisation began");
+    return Failed(
+        "the duration of iteration {} is unknown: {}", line.number,
+        mark_ ? "the time stamps go backwards" : "the log lacks the start of the optimisation");
   }
 
   Status AddIteration(const CaffeLine& line) {
@@ -92,8 +92,8 @@ class CaffeReader {
       iterations = line.number - previous_;
       if (iterations <= 0) {
         return Failed(
-            "iteration {} after iteration {}: two trainings in one log; give each a file of its "
-            "own",
+            "iteration {} after iteration {}: two trainings in one log; split it into one file per "
+            "training",
             line.number, previous_);
       }
       if (log_.loss.size() == 1) log_.iterations_per_entry = iterations;

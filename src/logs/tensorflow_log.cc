@@ -8,8 +8,8 @@
 namespace tench {
 namespace {
 
-// What TensorFlow's own logger says in the line: after "INFO:tensorflow:", or after the prefix that
-// later versions write. Empty: not its line.
+// The message of TensorFlow's logger: after "INFO:tensorflow:", or after the prefix of later
+// versions. Empty if the line is not from that logger.
 std::string_view MessageOf(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (TakeText(line, "INFO:tensorflow:")) return line;
@@ -23,7 +23,7 @@ void NoteFailure(std::string_view line, TrainingLog& log) {
                       line.find("OOM when allocating") != std::string_view::npos;
   const bool traceback = line.starts_with("Traceback (most recent call last)");
   if (!memory && !traceback) return;
-  // A traceback of an exhausted memory names its cause further down.
+  // An out-of-memory traceback names its cause further down.
   if (memory) log.failure = TrainingLog::Failure::kOutOfMemory;
   log.failure_text = Printable(line);
 }
@@ -37,15 +37,16 @@ Status AddStep(std::string_view message, int64_t& previous, TrainingLog& log) {
                     TakeReal(rest, loss) && TakeText(rest, " (") && TakeReal(rest, seconds) &&
                     TakeText(rest, " sec/step)") && rest.empty();
   if (!good)
-    return Failed("not of the form 'global step N: loss = L (T sec/step)': '{}'",
+    return Failed("not in the form 'global step N: loss = L (T sec/step)': '{}'",
                   Printable(message, 100));
   if (!(seconds >= 0 && seconds < kMostLogSeconds))
-    return Failed("{} s is no time for a step", seconds);
+    return Failed("{} s is not a plausible step time", seconds);
   if (log.loss.empty()) {
     log.first_step = number;
   } else if (number <= previous) {
-    return Failed("step {} after step {}: two trainings in one log; give each a file of its own",
-                  number, previous);
+    return Failed(
+        "step {} after step {}: two trainings in one log; split it into one file per training",
+        number, previous);
   } else if (log.loss.size() == 1) {
     log.iterations_per_entry = number - previous;
   }
@@ -68,7 +69,7 @@ Result<TrainingLog> ReadTensorflowLog(std::string_view text, std::string_view or
     log.failure = TrainingLog::Failure::kCrashed;
   if (log.loss.empty() && log.failure == TrainingLog::Failure::kNone) {
     return Failed(
-        "{}: no line 'INFO:tensorflow:global step N: loss = L (T sec/step)' is in it; is it the "
+        "{}: no line 'INFO:tensorflow:global step N: loss = L (T sec/step)' found; is it the "
         "log of a slim training loop?",
         origin);
   }

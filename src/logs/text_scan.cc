@@ -22,7 +22,7 @@ bool TakeInteger(std::string_view& rest, int64_t& value) {
 
 bool TakeReal(std::string_view& rest, double& value) {
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-  // Below the smallest number: Caffe prints what an uninitialised float holds.
+  // Denormals below the range: Caffe prints uninitialised floats.
   if (error == std::errc::result_out_of_range)
     value = 0;
   else if (error != std::errc{})

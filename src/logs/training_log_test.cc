@@ -67,7 +67,7 @@ TEST(TrainingLogTest, FallsBackOnThePrintedSecondsWhereTheClockWasSetBack) {
   EXPECT_THAT(
       CaffeError(At("30.000000", "Solving net") + At("20.000000", "Iteration 0, loss = 3") +
                  At("20.000000", "Iteration 0, lr = 1")),
-      HasSubstr("a.log:3: nothing tells how long iteration 0 took: the time stamps go backwards"));
+      HasSubstr("a.log:3: the duration of iteration 0 is unknown: the time stamps go backwards"));
 }
 
 TEST(TrainingLogTest, KeepsWhatATrainingDidBeforeItFailed) {

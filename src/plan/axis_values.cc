@@ -12,8 +12,7 @@
 namespace tench {
 namespace {
 
-// Far beyond what any axis or option means, and small enough that no sum or product below
-// overflows.
+// Beyond every axis's domain, and small enough that no sum or product below overflows.
 constexpr int64_t kFarthest = int64_t{1} << 53;
 
 struct Range {
@@ -52,7 +51,7 @@ class ValueReader {
       case YamlNode::Kind::kMap:
         return AddRange(node);
       case YamlNode::Kind::kList:
-        return Fail(node, "a list cannot stand in a list");
+        return Fail(node, "nested lists are not allowed");
       case YamlNode::Kind::kEmpty:
         break;
     }
@@ -76,7 +75,7 @@ class ValueReader {
   Status AddRange(const YamlNode& node) {
     const bool whole = axis_ == nullptr || axis_->kind == AxisKind::kInteger;
     if (!whole && axis_->kind != AxisKind::kReal)
-      return Fail(node, "a map stands where a value or a list of values belongs");
+      return Fail(node, "expected a value or a list of values, not a map");
     Range range;
     TENCH_TRY(ReadRange(node, range));
     return whole ? AddIntegers(node, range) : AddReals(node, range);
@@ -144,8 +143,8 @@ class ValueReader {
     const double step = range.step != nullptr ? TENCH_TRY(Real(*range.step, 0)) : 0;
     if (from > to)
       return Fail(node, fmt::format("the range ends at {}, before it begins at {}", to, from));
-    // 0.001 x 10 x 10 is not quite 0.1: the end counts as reached within rounding, and values are
-    // rounded to what a person would write.
+    // 0.001 x 10 x 10 is not exactly 0.1: the end is compared within rounding, and values are
+    // rounded to 12 digits.
     const double end = to + 1e-9 * std::abs(to);
     for (size_t i = 0;; ++i) {
       const double value =

@@ -19,8 +19,7 @@ Status AddPiece(std::string_view piece, std::string_view text, CellFilter& filte
   const size_t equals = piece.find('=');
   if (equals != std::string_view::npos) axis = Trim(piece.substr(0, equals));
   if (axis.empty())
-    return Failed("'{}' does not begin with the name of an axis, as in batch=16,32",
-                  Printable(text, 60));
+    return Failed("'{}' does not begin with an axis name, as in batch=16,32", Printable(text, 60));
   std::string value(Trim(equals == std::string_view::npos ? piece : piece.substr(equals + 1)));
   Cell scratch;
   TENCH_TRY(scratch.Set(axis, value));

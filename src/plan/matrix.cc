@@ -242,15 +242,14 @@ Status Expansion::AddProduct(const Block& block, const std::vector<Dimension>& d
     ++kept;
     return AddCell(block, block.place, std::move(cell));
   }));
-  // A pattern that takes nothing away is a slip of the pen, and would be paid for in hours of
-  // unwanted runs.
+  // A pattern without a match is most likely a mistake, and would cost hours of unwanted runs.
   for (size_t i = 0; i < hits.size(); ++i)
     if (hits[i] == 0)
       return FailedAt(suite_.origin, block.exclude[i].place,
-                      "exclude: no cell of block '{}' is like this", block.name);
+                      "exclude: the entry matches no cell of block '{}'", block.name);
   if (kept == 0 && block.include.empty())
     return FailedAt(suite_.origin, block.place,
-                    "block '{}' has no cells: 'exclude' takes all of them", block.name);
+                    "block '{}' has no cells: 'exclude' removes all of them", block.name);
   return Ok();
 }
 
@@ -299,7 +298,7 @@ void Expansion::ResolveData(Cell& cell) {
   const auto [at, is_new] = data_of_.try_emplace({cell.Text(kAxisNetwork), cell.Text(kAxisData)});
   if (is_new) {
     Result<std::string> data = catalog_.resolve_data(at->first.first, at->first.second);
-    // A pair without a form stays as it was written: its run will say that it is unsupported.
+    // An unsupported pair keeps its cell; its run gets the outcome `unsupported`.
     at->second = data.ok() ? *std::move(data) : at->first.second;
   }
   if (at->second != at->first.second) cell.values[kAxisData] = at->second;
@@ -330,8 +329,8 @@ Status ResolveCell(const Catalog& catalog, Cell& cell) {
 }
 
 std::vector<size_t> RoundOrder(size_t count, uint64_t seed, int64_t round) {
-  // Written out, because std::shuffle differs from library to library and a study may be resumed
-  // under another build.
+  // Not std::shuffle, whose result differs between libraries: a study may be resumed by another
+  // build.
   uint64_t state = seed;
   state = NextRandom(state) ^ static_cast<uint64_t>(round);
   std::vector<size_t> order(count);

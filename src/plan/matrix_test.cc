@@ -115,12 +115,12 @@ exclude:
 
 TEST(MatrixTest, AnExcludeThatMatchesNothingIsAMistake) {
   EXPECT_EQ(ErrorOf("worker: reference\nnetwork: lenet\nbatch: [1, 2]\nexclude:\n  - {batch: 3}\n"),
-            "s.yaml:5:5: exclude: no cell of block 's' is like this");
+            "s.yaml:5:5: exclude: the entry matches no cell of block 's'");
   EXPECT_THAT(ErrorOf("worker: reference\nnetwork: lenet\nexclude: [{option.x: 1}]\n"),
               HasSubstr("no cell of block 's'"));
   EXPECT_EQ(
       ErrorOf("worker: reference\nnetwork: lenet\nbatch: [1, 2]\nexclude: [{phase: train}]\n"),
-      "s.yaml:1:1: block 's' has no cells: 'exclude' takes all of them");
+      "s.yaml:1:1: block 's' has no cells: 'exclude' removes all of them");
 }
 
 TEST(MatrixTest, IncludeAddsCellsWithTheFirstValuesOfTheBlock) {

@@ -30,7 +30,7 @@ Result<int64_t> Duration(std::string_view text, int64_t low) {
   return value;
 }
 
-// "1%" or "0.01". A bare 1 is refused: whoever writes it means one percent.
+// "1%" or "0.01". A bare 1 is rejected, because it most likely means one percent.
 Result<double> Share(std::string_view text) {
   const bool percent = text.ends_with('%');
   const Result<double> number = ParseReal(percent ? Trim(text.substr(0, text.size() - 1)) : text);
@@ -40,7 +40,7 @@ Result<double> Share(std::string_view text) {
   return share;
 }
 
-// A few bytes are never meant: whoever writes 4 means gibibytes.
+// A limit of a few bytes is rejected: a bare 4 most likely means gibibytes.
 Result<int64_t> Memory(std::string_view text) {
   constexpr int64_t kLeast = 1 << 20;
   const int64_t bytes = TENCH_TRY(ParseBytes(text));
@@ -123,13 +123,13 @@ Status ApplySettings(std::span<const YamlEntry* const> entries, std::string_view
   }
   if (fixed != nullptr && stop_rule != nullptr)
     return FailedAt(origin, stop_rule->place,
-                    "'{}' has no meaning beside '{}', which fixes the number of steps",
+                    "'{}' has no effect beside '{}', which fixes the number of steps",
                     stop_rule->key, fixed->key);
   if (fixed != nullptr || stop_rule != nullptr)
     settings.budget.fixed_steps = settings.budget.epochs = 0;
   for (const YamlEntry* entry : entries) {
     if (entry->value.kind != YamlNode::Kind::kText)
-      return FailedAt(origin, entry->value.place, "{}: one value belongs here, not {}", entry->key,
+      return FailedAt(origin, entry->value.place, "{}: expected one value, not {}", entry->key,
                       Name(entry->value.kind));
     const Status read = RowOf(entry->key).read(entry->value.text, settings);
     if (!read.ok())

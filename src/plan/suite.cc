@@ -33,8 +33,7 @@ std::vector<std::string> AxisNames() {
   return names;
 }
 
-// Axes in the order of the table, then options by name: so that the order of keys in the file means
-// nothing.
+// Axes in table order, then options by name, so that the order of keys in the file is irrelevant.
 void Sort(std::vector<AxisList>& axes) {
   const auto rank = [](const AxisList& list) {
     const Result<size_t> index = FindAxis(list.name);
@@ -74,7 +73,7 @@ class SuiteReader {
                     Hint(entry.key, known));
   }
   Error WrongKind(std::string_view what, const YamlNode& node, std::string_view wanted) const {
-    return FailedAt(suite_.origin, node.place, "{}: {} belongs here, not {}", what, wanted,
+    return FailedAt(suite_.origin, node.place, "{}: expected {}, not {}", what, wanted,
                     Name(node.kind));
   }
 
@@ -96,17 +95,16 @@ Result<Suite> SuiteReader::Read(const YamlNode& root) {
     for (const YamlEntry& entry : root.entries) {
       if (Contains(kHeadKeys, entry.key) || entry.key == "blocks") continue;
       if (IsAxis(entry.key) || IsSetting(entry.key) || entry.key == "option")
-        return FailedAt(
-            suite_.origin, entry.place,
-            "'{}' cannot stand beside 'blocks': put it under 'defaults' or into a block",
-            entry.key);
+        return FailedAt(suite_.origin, entry.place,
+                        "'{}' is not allowed beside 'blocks': move it to 'defaults' or to a block",
+                        entry.key);
       std::vector<std::string> known = kHeadKeys;
       known.push_back("blocks");
       return UnknownKey(entry, std::move(known));
     }
     TENCH_TRY(ReadBlocks(*blocks));
   } else {
-    // A suite of one block says everything at the top.
+    // A suite without `blocks` is itself one block.
     std::vector<std::string> own_keys = kHeadKeys;
     own_keys.insert(own_keys.end(), {"blocks", "include", "exclude"});
     suite_.blocks.push_back(TENCH_TRY(ReadBlock(root, own_keys, suite_.name)));
@@ -140,7 +138,7 @@ Status SuiteReader::ReadDefaults(const YamlEntry* entry) {
     return WrongKind("defaults", entry->value, "a map of axes and settings");
   for (const std::string_view key : {"include", "exclude"})
     if (const YamlEntry* found = entry->value.Find(key))
-      return FailedAt(suite_.origin, found->place, "'{}' belongs into a block, not into 'defaults'",
+      return FailedAt(suite_.origin, found->place, "'{}' is allowed in a block, not in 'defaults'",
                       key);
   defaults_ = TENCH_TRY(ReadPart(entry->value, {}));
   return ApplySettings(defaults_.settings, suite_.origin, default_settings_);
@@ -213,7 +211,7 @@ Result<Part> SuiteReader::ReadPart(const YamlNode& node, std::span<const std::st
 Status SuiteReader::ReadAxis(const YamlEntry& entry, std::vector<AxisList>& axes) {
   const auto same = [&](const AxisList& list) { return list.name == entry.key; };
   if (std::any_of(axes.begin(), axes.end(), same))
-    return FailedAt(suite_.origin, entry.place, "'{}' is said twice", Printable(entry.key, 60));
+    return FailedAt(suite_.origin, entry.place, "'{}' is given twice", Printable(entry.key, 60));
   axes.push_back(TENCH_TRY(ReadAxisValues(entry.key, entry.value, suite_.origin)));
   return Ok();
 }
@@ -221,7 +219,7 @@ Status SuiteReader::ReadAxis(const YamlEntry& entry, std::vector<AxisList>& axes
 Status SuiteReader::ReadOptions(const YamlEntry& entry, std::vector<AxisList>& axes) {
   if (entry.value.kind != YamlNode::Kind::kMap || entry.value.entries.empty())
     return FailedAt(suite_.origin, entry.value.place,
-                    "option: a map such as {{layout: [nchw, nhwc]}} belongs here");
+                    "option: expected a map such as {{layout: [nchw, nhwc]}}");
   for (const YamlEntry& option : entry.value.entries) {
     YamlEntry full = option;
     full.key = fmt::format("{}{}", kOptionPrefix, option.key);
@@ -246,7 +244,7 @@ Result<std::vector<AxisPattern>> SuiteReader::ReadPatterns(const YamlNode& block
     Part part = TENCH_TRY(ReadPart(node, {}));
     if (!part.settings.empty())
       return FailedAt(suite_.origin, part.settings[0]->place,
-                      "'{}' is a setting of the block and cannot stand in '{}'",
+                      "'{}' is a setting of the block and is not allowed in '{}'",
                       part.settings[0]->key, key);
     Sort(part.axes);
     patterns.push_back({std::move(part.axes), node.place});
@@ -254,7 +252,7 @@ Result<std::vector<AxisPattern>> SuiteReader::ReadPatterns(const YamlNode& block
   return patterns;
 }
 
-// Names come into file names, tables and command lines.
+// Names are used in file names, tables and command lines.
 Result<std::string> SuiteReader::ReadName(const YamlEntry& entry) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
@@ -286,7 +284,7 @@ Status SuiteReader::CheckBlock(const Block& block) {
                         Axes()[axis].name);
     if (!block.exclude.empty())
       return FailedAt(suite_.origin, block.exclude[0].place,
-                      "exclude: block '{}' names no {}, so that it has nothing to exclude from",
+                      "exclude: block '{}' names no {}, so it has nothing to exclude from",
                       block.name, Axes()[axis].name);
   }
   if (block.budget.epochs > 0 && !names(block.axes, kAxisImages))
@@ -304,7 +302,7 @@ void Print(const AxisList& list, std::string& text) {
   text += '\n';
 }
 
-// Values hold no control characters, so tabs and line ends keep them apart.
+// Values contain no control characters, so tabs and line ends are unambiguous separators.
 std::string Fingerprint(const Suite& suite) {
   std::string text;
   for (const Block& block : suite.blocks) {
@@ -320,7 +318,7 @@ std::string Fingerprint(const Suite& suite) {
     const Budget& b = block.budget;
     fmt::format_to(std::back_inserter(text), "budget\t{}\t{}\t{}", b.warmup_steps, b.fixed_steps,
                    b.epochs);
-    // Under fixed steps the stop rule means nothing, whatever the defaults say about it.
+    // With fixed steps the stop rule has no effect, even if `defaults` sets it.
     if (b.fixed_steps == 0 && b.epochs == 0)
       fmt::format_to(std::back_inserter(text), "\t{}\t{}\t{}\t{}", b.min_steps, b.min_time_ns,
                      b.relative_interval, b.time_limit_ns);

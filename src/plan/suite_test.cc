@@ -178,30 +178,29 @@ TEST(SuiteTest, RefusesValuesThatAnAxisDoesNotTake) {
 TEST(SuiteTest, RefusesWrongTypesWithOneLine) {
   EXPECT_EQ(ErrorOf(""), "s.yaml:1:1: the suite is empty");
   EXPECT_EQ(ErrorOf("# nothing\n"), "s.yaml:1:1: the suite is empty");
-  EXPECT_EQ(ErrorOf("- a\n"), "s.yaml:1:1: suite: a map belongs here, not a list");
-  EXPECT_EQ(ErrorOf("just text\n"), "s.yaml:1:1: suite: a map belongs here, not a value");
-  EXPECT_EQ(ErrorOf("blocks: {worker: x}\n"), "s.yaml:1:9: blocks: a list belongs here, not a map");
+  EXPECT_EQ(ErrorOf("- a\n"), "s.yaml:1:1: suite: expected a map, not a list");
+  EXPECT_EQ(ErrorOf("just text\n"), "s.yaml:1:1: suite: expected a map, not a value");
+  EXPECT_EQ(ErrorOf("blocks: {worker: x}\n"), "s.yaml:1:9: blocks: expected a list, not a map");
   EXPECT_EQ(ErrorOf("blocks: []\n"), "s.yaml:1:9: blocks: the list is empty");
   EXPECT_EQ(ErrorOf("blocks: [x]\n"),
-            "s.yaml:1:10: blocks: a map of axes and settings belongs here, not a value");
-  EXPECT_THAT(ErrorOf("blocks:\n"), HasSubstr("blocks: a list belongs here, not nothing"));
+            "s.yaml:1:10: blocks: expected a map of axes and settings, not a value");
+  EXPECT_THAT(ErrorOf("blocks:\n"), HasSubstr("blocks: expected a list, not nothing"));
   EXPECT_THAT(ErrorOf("defaults: [x]\nworker: a\nnetwork: b\n"),
-              HasSubstr("defaults: a map of axes and settings belongs here"));
+              HasSubstr("defaults: expected a map of axes and settings"));
   EXPECT_EQ(ErrorOfSmall("batch: []\n"), "s.yaml:3:8: batch: the list is empty");
-  EXPECT_EQ(ErrorOfSmall("batch: [[1]]\n"), "s.yaml:3:9: batch: a list cannot stand in a list");
+  EXPECT_EQ(ErrorOfSmall("batch: [[1]]\n"), "s.yaml:3:9: batch: nested lists are not allowed");
   EXPECT_THAT(ErrorOfSmall("batch:\n"), HasSubstr("batch: a value is missing"));
   EXPECT_THAT(ErrorOfSmall("batch: [1, ~]\n"), HasSubstr("batch: a value is missing"));
   EXPECT_THAT(ErrorOfSmall("option: 3\n"),
               HasSubstr("option: a map such as {layout: [nchw, nhwc]}"));
-  EXPECT_THAT(ErrorOfSmall("steps: [1, 2]\n"),
-              HasSubstr("steps: one value belongs here, not a list"));
+  EXPECT_THAT(ErrorOfSmall("steps: [1, 2]\n"), HasSubstr("steps: expected one value, not a list"));
   EXPECT_THAT(ErrorOfSmall("title: [a]\n"), HasSubstr("title: one line of text"));
-  EXPECT_THAT(ErrorOfSmall("name: {a: b}\n"), HasSubstr("name: a word belongs here, not a map"));
+  EXPECT_THAT(ErrorOfSmall("name: {a: b}\n"), HasSubstr("name: expected a word, not a map"));
   EXPECT_THAT(ErrorOfSmall("rounds: [3]\n"), HasSubstr("rounds: a number"));
   EXPECT_THAT(ErrorOfSmall("exclude: {batch: 3}\n"),
-              HasSubstr("exclude: a list of maps belongs here, not a map"));
+              HasSubstr("exclude: expected a list of maps, not a map"));
   EXPECT_THAT(ErrorOfSmall("include: [3]\n"),
-              HasSubstr("include: a map of axes belongs here, not a value"));
+              HasSubstr("include: expected a map of axes, not a value"));
   EXPECT_THAT(ErrorOfSmall("include: []\n"), HasSubstr("include: the list is empty"));
   EXPECT_THAT(ErrorOfSmall("exclude: [{}]\n"), HasSubstr("exclude: the map is empty"));
 }
@@ -209,7 +208,7 @@ TEST(SuiteTest, RefusesWrongTypesWithOneLine) {
 TEST(SuiteTest, RefusesAxesBesideBlocksAndPatternsInDefaults) {
   EXPECT_EQ(
       ErrorOf("batch: 3\nblocks: [{worker: w, network: n}]\n"),
-      "s.yaml:1:1: 'batch' cannot stand beside 'blocks': put it under 'defaults' or into a block");
+      "s.yaml:1:1: 'batch' is not allowed beside 'blocks': move it to 'defaults' or to a block");
   EXPECT_THAT(ErrorOf("defaults:\n  exclude: [{batch: 3}]\nworker: w\nnetwork: n\n"),
               HasSubstr("'exclude' belongs into a block"));
   EXPECT_THAT(ErrorOfSmall("exclude: [{steps: 3}]\n"),
@@ -217,8 +216,9 @@ TEST(SuiteTest, RefusesAxesBesideBlocksAndPatternsInDefaults) {
 }
 
 TEST(SuiteTest, RefusesAnAxisThatIsSaidTwice) {
-  EXPECT_THAT(ErrorOfSmall("batch: 1\nbatch: 2\n"), HasSubstr("'batch' stands here twice"));
-  EXPECT_EQ(ErrorOfSmall("option.a: 1\noption: {a: 2}\n"), "s.yaml:4:10: 'option.a' is said twice");
+  EXPECT_THAT(ErrorOfSmall("batch: 1\nbatch: 2\n"), HasSubstr("duplicate key 'batch'"));
+  EXPECT_EQ(ErrorOfSmall("option.a: 1\noption: {a: 2}\n"),
+            "s.yaml:4:10: 'option.a' is given twice");
 }
 
 TEST(SuiteTest, RefusesBadNamesAndRounds) {
@@ -286,7 +286,7 @@ TEST(SuiteTest, StepsEpochsAndTheStopRuleExcludeEachOtherInOneMap) {
   EXPECT_EQ(ErrorOfSmall("steps: 3\nepochs: 4\nimages: 100\n"),
             "s.yaml:4:1: 'steps' and 'epochs' exclude each other");
   EXPECT_THAT(ErrorOfSmall("steps: 3\ninterval: 1%\n"),
-              HasSubstr("'interval' has no meaning beside 'steps'"));
+              HasSubstr("'interval' has no effect beside 'steps'"));
   EXPECT_THAT(ErrorOfSmall("epochs: 3\n"), HasSubstr("'epochs' needs 'images'"));
   EXPECT_EQ(ErrorOfSmall("epochs: 3\nimages: 0\n"), "no error");
 }

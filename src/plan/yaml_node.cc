@@ -51,14 +51,14 @@ size_t SequenceLength(std::string_view text) {
   return 0;
 }
 
-// Plain text of a modest size. It also keeps the library from taking the file for UTF-16 or UTF-32.
+// Valid UTF-8 of bounded size. This also keeps the library from detecting UTF-16 or UTF-32.
 Status CheckBytes(std::string_view text, std::string_view origin) {
   if (text.size() > kMaxYamlBytes)
-    return FailedAt(origin, {1, 1}, "the file has {} bytes, more than the {} that are read",
-                    text.size(), kMaxYamlBytes);
+    return FailedAt(origin, {1, 1}, "the file has {} bytes; the limit is {}", text.size(),
+                    kMaxYamlBytes);
   for (size_t i = 0; i < text.size();) {
     const size_t length = SequenceLength(text.substr(i));
-    if (length == 0) return FailedAt(origin, PlaceOf(text, i), "the text is not UTF-8");
+    if (length == 0) return FailedAt(origin, PlaceOf(text, i), "the file is not valid UTF-8");
     const char c = text[i];
     if (IsControl(c) && c != '\n' && c != '\r' && c != '\t')
       return FailedAt(origin, PlaceOf(text, i), "the control character 0x{:02x} is not allowed",
@@ -126,7 +126,7 @@ YamlNode MakeNode(YamlNode::Kind kind, TextPlace place, std::string text = "") {
   return node;
 }
 
-// Grows the tree from the library's events. After the first failure it ignores the rest.
+// Builds the tree from the library's events. After the first failure it ignores the rest.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   explicit TreeBuilder(std::string_view origin) : origin_(origin) {}
@@ -139,7 +139,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ > 1)
-      Fail(PlaceOf(mark), "a second YAML document begins here; a file may hold one");
+      Fail(PlaceOf(mark), "a second YAML document begins here; only one is allowed");
   }
   void OnDocumentEnd() override {}
   void OnAnchor(const YAML::Mark& mark, const std::string&) override {
@@ -156,7 +156,7 @@ class TreeBuilder final : public YAML::EventHandler {
     const TextPlace place = PlaceOf(mark);
     CheckTag(place, tag);
     if (std::any_of(value.begin(), value.end(), IsControl))
-      Fail(place, "a text may not hold line breaks or control characters");
+      Fail(place, "a text must not contain line breaks or control characters");
     Add(MakeNode(YamlNode::Kind::kText, place, value));
   }
 
@@ -189,7 +189,7 @@ class TreeBuilder final : public YAML::EventHandler {
   // The library calls what has no tag "?" (plain) or "!" (quoted), and sometimes nothing.
   void CheckTag(TextPlace place, std::string_view tag) {
     if (tag.size() > 1)
-      Fail(place, fmt::format("the YAML tag '{}' is not used in suites", Printable(tag, 60)));
+      Fail(place, fmt::format("the YAML tag '{}' is not allowed in suites", Printable(tag, 60)));
   }
 
   void Open(YamlNode::Kind kind, TextPlace place, const std::string& tag) {
@@ -231,7 +231,7 @@ class TreeBuilder final : public YAML::EventHandler {
     } else if (node.kind != YamlNode::Kind::kText) {
       Fail(node.place, fmt::format("a key must be a text, not {}", Name(node.kind)));
     } else if (!frame.keys.insert(node.text).second) {
-      Fail(node.place, fmt::format("the key '{}' stands here twice", Printable(node.text, 60)));
+      Fail(node.place, fmt::format("duplicate key '{}'", Printable(node.text, 60)));
     } else {
       frame.key = std::move(node);
     }
@@ -270,7 +270,7 @@ std::string_view Name(YamlNode::Kind kind) {
 Result<YamlNode> ParseYaml(std::string_view text, std::string_view origin) {
   TENCH_TRY(CheckBytes(text, origin));
   TENCH_TRY(CheckNesting(text, origin));
-  // The library takes a quote that is still open at the last line end for closed, and only there.
+  // The library accepts an unterminated quote at the last line end, and only there.
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   TreeBuilder builder(origin);
   try {
@@ -278,7 +278,7 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string_view origin) {
     YAML::Parser parser(stream);
     while (!builder.failed() && parser.HandleNextDocument(builder)) continue;
   } catch (const YAML::Exception& exception) {
-    // What the builder refused stands before whatever the library stumbled over.
+    // The builder's error precedes the library's in the file.
     const TextPlace place =
         exception.mark.is_null() ? PlaceOf(text, text.size()) : PlaceOf(exception.mark);
     if (!builder.failed()) return FailedAt(origin, place, "{}", Printable(exception.msg));

@@ -79,8 +79,8 @@ TEST(YamlNodeTest, SyntaxErrorsPointAtTheirPlaceInOneLine) {
 }
 
 TEST(YamlNodeTest, RefusesAKeyThatStandsTwice) {
-  EXPECT_EQ(ErrorOf("a: 1\nb: 2\na: 3\n"), "s.yaml:3:1: the key 'a' stands here twice");
-  EXPECT_EQ(ErrorOf("a: {b: 1, 'b': 2}\n"), "s.yaml:1:11: the key 'b' stands here twice");
+  EXPECT_EQ(ErrorOf("a: 1\nb: 2\na: 3\n"), "s.yaml:3:1: duplicate key 'a'");
+  EXPECT_EQ(ErrorOf("a: {b: 1, 'b': 2}\n"), "s.yaml:1:11: duplicate key 'b'");
 }
 
 TEST(YamlNodeTest, RefusesKeysThatAreNoTexts) {
@@ -111,14 +111,14 @@ TEST(YamlNodeTest, RefusesASecondDocument) {
 }
 
 TEST(YamlNodeTest, RefusesWhatIsNotPlainUtf8) {
-  EXPECT_EQ(ErrorOf("a: b\nc: \xff\n"), "s.yaml:2:4: the text is not UTF-8");
+  EXPECT_EQ(ErrorOf("a: b\nc: \xff\n"), "s.yaml:2:4: the file is not valid UTF-8");
   EXPECT_EQ(ErrorOf("\xff\xfe"
                     "a"),
-            "s.yaml:1:1: the text is not UTF-8");
-  EXPECT_EQ(ErrorOf("a: \xc0\xaf"), "s.yaml:1:4: the text is not UTF-8");
-  EXPECT_EQ(ErrorOf("a: \xed\xa0\x80"), "s.yaml:1:4: the text is not UTF-8");
-  EXPECT_EQ(ErrorOf("a: \xe2\x82"), "s.yaml:1:4: the text is not UTF-8");
-  EXPECT_EQ(ErrorOf("a: \xf4\x90\x80\x80"), "s.yaml:1:4: the text is not UTF-8");
+            "s.yaml:1:1: the file is not valid UTF-8");
+  EXPECT_EQ(ErrorOf("a: \xc0\xaf"), "s.yaml:1:4: the file is not valid UTF-8");
+  EXPECT_EQ(ErrorOf("a: \xed\xa0\x80"), "s.yaml:1:4: the file is not valid UTF-8");
+  EXPECT_EQ(ErrorOf("a: \xe2\x82"), "s.yaml:1:4: the file is not valid UTF-8");
+  EXPECT_EQ(ErrorOf("a: \xf4\x90\x80\x80"), "s.yaml:1:4: the file is not valid UTF-8");
   EXPECT_EQ(ErrorOf(std::string_view("a: \0", 4)),
             "s.yaml:1:4: the control character 0x00 is not allowed");
   EXPECT_EQ(ErrorOf("a: \x1b[31m"), "s.yaml:1:4: the control character 0x1b is not allowed");

@@ -12,7 +12,7 @@
 namespace tench {
 namespace {
 
-// A run that failed early knows neither its worker's version nor its network's fingerprint.
+// A run that failed early has neither the worker's version nor the network's fingerprint.
 bool SameOrUnknown(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() || a == b;
 }
@@ -20,7 +20,7 @@ bool SameOrUnknown(const std::string& a, const std::string& b) {
 struct SideCells {
   std::vector<ComparedCell> cells;
   std::unordered_map<std::string, std::vector<size_t>> by_id;  // of machine and cell
-  std::vector<bool> met;                                       // it has had a partner
+  std::vector<bool> met;                                       // it has a partner
 
   ComparedCell& Find(const RunRecord& run);
   StudyNoise noise;
@@ -69,8 +69,8 @@ bool ShareRuns(const ComparedCell& a, const ComparedCell& b) {
   });
 }
 
-// Nothing where a run was not watched or the machines differ: what the sentinel takes on another
-// machine says nothing about noise.
+// nullopt if a run has no readings or the machines differ: sentinel times of different machines are
+// not comparable.
 std::optional<double> SentinelRatio(const Comparison& comparison) {
   std::vector<double> ratios;
   for (const CellPair& pair : comparison.pairs) {
@@ -159,7 +159,7 @@ void ComparisonBuilder::Impl::Add(Side side, const RunRecord& run) {
   if (const auto time = RoundTimeOf(run)) cell.times.push_back(*time);
 }
 
-// What the cells of a pair have in common, as text.
+// The shared axes of a pair's cells, as text.
 std::string ComparisonBuilder::Impl::SharedKey(const ComparedCell& cell) const {
   Cell shared = cell.cell;
   for (size_t i = 0; i < Axes().size(); ++i) {

@@ -18,7 +18,7 @@ std::string Plural(int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-// Three digits after the point, or as many as a small ratio needs to be told from another.
+// Three decimal places, or more for small ratios.
 std::string Ratio(double ratio) {
   return fmt::format("{:.{}f}", ratio, ratio < 0.1 ? 4 : ratio < 10 ? 3 : 1);
 }
@@ -49,7 +49,7 @@ std::string PairTitle(const Comparison& comparison, const CellPair& pair) {
          ": " + PlainLine(title);
 }
 
-// What is the side's own, of all that is compared.
+// The side's values of the compared axes.
 std::string OwnTitle(const ComparedCell& cell, const std::set<std::string>& axes) {
   std::vector<std::string> parts;
   for (const std::string& axis : axes) {
@@ -106,8 +106,7 @@ void AppendOutliers(std::string& out, const Comparison& comparison) {
   for (const CellPair& pair : comparison.pairs) {
     for (const RoundPair& round : pair.rounds) {
       if (!round.outlier) continue;
-      if (listed == 0)
-        out += "\nrounds far from the others of their pair (they count all the same):\n";
+      if (listed == 0) out += "\noutlier rounds (they still count):\n";
       if (++listed <= kMostListed) {
         out += fmt::format("  round {}: B ÷ A {}, the pair's {}: {}\n", round.a.round + 1,
                            Ratio(round.ratio), Ratio(pair.test.ratio), PairTitle(comparison, pair));

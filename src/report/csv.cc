@@ -41,7 +41,7 @@ std::string CsvField(std::string_view text) {
 
 std::string RenderCsv(const Ranking& ranking) {
   std::string out;
-  // The header of a ranking without rows is that of any other.
+  // A ranking without rows has the same header.
   AppendRecord(out, RowToJson(Ranking{}, RankGroup{}, RankRow{}), true);
   for (const RankGroup& group : ranking.groups) {
     for (const RankRow& row : group.rows) AppendRecord(out, RowToJson(ranking, group, row), false);

@@ -12,7 +12,7 @@ void PutEstimate(Json& json, const std::string& name, const std::optional<Estima
   json[name + "_high"] = estimate ? OptionalToJson(estimate->high) : Json(nullptr);
 }
 
-// Against the group's fastest, round by round.
+// Against the group's fastest row, paired by round.
 void PutPaired(Json& json, const RankRow& row) {
   const RatioTest test = row.against_best.value_or(RatioTest{});
   const bool has_interval = test.rounds > 1;

@@ -6,8 +6,7 @@
 namespace tench {
 namespace {
 
-// Text that the worker or an older version wrote: embedded as JSON when it is, as a string when it
-// is not.
+// Text of a worker or of an older version: embedded as JSON if it parses, otherwise as a string.
 Json Embedded(const std::string& text) {
   if (text.empty()) return nullptr;
   Json json = Json::parse(text, nullptr, false);

@@ -20,8 +20,8 @@ std::map<Key, RoundTime> ByStudy(std::span<const RoundTime> times) {
   return rounds;
 }
 
-// Round 3 of the cell's first study meets round 3 of the other's first study, whatever their ids
-// are.
+// Round 3 of one cell's first study is paired with round 3 of the other's first study, independent
+// of study ids.
 std::map<Key, RoundTime> ByNumber(std::span<const RoundTime> times) {
   std::map<Key, RoundTime> rounds;
   int64_t number = -1, study = 0;
@@ -58,7 +58,7 @@ std::optional<RoundTime> RoundTimeOf(const RunRecord& run) {
   RoundTime time{
       run.study, run.round, run.attempt, run.id, *image_ns, *image_ns, run.summary.sentinel(),
       false,     false};
-  // A log that was imported may know no more than one time.
+  // An imported log may have a single time only.
   if (run.summary.step_ns_min)
     time.shortest_ns *= *run.summary.step_ns_min / *run.summary.step_ns_median;
   return time;

@@ -9,7 +9,7 @@
 namespace tench {
 namespace {
 
-// Four digits, and no exponent before it is needed.
+// Four significant digits, without an exponent where possible.
 std::string Digits(double value) {
   return std::abs(value) >= 1000 && std::abs(value) < 1e7 ? fmt::format("{:.0f}", value)
                                                           : fmt::format("{:.4g}", value);
@@ -18,7 +18,7 @@ std::string Digits(double value) {
 std::string WorkerTitle(const std::string& worker, const std::string& version,
                         const std::map<std::string, std::string>& options) {
   std::string title = worker;
-  // "name@version" says it already.
+  // "name@version" already contains the version.
   if (!version.empty() && !worker.ends_with("@" + version)) title += " " + version;
   for (const auto& [name, value] : options) title += fmt::format(" {}={}", name, value);
   return title;
@@ -59,7 +59,7 @@ std::string PlainLine(std::string_view text) {
   std::string line;
   for (size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    // The second control block of Unicode is two bytes in UTF-8, and terminals obey it.
+    // C1 control characters are two bytes in UTF-8, and terminals interpret them.
     const bool is_c1 =
         byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
     if (is_c1) ++i;

@@ -13,7 +13,7 @@ bool Holds(const std::vector<std::string>& values, const std::string& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-// "machine=a,b" and "version=…" are no axes; the rest is plan's.
+// "machine=a,b" and "version=…" are not axes; plan parses the rest.
 Status AddTerm(const std::string& term, RunSelector& selector, std::vector<std::string>& of_cells) {
   const size_t equals = term.find('=');
   const std::string name(Trim(std::string_view(term).substr(0, equals)));
@@ -47,7 +47,7 @@ Status SetOnce(std::string& known, const std::string& value, std::string_view wh
   return Ok();
 }
 
-// Every restriction by its name, its values sorted.
+// All restrictions by name, with sorted values.
 std::map<std::string, std::vector<std::string>> Restrictions(const RunSelector& selector) {
   std::map<std::string, std::vector<std::string>> restrictions(selector.cells.terms.begin(),
                                                                selector.cells.terms.end());

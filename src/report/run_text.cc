@@ -34,7 +34,7 @@ void AppendTimes(std::string& out, const RunRecord& record) {
       fmt::format("{} timed, {} warm-up{}", s.steps, s.warmup_steps,
                   s.converged.value_or(true)
                       ? ""
-                      : "; the time limit came before the interval was good (unconverged)"));
+                      : "; time limit reached before convergence (unconverged)"));
   if (s.input_ns_median)
     Row(out, "time per input", HumanNs(*s.input_ns_median) + "  (apart from the step)");
 }

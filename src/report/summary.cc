@@ -17,35 +17,35 @@
 namespace tench {
 namespace {
 
-// How a cell's runs failed in one way.
+// The runs of a cell that failed with one outcome.
 struct Failure {
   Outcome outcome = Outcome::kCrashed;
   int64_t count = 0;
   std::string reason, reproducer;  // of the newest
 };
 
-// A row in the making. There may be a hundred thousand of them, so it holds no more than it must.
+// A row under construction. There may be a hundred thousand, so it stays small.
 struct RowState {
   RankRow row;
-  size_t base = 0;  // that it belongs to
+  size_t base = 0;  // index of its base
   std::string fingerprint;
   std::vector<RoundTime> times;  // of the ok runs
   int64_t batch = 1;
   std::optional<double> low, high;  // of the newest ok run
   std::vector<Failure> failures;    // `interrupted` among them
   int64_t parameters = 0, forward_flops_per_image = 0, step_flops = 0;
-  int64_t last_run = 0;  // which of its runs came last, counted over all runs
+  int64_t last_run = 0;  // sequence number of its latest run
 };
 
-// Rows that share all that makes them comparable but, perhaps, the network's fingerprint.
+// Rows that are comparable, except for the network's fingerprint.
 struct Base {
   Cell cell;
   std::string machine, machine_id;
   std::vector<size_t> rows;
 };
 
-// A run that failed early knows neither its worker's version nor its network's fingerprint; it
-// belongs to any.
+// A run that failed early has neither the worker's version nor the network's fingerprint; it
+// matches any.
 bool Compatible(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() || a == b;
 }
@@ -81,7 +81,7 @@ Estimate EstimateOf(const RowState& state) {
   return estimate;
 }
 
-// Decides the outcome of a row and takes over what its failures said.
+// Sets the outcome of a row, and the reason and reproducer of its failures.
 void Judge(RowState& state, const StudyNoise& noise) {
   RankRow& row = state.row;
   noise.MarkDisturbed(state.times);
@@ -122,7 +122,7 @@ void Judge(RowState& state, const StudyNoise& noise) {
   }
 }
 
-// A ranked row in the making and its times.
+// A ranked row under construction and its times.
 struct Contender {
   double image_ns = 0;
   RankRow* row = nullptr;
@@ -139,14 +139,13 @@ void CompareWithBest(std::span<const Contender> order) {
   }
   const std::vector<RatioJudgement> judgements = JudgeTable(tests);
   for (size_t i = 0; i < judgements.size(); ++i) {
-    // Ranks go by medians, verdicts by shortest steps: where the two contradict each other nothing
-    // is claimed.
+    // Ranks are by medians, verdicts by shortest steps; a contradiction is ambiguous.
     const bool contradicts = judgements[i].verdict == RatioVerdict::kFaster;
     order[i + 1].row->verdict = contradicts ? RatioVerdict::kAmbiguous : judgements[i].verdict;
   }
 }
 
-// Gives ranks by time per image and puts the rows in their order. `times` are those of the rows.
+// Ranks and sorts the rows by time per image. `times` are the rows' times.
 void RankRows(const Ranking& ranking, std::span<const std::vector<RoundTime>> times,
               RankGroup& group) {
   std::vector<Contender> order;
@@ -182,8 +181,7 @@ class RankingBuilder::Impl {
   Ranking Finish();
 
  private:
-  // The worker's own axis is what a ranking varies anyway, together with the version and the
-  // options that belong to it.
+  // A ranking always varies the worker, its version and its options.
   bool GroupsByWorker() const { return by_.has_value() && *by_ != kAxisWorker; }
   bool ByMachine() const { return by_ == kByMachine; }
   RowState& RowOf(const RunRecord& run);
@@ -287,7 +285,7 @@ void RankingBuilder::Impl::Add(const RunRecord& run) {
   Count(same != state.failures.end() ? *same : state.failures.emplace_back(), run);
 }
 
-// One group per fingerprint; rows that know none join the first.
+// One group per fingerprint; rows without one join the first group.
 void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
   const size_t first = ranking.groups.size();
   std::vector<std::vector<std::vector<RoundTime>>> times;  // by group and row
@@ -295,8 +293,7 @@ void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
     return rows_[a]->fingerprint.empty() < rows_[b]->fingerprint.empty();
   });
   for (const size_t index : base.rows) {
-    // Taken out and freed at once: the rows in the making and the finished ones need not be in
-    // memory together.
+    // Moved out and freed at once, so that both representations are never in memory together.
     const std::unique_ptr<RowState> owned = std::move(rows_[index]);
     RowState& state = *owned;
     Judge(state, noise_);
@@ -391,7 +388,7 @@ Result<std::vector<StudyRecord>> ReadRuns(Store& store, const RankOptions& optio
   if (options.study && *options.study != 0 &&
       std::none_of(studies.begin(), studies.end(), is_asked)) {
     return Failed("there is no study {}; {}", *options.study,
-                  studies.empty() ? "the file holds none"
+                  studies.empty() ? "the file has no study"
                                   : fmt::format("the newest is {}", studies.back().id));
   }
   std::set<int64_t> seen;

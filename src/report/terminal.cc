@@ -21,7 +21,7 @@ struct Column {
   std::string name;
   Align align;
   std::string RowText::*text;
-  int importance;  // on a narrow terminal the least important go first
+  int importance;  // a narrow terminal drops the least important columns first
 };
 
 constexpr int kMostImportant = 9;
@@ -113,7 +113,7 @@ class TextReport {
     return true;
   }
 
-  // All tables show the same columns, whichever of them is the widest.
+  // All tables show the same columns, so the widest table decides.
   int LeastImportanceThatFits() const {
     if (options_.width == 0) return 0;
     int least = 0;
@@ -121,7 +121,7 @@ class TextReport {
     return least;
   }
 
-  // Flags that need a word, once for all tables.
+  // Explains flags once for all tables.
   void AppendMeanings() {
     std::set<std::string> flags;
     for (const RankGroup& group : ranking_.groups) {

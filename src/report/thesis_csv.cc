@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kLossHeader = "#network,mode,batch,step,loss,time\r\n";
 constexpr std::string_view kTimesHeader = "#network,mode,batch,avg_time\r\n";
 
-// All that a line of the format can say of a cell, in the order of the lines.
+// The columns of the format that identify a cell, in sort order.
 struct LineKey {
   std::string network, mode;
   int64_t batch = 0;
@@ -26,8 +26,8 @@ struct LineKey {
 };
 
 struct Candidate {
-  int64_t run = 0;              // the newest ok one
-  std::set<std::string> cells;  // ids of the cells that would have this line
+  int64_t run = 0;              // the newest ok run
+  std::set<std::string> cells;  // ids of all cells with this key
 };
 
 using FileKey = std::pair<std::string, std::string>;  // machine, worker
@@ -41,7 +41,7 @@ std::string FileNamePart(std::string_view text) {
   return part.empty() ? "unnamed" : part;
 }
 
-// The format has no quotes.
+// The format has no quoting.
 std::string NetworkName(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == ',' || c == '\r' || c == '\n'; }, '_');
@@ -96,7 +96,7 @@ Status AppendCell(Store& store, const LineKey& key, int64_t run, std::string& lo
   return Ok();
 }
 
-// Two workers whose names differ only in what a file name may not hold get names of their own.
+// Workers whose names differ only in characters that file names exclude get distinct file names.
 std::string UniqueName(const FileKey& key, std::set<std::string>& taken) {
   const std::string base = FileNamePart(key.first) + "_" + FileNamePart(key.second);
   std::string name = base;
@@ -109,10 +109,10 @@ std::string UniqueName(const FileKey& key, std::set<std::string>& taken) {
 Result<ThesisExport> ExportThesis(Store& store, std::optional<int64_t> study,
                                   const std::filesystem::path& folder) {
   const Choice choice = TENCH_TRY(ChooseRuns(store, study));
-  if (choice.plan.empty()) return Failed("there is no finished run of the train phase to export");
+  if (choice.plan.empty()) return Failed("no finished run of the train phase to export");
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) std::filesystem::create_directory(folder, error);
-  if (error) return Failed("{}: cannot make the folder: {}", folder.string(), error.message());
+  if (error) return Failed("{}: cannot create the folder: {}", folder.string(), error.message());
 
   ThesisExport done;
   std::set<std::string> taken;

@@ -7,8 +7,8 @@
 namespace tench {
 namespace {
 
-// Distinct for readers who do not see all colours, and legible on white as on near-black. Our
-// engine has the first, the plain loops the last.
+// Distinguishable with colour-vision deficiency, and legible on white and on near-black. The first
+// colour is native's; the reference is grey.
 constexpr std::array<const char*, 9> kPalette = {"#0e9384", "#e4572e", "#3b7dd8",
                                                  "#a855c7", "#d9a400", "#c2456f",
                                                  "#5f8f1f", "#8a6d4b", "#2aa7c9"};
@@ -79,7 +79,7 @@ Json SpecFrame(std::string_view data_name, Json transform) {
 }
 
 Json SeriesColour(const ReportData& data, bool legend) {
-  // Who never ran has no colour, and no place in a legend.
+  // A worker that never ran has no colour and no legend entry.
   std::set<std::string> drawn;
   for (const ReportCell& cell : data.cells) {
     if (cell.row.step_ns || !cell.series_data.loss.empty()) drawn.insert(cell.series);
@@ -128,7 +128,7 @@ std::string GroupFilter(Grouping grouping) {
 
 std::vector<ChartChoice> GroupChoices(const ReportData& data, Grouping grouping, size_t least,
                                       const std::function<std::string(const ReportCell&)>& wanted) {
-  // Training comes first: it is what most readers look for.
+  // Training comes first, because most readers look for it.
   std::map<std::pair<bool, int64_t>, std::set<std::string>> values;
   for (const ReportCell& cell : data.cells) {
     const std::string value = wanted(cell);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a batch size buys: time per image and images per second, one line per worker; and peak
-// memory.
+// Charts over the batch size: time per image, images per second and peak memory, one line per
+// worker.
 #include <set>
 
 #include "report/html/charts.h"
@@ -18,7 +18,7 @@ std::string RankedBatch(const ReportCell& cell) {
   return cell.ranked() ? std::to_string(cell.cell.Integer(kAxisBatch)) : "";
 }
 
-// A clicked worker of the legend stays, the others fade.
+// A click on a worker in the legend fades the others.
 Json LegendSelection() {
   return {{"name", "shown"},
           {"select", {{"type", "point"}, {"fields", Json::array({"series"})}}},
@@ -81,9 +81,7 @@ void AddBatchCharts(const ReportData& data, ChartSet& set) {
   if (choices.empty()) return;
   const std::string caption =
       "Both axes are logarithmic. Points are medians over the rounds, whiskers and bands 95 % "
-      "intervals. Click a "
-      "worker "
-      "in the legend to single it out.";
+      "intervals. Click a worker in the legend to single it out.";
   set.charts.push_back({"time-by-batch", "batch", "Time per image", "Less is better. " + caption,
                         LinesSpec(data, "image_ms", "low_ms", "high_ms", "milliseconds per image"),
                         choices});

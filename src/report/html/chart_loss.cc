@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loss against epochs on a logarithmic axis: CPU dashed with hollow markers, GPU solid with filled
-// ones.
+// markers.
 #include <cmath>
 
 #include "report/html/charts.h"
@@ -12,8 +12,7 @@ std::string UnitOf(const ReportCell& cell) {
   return cell.cell.Text(kAxisDevice) == "cpu" ? "CPU" : "GPU";
 }
 
-// Only training moves the weights. Runs that diverged are what a loss chart is for; `wrong` ones
-// are never shown beside right ones.
+// Only the train phase changes weights. Diverged runs are shown; `wrong` ones never are.
 bool HasCurve(const ReportCell& cell) {
   return cell.series_data.loss.size() > 1 && cell.row.outcome != Outcome::kWrong &&
          cell.cell.phase() == Phase::kTrain;
@@ -49,7 +48,7 @@ Json LossSpec(Grouping grouping, const Json& colour, const Json& detail) {
         {"fillOpacity",
          {{"condition", {{"test", "datum.unit === 'GPU'"}, {"value", 1}}}, {"value", 0}}},
         {"fill", colour}}}};
-  // Not filtered: a layer without a row would leave the scales without an extent.
+  // Not filtered: a layer without rows would leave its scales without an extent.
   Json marks = {
       {"mark", {{"type", "point"}, {"filled", true}, {"size", 110}, {"color", "#d92d20"}}},
       {"encoding",
@@ -68,7 +67,7 @@ Json LossSpec(Grouping grouping, const Json& colour, const Json& detail) {
   return spec;
 }
 
-// A NaN has no height: it is drawn where the loss was last seen.
+// A NaN has no y value: it is drawn at the last finite loss.
 void AddCurve(const ReportCell& cell, DataTable& table) {
   const std::string label = fmt::format("{} ({}){}", UnitOf(cell), cell.cell.Integer(kAxisBatch),
                                         cell.series_data.epochs_known ? "" : ", x in steps");
@@ -106,10 +105,8 @@ void AddLossCharts(const ReportData& data, ChartSet& set) {
   set.data.emplace("loss", std::move(table));
   const std::string caption =
       "The newest run of each cell, warm-up steps included. CPU dashed with hollow markers, GPU "
-      "solid with filled "
-      "ones. "
-      "Where one batch stays resident every step is an epoch of it. Negative and undefined losses "
-      "are marked in red.";
+      "solid with filled ones. Where one batch stays resident every step is an epoch of it. "
+      "Negative and undefined losses are marked in red.";
   const auto any_curve = [](const ReportCell& cell) {
     return HasCurve(cell) ? cell.series : std::string();
   };
@@ -123,7 +120,7 @@ void AddLossCharts(const ReportData& data, ChartSet& set) {
                         GroupChoices(data, kGroupCurves, 1, any_curve)});
   set.charts.push_back(
       {"loss-by-worker", "loss", "By worker",
-       "Same weights, same data: the curves of all workers should lie upon each other. " + caption,
+       "Same weights, same data: the curves of all workers should coincide. " + caption,
        LossSpec(kGroupWorkers, SeriesColour(data), {{"field", "label"}}),
        GroupChoices(data, kGroupWorkers, 1, any_curve)});
 }

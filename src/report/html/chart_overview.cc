@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first thing that a reader sees: every worker's images per second, a small panel per
-// comparison.
+// The overview: images per second of every worker, one panel per comparison.
 #include <algorithm>
 #include <map>
 
@@ -10,9 +9,9 @@ namespace tench {
 namespace {
 
 constexpr size_t kMostPanels = 12;
-constexpr int kLabelWidth =
-    84;  // of the workers' names, the same in every panel, so that bars begin alike
-constexpr double kRoomForLabels = 1.5;  // behind the longest bar, as a multiple of it
+// Width of the worker names; equal in all panels, so that bars are aligned.
+constexpr int kLabelWidth = 84;
+constexpr double kRoomForLabels = 1.5;  // axis length over the longest bar
 
 struct Panel {
   int64_t group = 0;
@@ -21,8 +20,8 @@ struct Panel {
   bool training = false;
 };
 
-// Of the groups that differ in the batch size alone the one that compares the most workers, then
-// the largest batch.
+// Among groups that differ only in the batch size, selects the one with the most workers, then the
+// largest batch.
 std::vector<Panel> ChoosePanels(const ReportData& data) {
   std::map<int64_t, Panel> groups;           // by kGroupWorkers
   std::map<int64_t, int64_t> batches_group;  // kGroupWorkers -> kGroupBatches
@@ -44,7 +43,7 @@ std::vector<Panel> ChoosePanels(const ReportData& data) {
   }
   std::vector<Panel> panels;
   for (const auto& [group, panel] : best) panels.push_back(panel);
-  // Full comparisons of training steps are what most people came for.
+  // Complete comparisons of training steps come first.
   std::stable_sort(panels.begin(), panels.end(), [](const Panel& a, const Panel& b) {
     return std::pair(a.training, a.ranked) > std::pair(b.training, b.ranked);
   });
@@ -117,7 +116,7 @@ void AddOverviewChart(const ReportData& data, ChartSet& set) {
     std::vector<std::string> order;
     double longest = 0;
     const auto number = static_cast<int64_t>(panels.size());
-    // The cells of a group stand in the order of their ranks.
+    // The cells of a group are ordered by rank.
     for (const ReportCell& cell : data.cells) {
       if (cell.group[kGroupWorkers] != panel.group || !cell.ranked() || cell.ImageNs() <= 0)
         continue;
@@ -143,16 +142,15 @@ void AddOverviewChart(const ReportData& data, ChartSet& set) {
   spec["concat"] = std::move(panels);
   spec["columns"] = 3;
   spec["spacing"] = {{"row", 22}, {"column", 20}};
-  set.charts.push_back({"overview",
-                        "summary",
-                        "Images per second",
-                        "Images per second of every worker, with 95 % intervals; more is better. "
-                        "In brackets: how many times the "
-                        "fastest's time it takes. Panels have scales of their own. Where a network "
-                        "was measured at several batch sizes "
-                        "this is the one that most workers share.",
-                        std::move(spec),
-                        {{"", "", Json::object()}}});
+  set.charts.push_back(
+      {"overview",
+       "summary",
+       "Images per second",
+       "Images per second of every worker, with 95 % intervals; more is better. In brackets: how "
+       "many times the fastest's time it takes. Each panel has its own scale. Where a network was "
+       "measured at several batch sizes this is the one that most workers share.",
+       std::move(spec),
+       {{"", "", Json::object()}}});
 }
 
 }  // namespace tench

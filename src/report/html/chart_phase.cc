@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a training step's time goes: forward, backward, update, as differences of the phases that
-// were measured.
+// Forward, backward and update of a train step, as differences of the measured phases.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -29,7 +28,7 @@ std::vector<Part> Stack(const std::map<Phase, double>& image_ns) {
   std::vector<Part> parts;
   double below = 0;
   const auto add = [&](const char* name, double until, int place) {
-    // Noise can make the longer phase the shorter one.
+    // Noise can make a containing phase the shorter one.
     parts.emplace_back(name, std::max(0.0, until - below), place);
     below = std::max(below, until);
   };
@@ -62,7 +61,7 @@ void AddPhaseChart(const ReportData& data, ChartSet& set) {
   set.data.emplace("phases", std::move(table));
   Json spec = SpecFrame("phases", Json::array({{{"filter", GroupFilter(kGroupPhases)}}}));
   spec["height"] = {{"step", 34}};
-  spec.erase("autosize");  // does not go with a height by steps
+  spec.erase("autosize");  // incompatible with a step height
   constexpr std::array<std::pair<const char*, const char*>, 5> kParts = {
       {{"forward", "#3b7dd8"},
        {"backward", "#e4572e"},

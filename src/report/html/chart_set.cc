@@ -8,8 +8,7 @@
 namespace tench {
 namespace {
 
-// The memory that an out-of-memory run had met when it ended: what was seen of it, or all that
-// there was.
+// Peak memory. An out-of-memory run without a sample counts as the machine's whole memory.
 std::optional<double> MemoryBytes(const ReportData& data, const ReportCell& cell) {
   if (cell.row.peak_rss_bytes) return static_cast<double>(*cell.row.peak_rss_bytes);
   if (cell.row.outcome != Outcome::kOutOfMemory) return std::nullopt;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many times faster: one worker, device, thread count or machine over another, against the
-// batch size.
+// Speed-up of one worker, device, thread count or machine over another, against the batch size.
 #include <algorithm>
 #include <map>
 
@@ -12,7 +11,7 @@ namespace {
 struct Contest {
   std::string id, tab, noun;
   Grouping grouping;
-  std::string field;  // of "cells": what the two sides differ in
+  std::string field;  // the column of "cells" in which the sides differ
   std::function<std::string(const ReportCell&)> value;
 };
 
@@ -29,10 +28,10 @@ std::vector<Contest> Contests() {
   };
 }
 
-// A choice per group and side to measure against. Of workers the slowest comes first, else the
-// smallest: ratios above one read best.
+// One choice per group and baseline side. The slowest worker or the smallest thread count comes
+// first, so that most ratios exceed one.
 std::vector<ChartChoice> ContestChoices(const ReportData& data, const Contest& contest) {
-  std::map<int64_t, std::map<std::string, double>> groups;  // the slowest image of each side
+  std::map<int64_t, std::map<std::string, double>> groups;  // longest time per image of each side
   for (const ReportCell& cell : data.cells) {
     if (!cell.ranked()) continue;
     double& slowest = groups[cell.group[contest.grouping]][contest.value(cell)];
@@ -118,13 +117,11 @@ void AddSpeedUpCharts(const ReportData& data, ChartSet& set) {
     if (contest.grouping == kGroupMachines && !data.ranking.several_machines) continue;
     std::vector<ChartChoice> choices = ContestChoices(data, contest);
     if (choices.empty()) continue;
-    set.charts.push_back(
-        {contest.id, "batch", contest.tab,
-         fmt::format(
-             "The time per image of the chosen {0} over that of the others: above the dashed "
-             "line they are faster than it.",
-             contest.noun),
-         SpeedUpSpec(data, contest), std::move(choices)});
+    set.charts.push_back({contest.id, "batch", contest.tab,
+                          fmt::format("Speed-up over the chosen {0}: its time per image divided by "
+                                      "the others'. Above the dashed line they are faster.",
+                                      contest.noun),
+                          SpeedUpSpec(data, contest), std::move(choices)});
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How steady a worker is: the distribution of the step times of one run.
+// The distribution of the step times of one run.
 #include "report/html/charts.h"
 
 namespace tench {
@@ -19,7 +19,7 @@ void AddStepChart(const ReportData& data, ChartSet& set) {
   set.data.emplace("steps", std::move(table));
   Json spec = SpecFrame("steps", Json::array({{{"filter", GroupFilter(kGroupWorkers)}}}));
   spec["height"] = {{"step", 38}};
-  spec.erase("autosize");  // does not go with a height by steps
+  spec.erase("autosize");  // incompatible with a step height
   const Json y = {
       {"field", "series"}, {"type", "nominal"}, {"title", nullptr}, {"sort", {{"field", "p50"}}}};
   const auto x = [](const std::string& field) {
@@ -58,8 +58,7 @@ void AddStepChart(const ReportData& data, ChartSet& set) {
   };
   set.charts.push_back({"step-times", "inside", "Step times",
                         "Every timed step of the newest run: the box holds the middle half with "
-                        "the median, the thick "
-                        "line 5 to 95 %, the thin one all steps.",
+                        "the median, the thick line 5 to 95 %, the thin one all steps.",
                         std::move(spec), GroupChoices(data, kGroupWorkers, 1, has_steps)});
 }
 

@@ -19,7 +19,8 @@ bool IsComparable(const ReportCell& cell, const Pair& pair) {
          cell.cell.Text(kAxisPrecision) == "f32";
 }
 
-// Of each series, device and machine the cell whose batch is nearest to the report's, as a ratio.
+// For each series, device and machine the cell with the nearest batch, by ratio, to the published
+// one.
 std::vector<const ReportCell*> OwnCells(const ReportData& data, const Pair& pair) {
   const double wanted = std::log(static_cast<double>(PublishedBatch(pair.second, pair.first)));
   std::map<std::array<std::string, 3>, const ReportCell*> nearest;
@@ -44,7 +45,7 @@ std::vector<const ReportCell*> OwnCells(const ReportData& data, const Pair& pair
 Json ThenAndNowSpec() {
   Json spec = SpecFrame("then_and_now", Json::array({{{"filter", "datum.pair === group"}}}));
   spec["height"] = {{"step", 26}};
-  spec.erase("autosize");  // does not go with a height by steps
+  spec.erase("autosize");  // incompatible with a step height
   const Json x = {{"field", "images_per_s"},
                   {"type", "quantitative"},
                   {"title", "images per second, logarithmic"},
@@ -121,7 +122,7 @@ void AddThenAndNowChart(const ReportData& data, ChartSet& set) {
       const std::string& device = cell->cell.Text(kAxisDevice);
       std::string hardware = cell->machine + ", " + device;
       if (cell->row.threads > 0) hardware += fmt::format(", {} threads", cell->row.threads);
-      // "now" in the name keeps the reader's rows apart from those of 2018 of the same name.
+      // The suffix "now" distinguishes the reader's rows from those of 2018.
       std::string name = cell->series + (device == "cpu" ? ", now" : ", " + device + ", now");
       if (data.ranking.several_machines) name += " (" + cell->machine + ")";
       table.Add({known[pair], name, "this report", hardware, ChartNumber(1e9 / cell->ImageNs()),
@@ -133,17 +134,13 @@ void AddThenAndNowChart(const ReportData& data, ChartSet& set) {
   }
   set.data.emplace("then_and_now", std::move(table));
   own_choices.insert(own_choices.end(), other_choices.begin(), other_choices.end());
-  set.charts.push_back({"then-and-now", "then", "Then and now",
-                        "Grey, yellow and violet: the UPV report of 2018, its versions, its "
-                        "machines (two Xeon E5 of 2013 or 2016, "
-                        "Tesla "
-                        "K20m and P100), averages of three. Green diamonds: this report, on its "
-                        "own hardware, at the measured batch "
-                        "size "
-                        "that is nearest to the report's. Different hardware: the distance says "
-                        "what years and machines did, not "
-                        "which framework is better.",
-                        ThenAndNowSpec(), std::move(own_choices)});
+  set.charts.push_back(
+      {"then-and-now", "then", "Then and now",
+       "Grey, yellow and violet: the UPV report of 2018, its versions, its machines (two Xeon E5 "
+       "of 2013 or 2016, Tesla K20m and P100), averages of three. Green diamonds: this report, on "
+       "its own hardware, at the measured batch size that is nearest to the report's. Different "
+       "hardware: the distance shows years and machines, not which framework is better.",
+       ThenAndNowSpec(), std::move(own_choices)});
 }
 
 }  // namespace tench

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What more threads bring: speed-up over the smallest thread count, and the efficiency of each
-// thread.
+// Thread scaling: speed-up over the smallest thread count, and parallel efficiency.
 #include <map>
 #include <set>
 
@@ -39,8 +38,8 @@ Json ThreadPanel(const ReportData& data, const std::set<int64_t>& counts, const 
 }  // namespace
 
 void AddThreadChart(const ReportData& data, ChartSet& set) {
-  // threads = 0, all CPUs, may be the same count as one that was named; the named one is the better
-  // witness.
+  // threads = 0 (all CPUs) may resolve to a count that another cell names; the named one is
+  // preferred.
   std::map<std::pair<int64_t, std::string>, std::map<int64_t, const ReportCell*>> curves;
   for (const ReportCell& cell : data.cells) {
     if (!cell.ranked() || cell.row.threads <= 0) continue;
@@ -76,8 +75,7 @@ void AddThreadChart(const ReportData& data, ChartSet& set) {
   spec["spacing"] = 24;
   set.charts.push_back({"threads", "inside", "Threads",
                         "Speed-up over the smallest thread count that was measured, and that "
-                        "speed-up per thread; the "
-                        "dashed line is perfect scaling.",
+                        "speed-up per thread; the dashed line is perfect scaling.",
                         std::move(spec), std::move(choices)});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory, CPUs and the GPU over the time of a run, as they were sampled from outside the worker.
+// Memory, CPUs and GPU over the time of a run, sampled from outside the worker.
 #include "report/html/charts.h"
 
 namespace tench {
@@ -63,9 +63,8 @@ void AddUseChart(const ReportData& data, ChartSet& set) {
   set.charts.push_back(
       {"use-over-time", "memory", "Over time",
        "The newest run of each cell from its launch on: starting the framework, building the "
-       "network, "
-       "warming up, the timed steps. Sampled ten times a second with children; a point shows the "
-       "highest of the samples that it stands for.",
+       "network, warming up, the timed steps. Sampled ten times a second with children; a point "
+       "shows the highest of the samples that it stands for.",
        std::move(spec), GroupChoices(data, kGroupWorkers, 1, has_use)});
 }
 

@@ -31,7 +31,7 @@ std::string FileName(std::string_view text) {
   return name;
 }
 
-// Only the rows that the choice draws: a paper's figure is no place for ten thousand others.
+// Only the rows of the choice, to keep a figure's file small.
 Json OwnRows(const DataTable& table, const Json& spec, const ChartChoice& choice) {
   if (!spec.contains("transform") || !choice.parameters.contains("group")) return table.ToRows();
   for (const Json& transform : spec["transform"]) {
@@ -44,8 +44,8 @@ Json OwnRows(const DataTable& table, const Json& spec, const ChartChoice& choice
   return table.ToRows();
 }
 
-// What the process says, until it is over. Each line that is a figure's name tells of a figure that
-// is there.
+// Reads the process's output until its end. A line with a figure's name reports that figure as
+// finished; returns the last other line.
 std::string Listen(const Fd& from, const std::set<std::string>& names,
                    const std::function<void(size_t)>& drawn) {
   std::string pending, complaints;
@@ -100,13 +100,12 @@ Status DrawFigures(const std::vector<FigureFile>& figures, const std::filesystem
                    const std::function<void(size_t drawn)>& drawn) {
   std::error_code error;
   if (!std::filesystem::exists(tools / "charts", error))
-    return Failed(
-        "figures need the charts' wheel beside tench ({}): deps/fetch and a build bring it",
-        (tools / "charts").string());
+    return Failed("figures need the chart wheel at {}: run deps/fetch and build again",
+                  (tools / "charts").string());
   if (!std::filesystem::is_directory(folder, error) &&
       !std::filesystem::create_directory(folder, error))
-    return Failed("{}: cannot make the folder: {}", folder.string(),
-                  error ? error.message() : "a file has its name");
+    return Failed("{}: cannot create the folder: {}", folder.string(),
+                  error ? error.message() : "a file of that name exists");
 
   const TemporaryFolder scratch = TENCH_TRY(TemporaryFolder::Make("tench-figures"));
   Json job = {{"figures", Json::array()}};
@@ -132,7 +131,7 @@ Status DrawFigures(const std::vector<FigureFile>& figures, const std::filesystem
   const std::string complaint = Listen(pipe.in, names, drawn);
   const ExitStatus status = *process.Wait(std::numeric_limits<int64_t>::max());
   if (status.clean()) return Ok();
-  return Failed("drawing the figures failed ({}){}{}", status.ToString(),
+  return Failed("rendering the figures failed ({}){}{}", status.ToString(),
                 complaint.empty() ? "" : ": ", Printable(complaint));
 }
 

@@ -10,35 +10,32 @@ namespace {
 
 struct SectionRow {
   std::string_view id, title, lead;
-  std::string_view nothing;  // what to do to have charts here
+  std::string_view nothing;  // shown if the section has no charts
 };
 
 constexpr SectionRow kSummary = {"summary", "Summary", "", "No cell has been ranked yet."};
-constexpr SectionRow kBatch = {
-    "batch", "Time and batch size",
-    "What a larger batch buys, and how many times faster one choice is than another.",
-    "A study with several batch sizes draws lines here, such as <code>batch: {from: 1, to: 64, "
-    "times: 4}</code> in a "
-    "suite."};
+constexpr SectionRow kBatch = {"batch", "Time and batch size",
+                               "The effect of the batch size, and speed-ups.",
+                               "A study with several batch sizes draws lines here, such as "
+                               "<code>batch: {from: 1, to: 64, times: 4}</code> in a suite."};
 constexpr SectionRow kLoss = {"loss", "Loss",
-                              "Speed counts only where the loss falls as it should.",
+                              "Speed is comparable only where the loss converges alike.",
                               "No run has stored losses."};
-constexpr SectionRow kMemory = {"memory", "Memory and CPU",
-                                "What a run holds and uses while it works.",
+constexpr SectionRow kMemory = {"memory", "Memory and CPU", "Resource use during a run.",
                                 "No run has stored samples."};
 constexpr SectionRow kInside = {"inside", "Inside a step",
-                                "Where the time goes, what threads bring, how steady it is.",
+                                "Phases, thread scaling and the distribution of step times.",
                                 "No run has stored its steps."};
 constexpr SectionRow kTable = {"table", "All cells", "", ""};
 constexpr SectionRow kThen = {
     "then", "Then and now",
-    "Published figures beside these. <b>Other hardware, other versions.</b>", ""};
+    "Published figures beside these. <b>Different hardware, different versions.</b>", ""};
 
 Json ChoiceJson(const ChartChoice& choice) {
   return {{"title", choice.title}, {"detail", choice.detail}, {"parameters", choice.parameters}};
 }
 
-// Everything that the page's script draws.
+// The input of the page's script.
 Json PageData(const ChartSet& set) {
   Json charts = Json::array(), tables = Json::object();
   for (const Chart& chart : set.charts) {
@@ -73,8 +70,7 @@ class Page {
     } else if (!with_charts_) {
       out_ += fmt::format(
           "<p class=\"note\">{} chart{} left out: the charts' JavaScript was not there when this "
-          "report "
-          "was made. <code>deps/fetch</code> and a build bring it.</p>\n",
+          "report was made. <code>deps/fetch</code> and a build bring it.</p>\n",
           count, count == 1 ? "" : "s");
     } else {
       out_ += fmt::format("<div class=\"charts\" data-section=\"{}\"></div>\n", section.id);
@@ -95,15 +91,14 @@ std::string Head(const PageOptions& options) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
-      "'unsafe-inline' "
-      "'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
+      "'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, "
       "initial-scale=1\">\n<title>{}</title>\n"
       "<style>\n{}</style>\n</head>\n",
       HtmlText(options.title), kPageStyle);
 }
 
-// "quick on vm, 2026-11-16": each study, as far as a line can hold them.
+// "quick on vm, 2026-11-16": at most three studies.
 std::string StudyNames(const ReportData& data) {
   std::string out;
   for (size_t i = 0; i < data.ranking.studies.size() && i < 3; ++i) {
@@ -122,8 +117,8 @@ std::string Header(const ReportData& data, const PageOptions& options) {
        {&kSummary, &kBatch, &kLoss, &kMemory, &kInside, &kTable, &kThen})
     out += fmt::format("<a href=\"#{}\">{}</a>\n", section->id, section->title);
   out +=
-      "<button type=\"button\" id=\"theme\" title=\"Light, dark, or as the system "
-      "asks\">Theme</button>\n</div></nav>\n";
+      "<button type=\"button\" id=\"theme\" title=\"Light, dark or "
+      "system\">Theme</button>\n</div></nav>\n";
   out += fmt::format("<main>\n<header>\n<h1>{}</h1>\n", HtmlText(options.title));
   out += fmt::format("<p class=\"soft\">{}", HtmlText(StudyNames(data)));
   if (!options.made_utc.empty())
@@ -135,8 +130,7 @@ std::string Header(const ReportData& data, const PageOptions& options) {
 
 constexpr std::string_view kFullTable =
     "<div id=\"cells\"><noscript><p class=\"note\">The full table needs JavaScript; <code>tench "
-    "results --csv</code> "
-    "prints it without.</p></noscript></div>\n";
+    "results --csv</code> prints it without.</p></noscript></div>\n";
 
 }  // namespace
 
@@ -152,7 +146,7 @@ std::string RenderPage(const ReportData& data, const ChartSet& charts, const Pag
   page.Add(MachineSection(data));
   page.Heading("Same computation");
   page.Add(ParitySection(data));
-  page.Heading("Who can do what");
+  page.Heading("Capabilities");
   page.Add(CapabilitySection(data));
   page.Close();
   for (const SectionRow* section : {&kBatch, &kLoss, &kMemory, &kInside}) {
@@ -174,7 +168,7 @@ std::string RenderPage(const ReportData& data, const ChartSet& charts, const Pag
   std::string out = Head(options) + Header(data, options) + page.Take() + "</main>\n";
   out += "<script type=\"application/json\" id=\"tench-data\">" + ScriptJson(PageData(charts)) +
          "</script>\n";
-  // In a function of its own: its many short names must not meet ours.
+  // In its own function scope, so that its global names do not clash with the page's.
   if (!options.charts_script.empty()) {
     out += "<script>(function () {\n";
     out += options.charts_script;

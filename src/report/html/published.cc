@@ -21,8 +21,7 @@ Result<std::vector<std::vector<std::string>>> Records(std::string_view csv,
     if (line_number == 1 || text.empty()) continue;
     records.push_back(Split(text, ','));
     if (records.back().size() != fields)
-      return Failed("line {}: {} fields where {} belong", line_number, records.back().size(),
-                    fields);
+      return Failed("line {}: {} fields, expected {}", line_number, records.back().size(), fields);
   }
   return records;
 }

@@ -24,7 +24,7 @@ TEST(PublishedTest, RefusesAFileOfAnotherForm) {
   EXPECT_EQ(ParsePublishedRates("a,b\n").error().message,
             "line 1: the header is not 'dataset,network,framework,hardware,metric,value'");
   EXPECT_EQ(ParsePublishedGemms("method,framework,kind,seconds,calls\n1,2\n").error().message,
-            "line 2: 2 fields where 5 belong");
+            "line 2: 2 fields, expected 5");
 }
 
 TEST(PublishedTest, KnowsTheBatchSizesOfTheReport) {

@@ -61,8 +61,7 @@ void GroupCells(ReportData& data) {
   }
 }
 
-// The version and the options enter a name only where the worker alone would not tell its cells
-// apart.
+// A name contains the version and options only where the worker alone is ambiguous.
 void NameSeries(ReportData& data) {
   std::map<std::string, std::set<std::string>> versions;
   std::map<std::string, std::set<std::map<std::string, std::string>>> options;
@@ -84,7 +83,7 @@ void NameSeries(ReportData& data) {
     names.insert(cell.series);
   }
   data.series.assign(names.begin(), names.end());
-  // The yardsticks frame the list: our engine first, the plain loops last.
+  // The baseline (native) comes first, the oracle (reference) last.
   const auto place = [](const std::string& name) {
     return name.starts_with("native") ? 0 : name.starts_with("reference") ? 2 : 1;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who can do what, as far as it was tried, and who was proven to do it right.
+// Capabilities: outcomes per worker, network, data set and phase; parity results; published tables.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -16,7 +16,7 @@ namespace {
 // All cells of one worker, network, data set and phase.
 struct Ability {
   int64_t cells = 0, ok = 0;
-  std::map<Outcome, std::pair<int64_t, std::string>> failures;  // how many cells, and a reason
+  std::map<Outcome, std::pair<int64_t, std::string>> failures;  // number of cells, and a reason
 };
 
 using Column = std::array<std::string, 3>;  // network, data, phase
@@ -114,22 +114,18 @@ std::string ParitySection(const ReportData& data) {
         HtmlText(parity.outcome == Outcome::kOk ? parity.worst_tensor : parity.reason));
   }
   if (rows.empty()) {
-    return "<p class=\"soft\">Nobody was held against the reference for these networks: "
-           "<code>tench verify</code> does "
-           "it, and <code>tench sweep</code> before it ranks.</p>\n";
+    return "<p class=\"soft\">No worker was verified on these networks. <code>tench verify</code> "
+           "checks parity, and so does <code>tench sweep</code> before it measures.</p>\n";
   }
-  return "<details class=\"parity\"><summary>The proofs, worker by worker</summary>\n"
+  return "<details class=\"parity\"><summary>Parity per worker and network</summary>\n"
          "<div class=\"wide\"><table>\n<thead><tr><th class=\"left\">worker</th><th "
          "class=\"left\">network</th>"
          "<th class=\"left\">setting</th><th class=\"left\">parity</th><th>worst / allowed</th>"
          "<th class=\"left\">where</th></tr></thead>\n<tbody>\n" +
          rows +
          "</tbody></table></div>\n</details>\n<p class=\"soft\">Each worker trained from the same "
-         "weights on the same "
-         "data as the plain loops of "
-         "<code>reference</code>; the figure is its largest difference over what rounding allows, "
-         "below 1 is right."
-         "</p>\n";
+         "weights on the same data as <code>reference</code>. The figure is its largest difference "
+         "over the tolerance; at most 1 is verified.</p>\n";
 }
 
 std::string PublishedSection() {
@@ -148,18 +144,15 @@ std::string PublishedSection() {
   }
   return out +
          "</tbody></table></div>\n<p class=\"soft\">Caffe 1.0 and TensorFlow 1.4, total seconds "
-         "and calls (Table "
-         "5.1).</p>\n</details>\n"
-         "<details><summary>What else the thesis found</summary>\n<ul>\n"
+         "and calls (Table 5.1).</p>\n</details>\n"
+         "<details><summary>Other findings of the thesis</summary>\n<ul>\n"
          "<li>GPU over CPU: up to 200 times (AlexNet, TensorFlow, GTX Titan X over a Xeon E5620), "
-         "up to 24 times on a "
-         "Jetson TX1.</li>\n"
+         "up to 24 times on a Jetson TX1.</li>\n"
          "<li>Swapping made GoogLeNet at batch 256 four times slower on the Xeon, and at batch 64 "
-         "about 32 times "
-         "slower on the TX1.</li>\n"
+         "about 32 times slower on the TX1.</li>\n"
          "<li>On a Xeon Phi Caffe with MKL took under 1 ms per image (AlexNet), 4 to 8 times "
-         "faster than a TensorFlow "
-         "built without AVX; on the Xeon TensorFlow was up to 3 times faster than Caffe.</li>\n"
+         "faster than a TensorFlow built without AVX; on the Xeon TensorFlow was up to 3 times "
+         "faster than Caffe.</li>\n"
          "<li>Caffe's loss went negative at convergence in every case.</li>\n</ul>\n</details>\n";
 }
 

@@ -32,7 +32,7 @@ std::map<int64_t, std::vector<const ReportCell*>> Comparisons(const ReportData& 
   return groups;
 }
 
-// "slower" is said of the runner-up.
+// The stored verdict is the runner-up's; the page shows the winner's.
 std::string VerdictTitle(RatioVerdict verdict) {
   switch (verdict) {
     case RatioVerdict::kSlower:
@@ -93,7 +93,8 @@ std::string HeadlineSection(const ReportData& data) {
   out += Tile(fmt::format("{}", data.cells.size()), fmt::format("cells, {} ranked", ranked));
   out += Tile(fmt::format("{}", data.ranking.runs),
               Plural(static_cast<size_t>(data.ranking.runs), "run"));
-  out += Tile(fmt::format("{} / {}", verified, ranked), "ranked cells proven to compute the same");
+  out +=
+      Tile(fmt::format("{} / {}", verified, ranked), "ranked cells verified against the reference");
   if (const auto spread = SpreadOfStudy(data))
     out += Tile(fmt::format("±{:.1f} %", spread->median * 100), "typical spread between rounds");
   if (machines.size() > 1) out += Tile(std::to_string(machines.size()), "machines");
@@ -103,8 +104,7 @@ std::string HeadlineSection(const ReportData& data) {
 std::string WinnersSection(const ReportData& data) {
   const auto comparisons = Comparisons(data);
   if (comparisons.empty())
-    return "<p class=\"soft\">No two workers ran the same thing, so there is nothing to "
-           "rank.</p>\n";
+    return "<p class=\"soft\">No two workers ran the same cell, so there is no comparison.</p>\n";
   std::string out =
       "<div class=\"wide\"><table>\n<thead><tr><th class=\"left\">comparison</th><th "
       "class=\"left\">fastest</th>"
@@ -138,17 +138,13 @@ std::string WinnersSection(const ReportData& data) {
   out += "</tbody></table></div>\n";
   out +=
       "<p class=\"soft\">Margin: the runner-up's time per image over the winner's, of each run's "
-      "shortest step, as the geometric mean over rounds "
-      "in "
-      "which both ran, with Student's 95 % interval. Verdicts are corrected by Holm over each "
-      "comparison; within 1 % "
-      "is "
-      "“same”, and fewer than five rounds can only be “ambiguous”.</p>\n";
+      "shortest step, as the geometric mean over rounds in which both ran, with Student's 95 % "
+      "interval. Verdicts are corrected by Holm over each comparison; within 1 % is “same”, and "
+      "fewer than five rounds can only be “ambiguous”.</p>\n";
   if (apart) {
     out +=
         "<p class=\"soft\">* not measured side by side: rounds of different studies were paired by "
-        "their "
-        "number.</p>\n";
+        "their number.</p>\n";
   }
   if (comparisons.size() > kMostWinners) {
     out += fmt::format("<p class=\"soft\">{} more comparisons are in the full table.</p>\n",

@@ -81,21 +81,17 @@ std::string MachineSection(const ReportData& data) {
   for (const StudyRecord& study : data.ranking.studies) {
     const Json host = Json::parse(study.host_json, nullptr, false);
     if (!host.is_object() || !told.insert(study.machine_id + study.host_json).second) continue;
-    out += fmt::format(
-        "<p><b>{}</b> {}</p>\n<details><summary>All that is known of it</summary>\n<dl>\n",
-        HtmlText(study.machine), HtmlText(MachineLine(host)));
+    out += fmt::format("<p><b>{}</b> {}</p>\n<details><summary>All facts</summary>\n<dl>\n",
+                       HtmlText(study.machine), HtmlText(MachineLine(host)));
     AppendFacts(out, "tench", Json(study.tench_version));
     AppendFacts(out, "", host);
     out += "</dl></details>\n";
   }
   if (const auto spread = SpreadOfStudy(data)) {
     out += fmt::format(
-        "<p><b>Noise</b> Between the rounds the same cell's time wandered by ±{:.1f} % (the median "
-        "over {} cells of "
-        "the "
-        "standard deviation), by ±{:.1f} % at worst. Comparisons are made within rounds, where "
-        "both sides met the same "
-        "weather.</p>\n",
+        "<p><b>Noise</b> The standard deviation of a cell's time between rounds was ±{:.1f} % "
+        "(median over {} cells), at most ±{:.1f} %. Comparisons are paired within rounds, so that "
+        "drift affects all cells equally.</p>\n",
         spread->median * 100, spread->cells, spread->largest * 100);
   } else {
     out +=
@@ -114,20 +110,14 @@ std::string MethodSection(const ReportData& data) {
       clocks += fmt::format("<li>{}</li>\n", HtmlText(clock));
   }
   return fmt::format(
-      "<p>Every run is one process of its own. A monotonic clock is read around whole steps, and a "
-      "step ends only when "
-      "its work is complete. Warm-up steps are kept but never averaged in. Building the network, "
-      "starting the worker "
-      "and, where the input is cycled, fetching the next batch are not on that clock. On it "
-      "are:</p>\n<ul>\n{}</ul>\n"
-      "<p>A cell's time is the median over its runs of each run's median step. Its interval is 95 "
-      "%: of the median "
-      "where there is one run, Student's t on the logarithms of the runs' medians where there are "
-      "more. Only cells "
-      "that "
-      "are alike in everything but the worker, its version and its options are ranked against each "
-      "other; cells that "
-      "failed are listed and never ranked. Peak memory is the worker's resident set.</p>\n",
+      "<p>Every run is a separate process. A monotonic clock is read around whole steps, and a "
+      "step ends when its work is complete. Warm-up steps are stored but never averaged in. The "
+      "clock excludes start-up, the build of the network and, with cycled input, the next batch. "
+      "It includes:</p>\n<ul>\n{}</ul>\n"
+      "<p>A cell's time is the median over its runs of each run's median step. Its 95 % interval "
+      "is that of the median for one run, Student's t-interval of the log medians for several. A "
+      "comparison ranks cells that differ only in the worker, its version and its options. Failed "
+      "cells are listed and never ranked. Peak memory is the worker's resident set.</p>\n",
       clocks);
 }
 

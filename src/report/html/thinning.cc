@@ -43,7 +43,7 @@ std::vector<UsePoint> ThinUse(const std::string& blob) {
   const size_t stride = (samples.size() + kMostUsePoints - 1) / kMostUsePoints;
   const Sample* before = nullptr;
   for (size_t i = 0; i < samples.size(); i += stride) {
-    // The highest of those that a point stands for: a peak is what the chart is read for.
+    // A point is the maximum of its samples, because readers look for peaks.
     const auto begin = samples.begin() + static_cast<std::ptrdiff_t>(i);
     const auto end =
         samples.begin() + static_cast<std::ptrdiff_t>(std::min(i + stride, samples.size()));
@@ -65,7 +65,7 @@ std::vector<UsePoint> ThinUse(const std::string& blob) {
     before = &last;
     points.push_back(point);
   }
-  // The first interval has no beginning of its own.
+  // The first point has no preceding sample.
   if (points.size() > 1) points[0].cpus = points[1].cpus;
   return points;
 }

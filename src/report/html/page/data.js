@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data sets as the page carries them, column by column, and as charts and tables read them, row by row.
+// Decodes the embedded data sets from columns into the rows that charts and tables read.
 const report = JSON.parse(document.getElementById("tench-data").textContent);
 const rowsOf = (() => {
   const known = new Map();
@@ -22,7 +22,7 @@ const rowsOf = (() => {
   };
 })();
 
-// An element with attributes, listeners ("onclick") and children; text is always text.
+// Creates an element with attributes, listeners ("onclick") and children; strings become text nodes.
 function element(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes)) {

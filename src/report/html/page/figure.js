@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block of charts: tabs for the charts of a section, a choice of what to draw, and the drawing with its exports. The specifications come as they
-// are; only the choice's parameters, the title, the theme and the width are put in, as `tench report --figures` does.
+// The charts of one section: tabs, a selection, the rendering and its exports. Only the selection's
+// parameters, the title, the theme and the width are put into a specification, as
+// `tench report --figures` does.
 const figures = [];
 
 function themeName() {
@@ -9,7 +10,7 @@ function themeName() {
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-// Vega-Lite fits a single view into a width by itself; panels are given theirs.
+// Vega-Lite fits a single view to a width; panels need explicit widths.
 function fit(spec, width) {
   if (spec.concat) {
     const columns = Math.max(1, Math.min(3, spec.concat.length, Math.floor(width / 320)));
@@ -19,7 +20,7 @@ function fit(spec, width) {
   } else if (spec.vconcat) {
     for (const panel of spec.vconcat) panel.width = Math.max(160, width - 78);
   } else {
-    // Without a size of its own to fit into, the names beside the axis need their room.
+    // Views without autosize need room for the axis labels.
     spec.width = spec.autosize ? width : Math.max(160, width - 120);
   }
   const narrow = width < 520;
@@ -71,7 +72,7 @@ class Figure {
     const titles = [...new Set(chart.choices.map((choice) => choice.title))];
     this.pick.replaceChildren(...titles.map((title) => element("option", { value: title }, title)));
     this.pick.hidden = titles.length < 2;
-    // The same network stays in view from tab to tab.
+    // Keeps the selected network across tabs.
     const same = chart.choices.findIndex((choice) => choice.title === before.title);
     this.mark(same < 0 ? 0 : same);
   }
@@ -133,7 +134,8 @@ class Figure {
   }
 }
 
-// Charts are drawn when they come near the screen: opening a long report stays quick. Printing draws them all.
+// Charts are drawn when they approach the viewport, so that a long report opens fast. Printing draws
+// all of them.
 function startFigures() {
   if (typeof vegaEmbed === "undefined") return;
   const near = new IntersectionObserver((entries) => {

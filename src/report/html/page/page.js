@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the page: the theme, the charts, the table; and keeps charts right when the theme, the width or the medium changes.
+// Entry point: sets up theme, charts and table, and redraws charts when the theme, the width or the
+// medium changes.
 const themeButton = document.getElementById("theme");
 const themes = ["", "light", "dark"];
 
@@ -9,7 +10,7 @@ function applyTheme(name) {
   themeButton.textContent = { "": "Auto", light: "Light", dark: "Dark" }[name];
 }
 
-// A page that is opened from a file may have no storage.
+// A page opened from a file may have no storage.
 function stored(value) {
   try {
     if (value !== undefined) localStorage.setItem("tench-theme", value);
@@ -40,7 +41,7 @@ addEventListener("resize", () => {
   clearTimeout(waiting);
   waiting = setTimeout(redrawDrawn, 150);
 });
-// Paper is white, and nothing on it can be unfolded.
+// Printing uses the light theme with all details open.
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
   document.documentElement.dataset.theme = "light";
@@ -58,5 +59,5 @@ const seen = new IntersectionObserver((entries) => {
 }, { rootMargin: "-20% 0px -70% 0px" });
 for (const section of document.querySelectorAll("section")) seen.observe(section);
 
-// For scripts that look at the page from outside: what is drawn, and a way to draw all of it.
+// For tests: what is drawn, and a function that draws everything.
 window.tench = { figures, cellTable, drawAll, report };

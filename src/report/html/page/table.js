@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The full table: sorted by any column, filtered by words and by choices, saved as CSV. Rows are made for what is shown, a few hundred at a time.
+// The full table: sortable by any column, filterable by words and values, saved as CSV. Rows are
+// created for the visible part only, a few hundred at a time.
 const significant = (digits) => (value) => (value === null ? "" : Number(value.toPrecision(digits)).toLocaleString("en", { maximumSignificantDigits: digits }));
 
 function duration(ns) {
@@ -13,10 +14,10 @@ function size(bytes) {
   return bytes >= 2 ** 30 ? `${significant(3)(bytes / 2 ** 30)} GiB` : `${significant(3)(bytes / 2 ** 20)} MiB`;
 }
 
-// Zero stands for the data set's or the network's own.
+// Zero means the default of the data set or the network.
 const own = (value) => (value === 0 ? "" : String(value));
 
-// [key, title, how it is shown (numbers only), always there]
+// [key, title, format (numbers only), always shown]
 const tableColumns = [
   ["rank", "#", String, true], ["series", "worker", null, true], ["version", "version", null], ["machine", "machine", null],
   ["network", "network", null, true], ["data", "data", null], ["device", "device", null], ["threads_used", "threads", String], ["batch", "batch", String, true],
@@ -83,7 +84,7 @@ class CellTable {
     this.sort = { key, down: this.sort.key === key ? !this.sort.down : false };
   }
 
-  // What has no value comes last in both directions.
+  // Missing values sort last in both directions.
   matching() {
     const words = this.words.toLowerCase().split(/\s+/).filter(Boolean);
     const rows = this.rows.filter((row) => {
@@ -136,7 +137,7 @@ class CellTable {
     return [line];
   }
 
-  // After RFC 4180, every column and the filtered rows. A text that a spreadsheet would take for a formula is quoted against that.
+  // RFC 4180, all columns of the filtered rows. Texts that look like formulas are escaped.
   csv() {
     const keys = Object.keys(this.rows[0] || {}).filter((key) => !key.startsWith("in_") && key !== "place");
     const field = (value) => {
