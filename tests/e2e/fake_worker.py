@@ -1,11 +1,12 @@
 #!/usr/bin/env -S python3 -S -E
 # SPDX-License-Identifier: Apache-2.0
-"""A worker that computes nothing and misbehaves on demand, for testing what stands around workers.
+"""A scripted worker that computes nothing and fails on demand, for tests of the code around workers.
 
-Found by name: a test makes a link called tench-worker-fake to this file. What it does is chosen by the job's option
-`behaviour`, or by the variable TENCH_FAKE_BEHAVIOUR; --describe obeys TENCH_FAKE_DESCRIBE alone. Plain Python 3.
+A test creates a link tench-worker-fake to this file. The job's option `behaviour` or the variable
+TENCH_FAKE_BEHAVIOUR selects its behaviour; TENCH_FAKE_DESCRIBE selects that of --describe. Needs
+only Python 3.
 
-Other options: step_ms (how long a step lasts), pid_file (its own number and those of its children are appended there).
+Other options: step_ms (duration of a step), pid_file (its pid and its children's pids are appended).
 """
 import json
 import os
@@ -93,7 +94,7 @@ class Worker:
             return 0
         return method() or 0
 
-    # The behaviours, in the order in which a run goes.
+    # The behaviours, in the order of a run.
 
     def be_ok(self):
         self.begin()
