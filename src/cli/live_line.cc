@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -55,7 +56,7 @@ void LiveLine::Clear() {
 }
 
 std::string ProgressBar(double fraction, int width) {
-  const int filled = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * width + 0.5);
+  const int filled = static_cast<int>(std::lround(std::clamp(fraction, 0.0, 1.0) * width));
   return fmt::format("[{:#<{}}{:-<{}}]", "", filled, "", width - filled);
 }
 

@@ -3,6 +3,7 @@
 // seconds have three digits, and the first line's rate is from an uninitialised counter. So time
 // stamps are used, and the printed seconds only where a clock was set back.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -99,8 +100,7 @@ class CaffeReader {
       if (log_.loss.size() == 1) log_.iterations_per_entry = iterations;
     }
     const double seconds = TENCH_TRY(SecondsOf(line));
-    log_.step_ns.push_back(
-        static_cast<int64_t>(seconds * 1e9 / static_cast<double>(iterations) + 0.5));
+    log_.step_ns.push_back(std::llround(seconds * 1e9 / static_cast<double>(iterations)));
     log_.loss.push_back(line.value);
     previous_ = line.number;
     mark_ = line.time;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "base/text.h"
 #include "logs/glog_line.h"
 #include "logs/log_lines.h"
@@ -52,7 +54,7 @@ Status AddStep(std::string_view message, int64_t& previous, TrainingLog& log) {
   }
   previous = number;
   log.loss.push_back(loss);
-  log.step_ns.push_back(static_cast<int64_t>(seconds * 1e9 + 0.5));
+  log.step_ns.push_back(std::llround(seconds * 1e9));
   return Ok();
 }
 

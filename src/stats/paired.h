@@ -37,8 +37,6 @@ struct RatioTest {
   RatioVerdict region = RatioVerdict::kAmbiguous;  // that `ratio` lies in; ambiguous without rounds
   std::vector<size_t>
       outliers;  // positions of rounds far from the others; they count like the others
-
-  bool operator==(const RatioTest&) const = default;
 };
 
 // `ratios` are positive and finite; `margin` is at least 0.

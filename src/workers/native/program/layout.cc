@@ -7,9 +7,9 @@
 
 namespace tench::native {
 
-using Tag = dnnl::memory::format_tag;
-
 namespace {
+
+using Tag = dnnl::memory::format_tag;
 
 struct Loop {
   int64_t size, stride, dimension;
