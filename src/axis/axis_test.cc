@@ -10,7 +10,6 @@ namespace tench {
 namespace {
 
 using testing::ElementsAreArray;
-using testing::HasSubstr;
 
 const Axis& Row(AxisIndex index) { return Axes()[index]; }
 
