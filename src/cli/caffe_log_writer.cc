@@ -7,6 +7,8 @@
 
 #include <utility>
 
+#include "net/op_traits.h"
+
 namespace tench {
 namespace {
 

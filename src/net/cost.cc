@@ -22,6 +22,8 @@
 
 #include <limits>
 
+#include "net/op_traits.h"
+
 namespace tench {
 namespace {
 
@@ -55,48 +57,43 @@ Flops OpFlops(const TypedGraph& graph, size_t index) {
     return Elements(Times(out, static_cast<int64_t>(layer.inputs.size())));
   };
   return std::visit(
-      Overload{[&](const Convolution& op) {
-                 return MultiplyAdds(
-                     Times(out, Times(in(0)[1] / op.groups, Times(op.kernel.h, op.kernel.w))));
-               },
-               [&](const FullyConnected&) { return MultiplyAdds(Times(out, in(0)[1])); },
-               [&](const Lstm& op) {
-                 const int64_t gates = Times(8, out);  // 4 gates, 2 FLOPs
-                 const int64_t input = Times(gates, in(0)[2]), hidden = Times(gates, op.hidden);
-                 return Flops{Plus(input, hidden), Plus(Plus(input, hidden), hidden), input};
-               },
-               [&](const Pooling& op) {
-                 return Elements(op.global ? ElementCount(in(0))
-                                           : Times(out, Times(op.kernel.h, op.kernel.w)));
-               },
-               [&](const Lrn& op) {
-                 return Elements(Times(out, op.region == LrnRegion::kWithinChannel
-                                                ? Times(op.size, op.size)
-                                                : op.size));
-               },
-               [&](const BatchNorm& op) {
-                 return Flops{2 * out, op.affine ? 2 * out : 0, 2 * out};
-               },
-               [&](const Scale&) {
-                 return Flops{2 * out, 2 * out, 2 * out};
-               },
-               [&](const Power&) { return Elements(2 * out); },
-               [&](const Embedding&) {
-                 return Flops{0, out, 0};
-               },
-               [&](const Add&) { return each_input(); },
-               [&](const Multiply&) { return each_input(); },
-               [&](const Maximum&) { return each_input(); },
-               [&](const MeanOverTime&) { return Elements(ElementCount(in(0))); },
-               [&](const SoftmaxCrossEntropy&) { return Elements(ElementCount(in(0))); },
-               [&](const SigmoidCrossEntropy&) { return Elements(2 * ElementCount(in(0))); },
-               [&](const MeanSquaredError&) { return Elements(2 * ElementCount(in(0))); },
-               [&](const Input&) { return Flops{}; },
-               [&](const Concat&) { return Flops{}; },
-               [&](const Slice&) { return Flops{}; },
-               [&](const Flatten&) { return Flops{}; },
-               [&](const Reshape&) { return Flops{}; },
-               [&](const auto&) { return Elements(out); }},
+      Overload{
+          [&](const Convolution& op) {
+            return MultiplyAdds(
+                Times(out, Times(in(0)[1] / op.groups, Times(op.kernel.h, op.kernel.w))));
+          },
+          [&](const FullyConnected&) { return MultiplyAdds(Times(out, in(0)[1])); },
+          [&](const Lstm& op) {
+            const int64_t gates = Times(8, out);  // 4 gates, 2 FLOPs
+            const int64_t input = Times(gates, in(0)[2]), hidden = Times(gates, op.hidden);
+            return Flops{Plus(input, hidden), Plus(Plus(input, hidden), hidden), input};
+          },
+          [&](const Pooling& op) {
+            return Elements(op.global ? ElementCount(in(0))
+                                      : Times(out, Times(op.kernel.h, op.kernel.w)));
+          },
+          [&](const Lrn& op) {
+            return Elements(Times(
+                out, op.region == LrnRegion::kWithinChannel ? Times(op.size, op.size) : op.size));
+          },
+          [&](const BatchNorm& op) {
+            return Flops{2 * out, op.affine ? 2 * out : 0, 2 * out};
+          },
+          [&](const Scale&) {
+            return Flops{2 * out, 2 * out, 2 * out};
+          },
+          [&](const Power&) { return Elements(2 * out); },
+          [&](const Embedding&) {
+            return Flops{0, out, 0};
+          },
+          [&](const AnyOf<Add, Multiply, Maximum> auto&) { return each_input(); },
+          [&](const MeanOverTime&) { return Elements(ElementCount(in(0))); },
+          [&](const SoftmaxCrossEntropy&) { return Elements(ElementCount(in(0))); },
+          [&](const AnyOf<SigmoidCrossEntropy, MeanSquaredError> auto&) {
+            return Elements(2 * ElementCount(in(0)));
+          },
+          [](const AnyOf<Input, Concat, Slice, Flatten, Reshape> auto&) { return Flops{}; },
+          [&](const AnyOf<Relu, Sigmoid, Tanh, Dropout, Softmax> auto&) { return Elements(out); }},
       layer.layer.op);
 }
 

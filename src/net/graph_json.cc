@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "net/op_fields.h"
 #include "net/op_parameters.h"
+#include "net/op_traits.h"
 
 namespace tench {
 namespace {
@@ -196,9 +197,16 @@ void Reader::Fills(const char* key, Fill& fill, const Fill& fallback) {
 // default ParameterRule.
 ParameterRule DefaultRule(const Op& op, bool weight) {
   if (!weight || !HasWeight(op)) return {};
-  if (std::holds_alternative<BatchNorm>(op) || std::holds_alternative<Scale>(op))
-    return {Fill{FillKind::kConstant, 1, 0}, 1, 1};
-  return {Fill{FillKind::kXavier, 0, 0}, 1, 1};
+  const Fill fill =
+      std::visit(Overload{[](const AnyOf<BatchNorm, Scale> auto&) {
+                            return Fill{FillKind::kConstant, 1, 0};
+                          },
+                          [](const AnyOf<Convolution, FullyConnected, Embedding, Lstm> auto&) {
+                            return Fill{FillKind::kXavier, 0, 0};
+                          },
+                          [](const ParameterlessOp auto&) { return Fill{}; }},
+                 op);
+  return {fill, 1, 1};
 }
 
 template <class Io>
@@ -227,10 +235,11 @@ void ReadRule(Reader& reader, const char* key, ParameterRule& rule, const Parame
 
 // The op's own switch for its bias; null for ops without one.
 bool* BiasSwitch(Op& op) {
-  if (auto* conv = std::get_if<Convolution>(&op)) return &conv->bias;
-  if (auto* fc = std::get_if<FullyConnected>(&op)) return &fc->bias;
-  if (auto* scale = std::get_if<Scale>(&op)) return &scale->bias;
-  return nullptr;
+  return std::visit(
+      Overload{[](AnyOf<Convolution, FullyConnected, Scale> auto& each) { return &each.bias; },
+               [](AnyOf<BatchNorm, Embedding, Lstm> auto&) -> bool* { return nullptr; },
+               [](ParameterlessOp auto&) -> bool* { return nullptr; }},
+      op);
 }
 
 Json LayerToJson(const Layer& layer) {

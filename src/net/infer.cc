@@ -7,6 +7,7 @@
 #include "net/graph.h"
 #include "net/op_parameters.h"
 #include "net/op_shape.h"
+#include "net/op_traits.h"
 
 namespace tench {
 namespace {
@@ -60,8 +61,7 @@ Status CheckLosses(const TypedGraph& graph) {
   const std::vector<bool> needs_gradient = NeedsGradient(graph);
   for (const TypedLayer& layer : graph.layers) {
     if (!IsLoss(layer.layer.op)) continue;
-    const auto* softmax = std::get_if<SoftmaxCrossEntropy>(&layer.layer.op);
-    (softmax != nullptr && softmax->auxiliary ? auxiliary : main_loss) = true;
+    (IsAuxiliary(layer.layer.op) ? auxiliary : main_loss) = true;
     // Frameworks disagree on whether a gradient flows into a target, so a target must be data.
     if (needs_gradient[layer.inputs[1]]) {
       return Failed("layer '{}': its targets '{}' depend on parameters", layer.layer.name,
@@ -123,11 +123,6 @@ Result<TypedGraph> InferNamed(const Graph& graph, int64_t batch) {
   TENCH_TRY(CheckUse(typed));
   TENCH_TRY(CheckTensorNames(typed, index));
   return typed;
-}
-
-bool IsAuxiliary(const Op& op) {
-  const auto* softmax = std::get_if<SoftmaxCrossEntropy>(&op);
-  return softmax != nullptr && softmax->auxiliary;
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/op.h"
 
+#include <utility>
 #include <vector>
+
+#include "net/op_traits.h"
 
 namespace tench {
 namespace {
@@ -10,39 +13,48 @@ constexpr std::string_view kWithinChannel = "lrn.region", kNegativeSlope = "relu
                            kCoefficients = "add.coefficients", kNotAffine = "batch_norm.affine",
                            kIgnoreLabel = "softmax_cross_entropy.ignore_label";
 
+constexpr Overload kNameOf{
+    [](const Input&) -> std::string_view { return "input"; },
+    [](const Convolution&) -> std::string_view { return "conv"; },
+    [](const Pooling&) -> std::string_view { return "pool"; },
+    [](const Lrn&) -> std::string_view { return "lrn"; },
+    [](const Relu&) -> std::string_view { return "relu"; },
+    [](const Sigmoid&) -> std::string_view { return "sigmoid"; },
+    [](const Tanh&) -> std::string_view { return "tanh"; },
+    [](const Power&) -> std::string_view { return "power"; },
+    [](const FullyConnected&) -> std::string_view { return "fc"; },
+    [](const Dropout&) -> std::string_view { return "dropout"; },
+    [](const Concat&) -> std::string_view { return "concat"; },
+    [](const Slice&) -> std::string_view { return "slice"; },
+    [](const Add&) -> std::string_view { return "add"; },
+    [](const Multiply&) -> std::string_view { return "multiply"; },
+    [](const Maximum&) -> std::string_view { return "maximum"; },
+    [](const Flatten&) -> std::string_view { return "flatten"; },
+    [](const Reshape&) -> std::string_view { return "reshape"; },
+    [](const BatchNorm&) -> std::string_view { return "batch_norm"; },
+    [](const Scale&) -> std::string_view { return "scale"; },
+    [](const Softmax&) -> std::string_view { return "softmax"; },
+    [](const Embedding&) -> std::string_view { return "embedding"; },
+    [](const Lstm&) -> std::string_view { return "lstm"; },
+    [](const MeanOverTime&) -> std::string_view { return "mean_over_time"; },
+    [](const SoftmaxCrossEntropy&) -> std::string_view { return "softmax_cross_entropy"; },
+    [](const SigmoidCrossEntropy&) -> std::string_view { return "sigmoid_cross_entropy"; },
+    [](const MeanSquaredError&) -> std::string_view { return "mean_squared_error"; }};
+
+template <size_t... Alternatives>
+std::vector<std::string> NamesOf(std::index_sequence<Alternatives...>) {
+  return {std::string(kNameOf(std::variant_alternative_t<Alternatives, Op>()))...};
+}
+
 }  // namespace
 
 std::span<const std::string> OpNames() {
-  static const std::vector<std::string> names = {"input",
-                                                 "conv",
-                                                 "pool",
-                                                 "lrn",
-                                                 "relu",
-                                                 "sigmoid",
-                                                 "tanh",
-                                                 "power",
-                                                 "fc",
-                                                 "dropout",
-                                                 "concat",
-                                                 "slice",
-                                                 "add",
-                                                 "multiply",
-                                                 "maximum",
-                                                 "flatten",
-                                                 "reshape",
-                                                 "batch_norm",
-                                                 "scale",
-                                                 "softmax",
-                                                 "embedding",
-                                                 "lstm",
-                                                 "mean_over_time",
-                                                 "softmax_cross_entropy",
-                                                 "sigmoid_cross_entropy",
-                                                 "mean_squared_error"};
+  static const std::vector<std::string> names =
+      NamesOf(std::make_index_sequence<std::variant_size_v<Op>>());
   return names;
 }
 
-std::string_view OpName(const Op& op) { return OpNames()[op.index()]; }
+std::string_view OpName(const Op& op) { return std::visit(kNameOf, op); }
 
 std::vector<std::string> OpNeeds(const Op& op) {
   std::vector<std::string> words = {std::string(OpName(op))};
@@ -55,7 +67,10 @@ std::vector<std::string> OpNeeds(const Op& op) {
           [](const Add& add) { return !add.coefficients.empty() ? kCoefficients : ""; },
           [](const BatchNorm& norm) { return !norm.affine ? kNotAffine : ""; },
           [](const SoftmaxCrossEntropy& loss) { return loss.ignore_label ? kIgnoreLabel : ""; },
-          [](const auto&) { return std::string_view(); }},
+          [](const AnyOf<Input, Convolution, Pooling, Sigmoid, Tanh, Power, FullyConnected, Dropout,
+                         Concat, Slice, Multiply, Maximum, Flatten, Reshape, Scale, Softmax,
+                         Embedding, Lstm, MeanOverTime, SigmoidCrossEntropy,
+                         MeanSquaredError> auto&) { return std::string_view(); }},
       op);
   if (!field.empty()) words.emplace_back(field);
   return words;
@@ -70,20 +85,6 @@ std::span<const std::string> OpAbilities() {
     return all;
   }();
   return words;
-}
-
-bool IsLoss(const Op& op) {
-  return std::holds_alternative<SoftmaxCrossEntropy>(op) ||
-         std::holds_alternative<SigmoidCrossEntropy>(op) ||
-         std::holds_alternative<MeanSquaredError>(op);
-}
-
-double LossWeight(const Op& op) {
-  return std::visit(Overload{[](const SoftmaxCrossEntropy& loss) { return loss.loss_weight; },
-                             [](const SigmoidCrossEntropy& loss) { return loss.loss_weight; },
-                             [](const MeanSquaredError& loss) { return loss.loss_weight; },
-                             [](const auto&) { return 0.0; }},
-                    op);
 }
 
 }  // namespace tench

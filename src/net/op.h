@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The ops of a network, as passive structs: what each computes is said here once, and every worker
-// has to agree with it. Shapes are per batch, (N, C, H, W) for images, (N, F) for vectors, (N, T,
-// F) for sequences. Every op has one output. Not aware of any framework, layout or device.
+// The ops of a network as passive structs. The comment of a struct defines the op; every worker
+// must compute exactly that. Every op has one output.
+//
+// Logical shapes include the batch: (N, C, H, W) for images, (N, F) for vectors, (N, T, F) for
+// sequences. Not aware of any framework, memory layout or device.
+//
+// To add an op, add it to the variant and follow the compiler: op_traits.h explains the rule.
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +25,8 @@ struct Hw {
   bool operator==(const Hw&) const = default;
 };
 
-// How numbers are made from (seed, tensor name, index); see net/fill.h.
+// The distribution of a tensor's initial values; net/fill.h generates them from (seed, tensor name,
+// index).
 enum class FillKind {
   kConstant,    // a
   kUniform,     // [a, b)
@@ -37,7 +42,7 @@ struct Fill {
   bool operator==(const Fill&) const = default;
 };
 
-// What a source of data delivers into the network.
+// The meaning of a network input.
 enum class InputRole {
   kData,     // f32, (N, shape…)
   kLabel,    // i32, (N): class numbers
@@ -60,10 +65,10 @@ struct Convolution {
   bool operator==(const Convolution&) const = default;
 };
 
-// Max ignores padding. Avg divides by the number of window elements inside the padded input (height
-// + 2·pad; the part of a window that ceil mode lets run beyond it is not counted). Ceil mode is
-// Caffe's: the output size is rounded up, then a last window that would start beyond input + pad is
-// dropped. A global pool covers the whole image and has no other settings.
+// Max pooling ignores padding. Average pooling divides by the number of window elements inside the
+// padded input (height + 2·pad); elements that ceil mode adds beyond it do not count.
+// Ceil mode is Caffe's: the output size is rounded up, then a last window that would start beyond
+// input + pad is dropped. Global pooling covers the whole image and has no other settings.
 enum class PoolMode { kMax, kAvg };
 struct Pooling {
   PoolMode mode = PoolMode::kMax;
@@ -73,11 +78,12 @@ struct Pooling {
   bool operator==(const Pooling&) const = default;
 };
 
-// Across channels: y = x / (k + alpha / size · Σ x²)^beta over the `size` channels around, zeros
-// outside. Within a channel: y = x / (k + alpha / size² · Σ x²)^beta over the size × size places
-// around in the same channel, zeros outside. Caffe makes this of its average pooling with stride 1
-// and pad (size - 1) / 2, whose divisor counts padding: for an odd size no window leaves the padded
-// image, so the divisor is size² at the border too. Caffe ignores k there and adds 1.
+// Local response normalization; positions outside the image or the channels are zero.
+//   across channels   y = x / (k + alpha / size · Σ x²)^beta over the `size` channels around x
+//   within a channel  y = x / (k + alpha / size² · Σ x²)^beta over the size × size window around x
+// Caffe implements the second with average pooling, stride 1 and pad (size - 1) / 2. Its divisor
+// counts padding, and for an odd size no window leaves the padded image, so the divisor is size² at
+// the border too. Caffe ignores k there and adds 1.
 enum class LrnRegion { kAcrossChannels, kWithinChannel };
 struct Lrn {
   int64_t size = 5;
@@ -86,7 +92,7 @@ struct Lrn {
   bool operator==(const Lrn&) const = default;
 };
 
-// x where that is above 0, else negative_slope · x; the slope at 0 itself is negative_slope.
+// y = x for x > 0, else negative_slope · x. The derivative at 0 is negative_slope.
 struct Relu {
   double negative_slope = 0;
   bool operator==(const Relu&) const = default;
@@ -97,8 +103,9 @@ struct Sigmoid {
 struct Tanh {
   bool operator==(const Tanh&) const = default;
 };
-// y = (shift + scale · x)^power, NaN where a base below 0 meets a fraction. dx = dy · power · scale
-// · (shift + scale · x)^(power - 1), and 0 everywhere if power or scale is 0.
+// y = (shift + scale · x)^power; NaN for a negative base and a fractional exponent.
+// dx = dy · power · scale · (shift + scale · x)^(power - 1), and 0 everywhere if power or scale is
+// 0.
 struct Power {
   double power = 1, scale = 1, shift = 0;
   bool operator==(const Power&) const = default;
@@ -111,24 +118,25 @@ struct FullyConnected {
   bool operator==(const FullyConnected&) const = default;
 };
 
-// While training each element is zero with probability `ratio`, and survivors are scaled by 1 / (1
-// - ratio).
+// In training, each element is zeroed with probability `ratio` and the others are scaled by
+// 1 / (1 - ratio). In inference, the identity.
 struct Dropout {
   double ratio = 0.5;
   bool operator==(const Dropout&) const = default;
 };
 
+// Along dimension 1, two or more inputs.
 struct Concat {
   bool operator==(const Concat&) const = default;
-};  // along dimension 1, two or more inputs
-// The part [begin, end) of dimension 1. What cuts a tensor into several pieces is several of these.
+};
+// The range [begin, end) of dimension 1. A split into several pieces is several slices.
 struct Slice {
   int64_t begin = 0, end = 0;
   bool operator==(const Slice&) const = default;
 };
 
-// Element by element, two or more inputs of one shape.
-// Add: Σ coefficient · input, with one coefficient per input, or none for plain sums.
+// Element-wise ops take two or more inputs of the same shape.
+// Add: Σ coefficient · input, with one coefficient per input, or none for a plain sum.
 struct Add {
   std::vector<double> coefficients;
   bool operator==(const Add&) const = default;
@@ -136,26 +144,28 @@ struct Add {
 struct Multiply {
   bool operator==(const Multiply&) const = default;
 };
-// The gradient goes to the largest input; which one where several are equal is left to the worker,
-// since frameworks differ.
+// The gradient goes to the largest input. Frameworks break ties differently, so ties are
+// unspecified.
 struct Maximum {
   bool operator==(const Maximum&) const = default;
 };
 
+// (N, …) to (N, product).
 struct Flatten {
   bool operator==(const Flatten&) const = default;
-};  // (N, …) to (N, product)
-// (N, …) to (N, shape…): the same elements in the logical order.
+};
+// (N, …) to (N, shape…): the same elements in logical order.
 struct Reshape {
   Shape shape;  // of one sample: one to three sizes
   bool operator==(const Reshape&) const = default;
 };
 
-// Per channel (dimension 1 of (N, C, H, W) or (N, F)). Training normalises by the batch's mean and
-// biased variance and moves the running statistics: running = (1 - momentum) · running + momentum ·
-// batch, with the unbiased variance. Inference uses the running ones. Weight (scale) and bias
-// (shift) are parameters, unless `affine` is false: then it only normalises, as Caffe's BatchNorm
-// layer does. running_mean and running_var are state.
+// Batch normalization per channel (dimension 1 of (N, C, H, W) or (N, F)).
+// Training normalizes by the batch mean and the biased batch variance, and updates the running
+// statistics with the unbiased variance: running = (1 - momentum) · running + momentum · batch.
+// Inference normalizes by the running statistics.
+// Weight (scale, C) and bias (shift, C) are parameters unless `affine` is false, as in Caffe's
+// BatchNorm layer. running_mean and running_var (C) are state.
 struct BatchNorm {
   double eps = 1e-5;
   double momentum = 0.1;
@@ -169,7 +179,7 @@ struct Scale {
   bool operator==(const Scale&) const = default;
 };
 
-// Over dimension 1 of (N, F) or (N, C, H, W). No loss: that is SoftmaxCrossEntropy.
+// Over dimension 1 of (N, F) or (N, C, H, W). The loss is SoftmaxCrossEntropy.
 struct Softmax {
   bool operator==(const Softmax&) const = default;
 };
@@ -180,9 +190,12 @@ struct Embedding {
   bool operator==(const Embedding&) const = default;
 };
 
-// Input (N, T, F), output (N, T, hidden), initial state zero. Gates in the order i, f, g, o with
-// one bias: z = x·weight_inputᵀ + h·weight_hiddenᵀ + bias; c = σ(f)·c + σ(i)·tanh(g); h =
-// σ(o)·tanh(c). weight_input (4·hidden, F), weight_hidden (4·hidden, hidden), bias (4·hidden).
+// Input (N, T, F), output (N, T, hidden), initial state zero, one bias, gates in the order i, f, g,
+// o:
+//   z = x·weight_inputᵀ + h·weight_hiddenᵀ + bias
+//   c = σ(f)·c + σ(i)·tanh(g)
+//   h = σ(o)·tanh(c)
+// weight_input (4·hidden, F), weight_hidden (4·hidden, hidden), bias (4·hidden).
 struct Lstm {
   int64_t hidden = 0;
   bool operator==(const Lstm&) const = default;
@@ -194,14 +207,16 @@ struct MeanOverTime {
   bool operator==(const MeanOverTime&) const = default;
 };
 
-// Losses: the output is a scalar; the network's loss is the sum of all, each already times its
-// weight. Inputs: scores (N, K), labels (N). Mean of -log softmax[label] over the samples whose
-// label is not `ignore_label`; over none it is 0, with zero gradients (Caffe's normalisation
-// VALID). An auxiliary head is cut in the forward phase.
+// Losses have a scalar output that already includes loss_weight. The network's loss is the sum of
+// all losses.
+//
+// Inputs: scores (N, K), labels (N). Mean of -log softmax[label] over the samples whose label is
+// not `ignore_label` (Caffe's normalization VALID). If no sample counts, the loss and the gradients
+// are 0. The forward phase leaves auxiliary losses out.
 struct SoftmaxCrossEntropy {
   double loss_weight = 1;
   bool auxiliary = false;
-  std::optional<int64_t> ignore_label = {};  // may lie outside the classes: -1, 255
+  std::optional<int64_t> ignore_label = {};  // may be outside [0, K): -1, 255
   bool operator==(const SoftmaxCrossEntropy&) const = default;
 };
 // Inputs: scores, targets of the same shape. Sum over the elements, mean over the batch.
@@ -209,9 +224,9 @@ struct SigmoidCrossEntropy {
   double loss_weight = 1;
   bool operator==(const SigmoidCrossEntropy&) const = default;
 };
-// Inputs: values, targets of the same shape. Mean over all elements of the squared difference.
-// Caffe's EuclideanLoss, which is the sum over the elements of a sample, mean over the batch,
-// halved, is this one with half the elements of a sample as its weight.
+// Inputs: values, targets of the same shape. Mean of the squared difference over all elements.
+// Caffe's EuclideanLoss is half the sum over a sample, averaged over the batch: this op with half
+// the number of elements of a sample as loss_weight.
 struct MeanSquaredError {
   double loss_weight = 1;
   bool operator==(const MeanSquaredError&) const = default;
@@ -222,21 +237,18 @@ using Op = std::variant<Input, Convolution, Pooling, Lrn, Relu, Sigmoid, Tanh, P
                         Reshape, BatchNorm, Scale, Softmax, Embedding, Lstm, MeanOverTime,
                         SoftmaxCrossEntropy, SigmoidCrossEntropy, MeanSquaredError>;
 
-// "conv", "pool", "lrn", "relu", "fc", …: the word used in JSON, in `tench show` and in a worker's
+// "conv", "pool", "lrn", "relu", "fc", …: the op's name in JSON, in `tench show` and in a worker's
 // description.
 std::string_view OpName(const Op& op);
-// Every op's word, in the order of the variant.
+// The names of all ops, in the order of the variant.
 std::span<const std::string> OpNames();
 
-// What a worker must have for an op: its word, and for the fields that came later than the op a
-// word each where they are off their default: "relu", "relu.negative_slope". So a worker that knows
-// only the older form is never wrong: it refuses.
+// The abilities that a worker must list to run the op: its name, and "op.field" for each field that
+// was added after the op and is not at its default ("relu", "relu.negative_slope"). A worker that
+// was built before the field reports the op as unsupported instead of computing something else.
 std::vector<std::string> OpNeeds(const Op& op);
-// Every word that OpNeeds can give: what a worker lists that can do all.
+// All abilities that OpNeeds can return.
 std::span<const std::string> OpAbilities();
-
-bool IsLoss(const Op& op);
-double LossWeight(const Op& op);  // 0 for what is no loss
 
 template <class... Visitors>
 struct Overload : Visitors... {

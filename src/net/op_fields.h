@@ -5,10 +5,9 @@
 // so a field that is added later changes no fingerprint. For graph_json.cc alone.
 
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "net/op.h"
+#include "net/op_traits.h"
 
 namespace tench {
 
@@ -111,9 +110,9 @@ template <class Io>
 void Visit(Io& io, MeanSquaredError& op) {
   io.Field("loss_weight", op.loss_weight, 1.0);
 }
-// Sigmoid, tanh, concat, multiply, maximum, flatten, softmax and mean_over_time have no fields.
+// The ops without fields.
 template <class Io, class Bare>
-requires std::is_empty_v<Bare>
+requires AnyOf<Bare, Sigmoid, Tanh, Concat, Multiply, Maximum, Flatten, Softmax, MeanOverTime>
 void Visit(Io&, Bare&) {}
 
 }  // namespace tench

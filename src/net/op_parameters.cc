@@ -5,6 +5,7 @@
 
 #include "net/fill.h"
 #include "net/op_shape.h"
+#include "net/op_traits.h"
 
 namespace tench {
 namespace {
@@ -45,20 +46,21 @@ bool NeedsFan(FillKind kind) {
 
 bool HasWeight(const Op& op) {
   return std::visit(
-      Overload{[](const Convolution&) { return true; }, [](const FullyConnected&) { return true; },
-               [](const BatchNorm& norm) { return norm.affine; }, [](const Scale&) { return true; },
-               [](const Embedding&) { return true; }, [](const Lstm&) { return true; },
-               [](const auto&) { return false; }},
+      Overload{[](const BatchNorm& norm) { return norm.affine; },
+               [](const AnyOf<Convolution, FullyConnected, Scale, Embedding, Lstm> auto&) {
+                 return true;
+               },
+               [](const ParameterlessOp auto&) { return false; }},
       op);
 }
 
 bool HasBias(const Op& op) {
-  return std::visit(Overload{[](const Convolution& conv) { return conv.bias; },
-                             [](const FullyConnected& fc) { return fc.bias; },
-                             [](const BatchNorm& norm) { return norm.affine; },
-                             [](const Scale& scale) { return scale.bias; },
-                             [](const Lstm&) { return true; }, [](const auto&) { return false; }},
-                    op);
+  return std::visit(
+      Overload{[](const AnyOf<Convolution, FullyConnected, Scale> auto& each) { return each.bias; },
+               [](const BatchNorm& norm) { return norm.affine; }, [](const Lstm&) { return true; },
+               [](const Embedding&) { return false; },
+               [](const ParameterlessOp auto&) { return false; }},
+      op);
 }
 
 Result<std::vector<Parameter>> LayerParameters(const Layer& layer,
@@ -101,7 +103,7 @@ Result<std::vector<Parameter>> LayerParameters(const Layer& layer,
                  all.Add("weight_hidden", {4 * op.hidden, op.hidden}, layer.weight);
                  all.AddBias(4 * op.hidden);
                },
-               [](const auto&) {}},
+               [](const ParameterlessOp auto&) {}},
       layer.op);
   for (Parameter& parameter : all.parameters) {
     TENCH_TRY(CheckShape(parameter.shape, parameter.name));

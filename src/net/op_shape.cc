@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "net/fill.h"
+#include "net/op_traits.h"
 
 namespace tench {
 namespace {

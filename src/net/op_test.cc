@@ -8,12 +8,12 @@
 namespace tench {
 namespace {
 
-TEST(OpTest, EveryAlternativeHasItsOwnWord) {
+TEST(OpTest, EveryAlternativeHasAUniqueName) {
   EXPECT_EQ(OpNames().size(), std::variant_size_v<Op>);
   EXPECT_EQ(std::set<std::string>(OpNames().begin(), OpNames().end()).size(), OpNames().size());
 }
 
-TEST(OpTest, WordsStandInTheOrderOfTheVariant) {
+TEST(OpTest, NamesAreInTheOrderOfTheVariant) {
   EXPECT_EQ(OpName(Input{}), "input");
   EXPECT_EQ(OpName(Convolution{}), "conv");
   EXPECT_EQ(OpName(Pooling{}), "pool");
@@ -42,7 +42,7 @@ TEST(OpTest, WordsStandInTheOrderOfTheVariant) {
   EXPECT_EQ(OpName(MeanSquaredError{}), "mean_squared_error");
 }
 
-TEST(OpTest, AnOpNeedsAWordOfItsOwnForEveryFieldThatCameLater) {
+TEST(OpTest, AFieldThatWasAddedLaterIsAnAbilityOfItsOwn) {
   using Words = std::vector<std::string>;
   EXPECT_EQ(OpNeeds(Relu{}), Words{"relu"});
   EXPECT_EQ(OpNeeds(Relu{0.1}), (Words{"relu", "relu.negative_slope"}));
@@ -55,17 +55,6 @@ TEST(OpTest, AnOpNeedsAWordOfItsOwnForEveryFieldThatCameLater) {
   EXPECT_EQ(OpNeeds(SoftmaxCrossEntropy{1, false, 0}),
             (Words{"softmax_cross_entropy", "softmax_cross_entropy.ignore_label"}));
   EXPECT_EQ(OpAbilities().size(), OpNames().size() + 5);
-}
-
-TEST(OpTest, OnlyLossesHaveALossWeight) {
-  EXPECT_TRUE(IsLoss(SoftmaxCrossEntropy{}));
-  EXPECT_TRUE(IsLoss(SigmoidCrossEntropy{}));
-  EXPECT_TRUE(IsLoss(MeanSquaredError{}));
-  EXPECT_FALSE(IsLoss(Sigmoid{}));
-  EXPECT_EQ(LossWeight(SoftmaxCrossEntropy{0.3, true}), 0.3);
-  EXPECT_EQ(LossWeight(SigmoidCrossEntropy{2}), 2);
-  EXPECT_EQ(LossWeight(MeanSquaredError{}), 1);
-  EXPECT_EQ(LossWeight(Relu{}), 0);
 }
 
 }  // namespace

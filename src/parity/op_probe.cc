@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "net/op_parameters.h"
+#include "net/op_traits.h"
 
 namespace tench {
 namespace {
@@ -15,30 +16,46 @@ constexpr int64_t kMaxProjectionsPerChannel = 8;
 const Fill kValues{FillKind::kUniform, -1.7, 1.7};
 const Fill kTargets{FillKind::kUniform, 0, 1};
 
-// What an op may be given: a power that is no whole number, or a negative one, needs a base above
-// zero and not near it.
-Fill ValuesFor(const Op& op) {
-  const Power* power = std::get_if<Power>(&op);
-  if (power == nullptr || power->scale == 0 ||
-      (power->power >= 0 && power->power == std::floor(power->power)))
-    return kValues;
-  const double low = (0.25 - power->shift) / power->scale, high = (2 - power->shift) / power->scale;
+// A fractional or negative exponent needs a base that is positive and not near zero.
+Fill InputFor(const Power& op) {
+  if (op.scale == 0 || (op.power >= 0 && op.power == std::floor(op.power))) return kValues;
+  const double low = (0.25 - op.shift) / op.scale, high = (2 - op.shift) / op.scale;
   return {FillKind::kUniform, std::min(low, high), std::max(low, high)};
+}
+
+// How one op is probed.
+struct ProbeRule {
+  bool probed = true;
+  Fill input = kValues;
+  Fill weight = {};
+};
+
+ProbeRule RuleFor(const Op& op) {
+  return std::visit(
+      Overload{
+          [](const Input&) { return ProbeRule{.probed = false}; },
+          // Its random mask differs by framework; a trial of its own checks its statistics.
+          [](const Dropout&) { return ProbeRule{.probed = false}; },
+          [](const Power& power) { return ProbeRule{.input = InputFor(power)}; },
+          [](const AnyOf<Convolution, FullyConnected, Lstm> auto&) {
+            return ProbeRule{.weight = {FillKind::kXavier, 0, 0}};
+          },
+          // A scale that starts at the constant 1 would hide that a worker ignores it.
+          [](const AnyOf<BatchNorm, Scale> auto&) {
+            return ProbeRule{.weight = {FillKind::kUniform, 0.5, 1.5}};
+          },
+          [](const Embedding&) { return ProbeRule{.weight = kValues}; },
+          [](const AnyOf<Pooling, Lrn, Relu, Sigmoid, Tanh, Concat, Slice, Add, Multiply, Maximum,
+                         Flatten, Reshape, Softmax, MeanOverTime> auto&) { return ProbeRule{}; },
+          [](const LossOp auto&) { return ProbeRule{}; }},
+      op);
 }
 
 Shape Sample(const Shape& shape) { return {shape.begin() + 1, shape.end()}; }
 
-// A bias or scale that starts at a constant would hide its loss.
-void MakeTelling(Layer& layer) {
-  const bool matrix = std::holds_alternative<Convolution>(layer.op) ||
-                      std::holds_alternative<FullyConnected>(layer.op) ||
-                      std::holds_alternative<Lstm>(layer.op);
-  if (HasWeight(layer.op)) {
-    layer.weight.fill = matrix ? Fill{FillKind::kXavier, 0, 0}
-                        : std::holds_alternative<Embedding>(layer.op)
-                            ? kValues
-                            : Fill{FillKind::kUniform, 0.5, 1.5};
-  }
+void SetProbeFills(Layer& layer) {
+  if (HasWeight(layer.op)) layer.weight.fill = RuleFor(layer.op).weight;
+  // A bias that starts at a constant would hide that a worker ignores it.
   if (HasBias(layer.op)) layer.bias.fill = {FillKind::kUniform, -0.5, 0.5};
   if (auto* softmax = std::get_if<SoftmaxCrossEntropy>(&layer.op)) softmax->auxiliary = false;
 }
@@ -51,10 +68,7 @@ class ProbeBuilder {
 
   OpProbe Build() {
     for (size_t i = 0; i < graph_.layers.size(); ++i) {
-      const Op& op = graph_.layers[i].layer.op;
-      if (std::holds_alternative<Input>(op) || std::holds_alternative<Dropout>(op) || Known(i))
-        continue;
-      AddBranch(i);
+      if (RuleFor(graph_.layers[i].layer.op).probed && !Known(i)) AddBranch(i);
     }
     return std::move(probe_);
   }
@@ -81,7 +95,7 @@ class ProbeBuilder {
     Layer layer = typed.layer;
     branch_ = layer.name;
     for (size_t i = 0; i < typed.inputs.size(); ++i) layer.inputs[i] = AddInput(index, i);
-    MakeTelling(layer);
+    SetProbeFills(layer);
     probe_.ops.push_back(layer.name);
     Append(layer);
     if (IsLoss(layer.op)) return;
@@ -97,7 +111,7 @@ class ProbeBuilder {
     const std::string name = branch_ + ".x" + std::to_string(position);
     const TypedLayer& producer = graph_.layers[graph_.layers[index].inputs[position]];
     const Shape& shape = producer.output.shape;
-    const Fill values = ValuesFor(graph_.layers[index].layer.op);
+    const Fill values = RuleFor(graph_.layers[index].layer.op).input;
     if (producer.output.dtype == DType::kI32) {
       Append({name, producer.layer.op, {}, {}, {}});
     } else if (IsLoss(graph_.layers[index].layer.op) && position == 1) {

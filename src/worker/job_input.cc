@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "net/fill.h"
+#include "net/op_traits.h"
 
 namespace tench {
 namespace {
@@ -66,7 +67,7 @@ std::vector<IntegerRange> RangesOf(const TypedGraph& graph, size_t input) {
                         [&](const MeanOverTime&) {
                           ranges.push_back({1, columns(), {}});
                         },
-                        [](const auto&) {}},
+                        [](const RealInputOp auto&) {}},
                layer.layer.op);
   }
   return ranges;

@@ -4,16 +4,20 @@
 #include <algorithm>
 #include <set>
 
+#include "net/op_traits.h"
+
 namespace tench {
 namespace {
 
 // Of an op with weights; "" where Caffe has none that tench could fill.
 std::string TypeName(const Op& op) {
-  return std::visit(Overload{[](const Convolution&) { return "Convolution"; },
-                             [](const FullyConnected&) { return "InnerProduct"; },
-                             [](const BatchNorm&) { return "BatchNorm"; },
-                             [](const Scale&) { return "Scale"; }, [](const auto&) { return ""; }},
-                    op);
+  return std::visit(
+      Overload{[](const Convolution&) { return "Convolution"; },
+               [](const FullyConnected&) { return "InnerProduct"; },
+               [](const BatchNorm&) { return "BatchNorm"; }, [](const Scale&) { return "Scale"; },
+               [](const AnyOf<Embedding, Lstm> auto&) { return ""; },
+               [](const ParameterlessOp auto&) { return ""; }},
+      op);
 }
 
 std::optional<BlobPlace> BatchNormPlace(const TypedLayer& layer, int position,

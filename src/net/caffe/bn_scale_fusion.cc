@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "net/op_traits.h"
 
 namespace tench {
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "net/op_parameters.h"
+#include "net/op_traits.h"
 
 namespace tench {
 namespace {
@@ -254,7 +255,8 @@ Status WriteOp(const TypedGraph& graph, size_t index, caffe::LayerParameter& to)
                      static_cast<double>(ElementCount(shape)) / static_cast<double>(shape[0]);
                  return WriteLoss("EuclideanLoss", op.loss_weight * 2 / elements, to), done();
                },
-               [&](const auto& op) -> Status {
+               [&](const AnyOf<Input, Slice, BatchNorm, Embedding, Lstm, MeanOverTime> auto& op)
+                   -> Status {
                  return Unsupported("Caffe has no layer for the op '{}'", OpName(Op(op)));
                }},
       layer.op);

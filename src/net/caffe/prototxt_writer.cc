@@ -8,18 +8,24 @@
 
 #include "net/caffe/blob_place.h"
 #include "net/caffe/layer_writer.h"
+#include "net/op_traits.h"
 
 namespace tench {
 namespace {
 
 // Whether Caffe's backward pass of the op looks at its own output, which must then not be
 // overwritten.
-bool KeepsOutput(const Op& op) {
+bool ReadsOutputInCaffe(const Op& op) {
   return std::visit(
-      Overload{[](const Convolution&) { return false; },
-               [](const FullyConnected&) { return false; }, [](const Pooling&) { return false; },
-               [](const BatchNorm&) { return false; }, [](const Concat&) { return false; },
-               [](const Add&) { return false; }, [](const auto&) { return true; }},
+      Overload{
+          [](const AnyOf<Convolution, FullyConnected, Pooling, BatchNorm, Concat, Add> auto&) {
+            return false;
+          },
+          [](const AnyOf<Input, Lrn, Relu, Sigmoid, Tanh, Power, Dropout, Slice, Multiply, Maximum,
+                         Flatten, Reshape, Scale, Softmax, Embedding, Lstm, MeanOverTime> auto&) {
+            return true;
+          },
+          [](const LossOp auto&) { return true; }},
       op);
 }
 
@@ -27,14 +33,23 @@ bool KeepsOutput(const Op& op) {
 // matters, too. ReLU looks at the sign only, which dropout leaves or multiplies by zero together
 // with the gradient.
 bool MayOverwrite(const Op& op, const Op& producer) {
-  if (const Relu* relu = std::get_if<Relu>(&op))
-    return relu->negative_slope >= 0 && !KeepsOutput(producer);
-  if (std::holds_alternative<Dropout>(op))
-    return !KeepsOutput(producer) || std::holds_alternative<Relu>(producer);
-  if (std::holds_alternative<BatchNorm>(op))
-    return std::holds_alternative<Convolution>(producer) ||
-           std::holds_alternative<FullyConnected>(producer);
-  return false;
+  return std::visit(
+      Overload{
+          [&](const Relu& relu) {
+            return relu.negative_slope >= 0 && !ReadsOutputInCaffe(producer);
+          },
+          [&](const Dropout&) {
+            return !ReadsOutputInCaffe(producer) || std::holds_alternative<Relu>(producer);
+          },
+          [&](const BatchNorm&) {
+            return std::holds_alternative<Convolution>(producer) ||
+                   std::holds_alternative<FullyConnected>(producer);
+          },
+          [](const AnyOf<Input, Convolution, Pooling, Lrn, Sigmoid, Tanh, Power, FullyConnected,
+                         Concat, Slice, Add, Multiply, Maximum, Flatten, Reshape, Scale, Softmax,
+                         Embedding, Lstm, MeanOverTime> auto&) { return false; },
+          [](const LossOp auto&) { return false; }},
+      op);
 }
 
 class Writer {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "net/cost.h"
+#include "net/op_traits.h"
 
 namespace tench {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "net/op_traits.h"
 #include "workers/mxnet/network.h"
 #include "workers/mxnet/profiler.h"
 #include "workers/mxnet/tuner.h"
@@ -11,11 +12,6 @@ namespace tench::mxnet {
 namespace {
 
 constexpr const char* kNoSubgraph = "NONE";
-
-bool IsActivation(const Op& op) {
-  return std::holds_alternative<Relu>(op) || std::holds_alternative<Sigmoid>(op) ||
-         std::holds_alternative<Tanh>(op);
-}
 
 // MXNet 1.9.1's oneDNN subgraph of a fully connected layer and its activation replaces the layer's
 // own output for all who read it.

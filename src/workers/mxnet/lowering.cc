@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "net/op_traits.h"
+
 namespace tench::mxnet {
 
 Result<Lowered> Lowering::Run() {

@@ -13,6 +13,7 @@
 #include "net/fill.h"
 #include "net/op_parameters.h"
 #include "net/op_shape.h"
+#include "net/op_traits.h"
 #include "workers/reference/kernel.h"
 
 namespace tench {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "net/fill.h"
+#include "net/op_traits.h"
 #include "workers/reference/buffer_plan.h"
 #include "workers/reference/product.h"
 
@@ -13,17 +14,6 @@ namespace {
 constexpr int64_t kJitterGrain = 16 * 1024;
 
 bool IsInput(const TypedLayer& layer) { return std::holds_alternative<Input>(layer.layer.op); }
-
-// Ops that only choose or move numbers are exact in any arithmetic.
-bool IsExact(const Op& op) {
-  const Pooling* pooling = std::get_if<Pooling>(&op);
-  const Relu* relu = std::get_if<Relu>(&op);
-  return (relu != nullptr && relu->negative_slope == 0) || std::holds_alternative<Flatten>(op) ||
-         std::holds_alternative<Reshape>(op) || std::holds_alternative<Concat>(op) ||
-         std::holds_alternative<Slice>(op) || std::holds_alternative<Maximum>(op) ||
-         std::holds_alternative<Dropout>(op) || std::holds_alternative<Embedding>(op) ||
-         (pooling != nullptr && pooling->mode == PoolMode::kMax);
-}
 
 // The last reader of each layer's output; the layer itself if there is none.
 std::vector<size_t> LastReaders(const TypedGraph& graph) {

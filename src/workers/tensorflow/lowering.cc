@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/tensorflow/lowering.h"
 
+#include "net/op_traits.h"
+
 namespace tench::tensorflow {
 namespace {
 

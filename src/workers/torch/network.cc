@@ -7,6 +7,8 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
+#include "net/op_traits.h"
+
 namespace tench::pytorch {
 namespace {
 
@@ -15,16 +17,26 @@ bool IsInput(const TypedLayer& layer) { return std::holds_alternative<Input>(lay
 // Whether the backward pass of the op does without its own output, so that the next layer may write
 // over it.
 bool ForgetsOutput(const Op& op) {
-  return std::holds_alternative<Convolution>(op) || std::holds_alternative<FullyConnected>(op) ||
-         std::holds_alternative<BatchNorm>(op) || std::holds_alternative<Add>(op);
+  return std::visit(
+      Overload{[](const AnyOf<Convolution, FullyConnected, BatchNorm, Add> auto&) { return true; },
+               [](const AnyOf<Input, Pooling, Lrn, Relu, Sigmoid, Tanh, Power, Dropout, Concat,
+                              Slice, Multiply, Maximum, Flatten, Reshape, Scale, Softmax, Embedding,
+                              Lstm, MeanOverTime> auto&) { return false; },
+               [](const LossOp auto&) { return false; }},
+      op);
 }
 
 // Those that have a form in place.
 bool MayOverwrite(const Op& op) {
-  const Relu* relu = std::get_if<Relu>(&op);
-  const Add* add = std::get_if<Add>(&op);
-  return (relu != nullptr && relu->negative_slope == 0) ||
-         (add != nullptr && add->coefficients.empty());
+  return std::visit(
+      Overload{
+          [](const Relu& relu) { return relu.negative_slope == 0; },
+          [](const Add& add) { return add.coefficients.empty(); },
+          [](const AnyOf<Input, Convolution, Pooling, Lrn, Sigmoid, Tanh, Power, FullyConnected,
+                         Dropout, Concat, Slice, Multiply, Maximum, Flatten, Reshape, BatchNorm,
+                         Scale, Softmax, Embedding, Lstm, MeanOverTime> auto&) { return false; },
+          [](const LossOp auto&) { return false; }},
+      op);
 }
 
 std::vector<size_t> CountReaders(const TypedGraph& graph) {

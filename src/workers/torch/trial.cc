@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "net/op_traits.h"
 #include "workers/torch/step.h"
 
 namespace tench::pytorch {
@@ -55,8 +56,12 @@ bool HasImages(const TypedGraph& graph) {
 
 bool HasOneDnnLayers(const TypedGraph& graph) {
   return std::ranges::any_of(graph.layers, [](const TypedLayer& layer) {
-    return std::holds_alternative<Convolution>(layer.layer.op) ||
-           std::holds_alternative<Lstm>(layer.layer.op);
+    return std::visit(Overload{[](const AnyOf<Convolution, Lstm> auto&) { return true; },
+                               [](const AnyOf<FullyConnected, BatchNorm, Scale, Embedding> auto&) {
+                                 return false;
+                               },
+                               [](const ParameterlessOp auto&) { return false; }},
+                      layer.layer.op);
   });
 }
 

@@ -7,27 +7,31 @@ namespace tench::native {
 namespace {
 
 Activation ActivationOf(const Op& op) {
-  if (IsPlainRelu(op)) return Activation::kRelu;
-  if (std::holds_alternative<Sigmoid>(op)) return Activation::kSigmoid;
-  if (std::holds_alternative<Tanh>(op)) return Activation::kTanh;
-  return Activation::kNone;
+  return std::visit(Overload{[](const Relu& relu) {
+                               return relu.negative_slope == 0 ? Activation::kRelu
+                                                               : Activation::kNone;
+                             },
+                             [](const Sigmoid&) { return Activation::kSigmoid; },
+                             [](const Tanh&) { return Activation::kTanh; },
+                             [](const NonActivationOp auto&) { return Activation::kNone; }},
+                    op);
 }
 
 bool CanAbsorb(const Op& op, Activation activation) {
-  if (std::holds_alternative<Convolution>(op) || std::holds_alternative<FullyConnected>(op))
-    return true;
-  // oneDNN's batch norm knows ReLU only, and its mask costs a bit per element.
-  const Add* add = std::get_if<Add>(&op);
-  return activation == Activation::kRelu &&
-         (std::holds_alternative<BatchNorm>(op) || (add != nullptr && add->coefficients.empty()));
+  // oneDNN's batch norm fuses ReLU only; its mask costs one bit per element.
+  const bool relu = activation == Activation::kRelu;
+  return std::visit(
+      Overload{[](const AnyOf<Convolution, FullyConnected> auto&) { return true; },
+               [=](const BatchNorm&) { return relu; },
+               [=](const Add& add) { return relu && add.coefficients.empty(); },
+               [](const AnyOf<Input, Pooling, Lrn, Relu, Sigmoid, Tanh, Power, Dropout, Concat,
+                              Slice, Multiply, Maximum, Flatten, Reshape, Scale, Softmax, Embedding,
+                              Lstm, MeanOverTime> auto&) { return false; },
+               [](const LossOp auto&) { return false; }},
+      op);
 }
 
 }  // namespace
-
-bool IsPlainRelu(const Op& op) {
-  const Relu* relu = std::get_if<Relu>(&op);
-  return relu != nullptr && relu->negative_slope == 0;
-}
 
 Fusion PlanFusion(const TypedGraph& graph, bool enabled) {
   const size_t count = graph.layers.size();

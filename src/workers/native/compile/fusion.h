@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "net/graph.h"
+#include "net/op_traits.h"
 #include "workers/native/kernels/activation.h"
 
 namespace tench::native {
@@ -21,9 +22,6 @@ struct Fusion {
   std::vector<Activation> derivative;
   std::vector<int> readers;  // by layer: how many inputs name its output
 };
-
-// A ReLU without a negative slope: what was not above zero is zero.
-bool IsPlainRelu(const Op& op);
 
 // With `enabled` false only `readers` is worked out: an observer wants every layer's own output.
 Fusion PlanFusion(const TypedGraph& graph, bool enabled);

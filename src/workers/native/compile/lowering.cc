@@ -12,6 +12,21 @@
 #include "workers/native/kernels/sgd.h"
 
 namespace tench::native {
+namespace {
+
+// Whether the lowering may give the op its input's buffer as output, so that overwriting the one
+// overwrites the other. A network's input belongs to the caller.
+bool MayAliasInput(const Op& op) {
+  return std::visit(
+      Overload{[](const AnyOf<Input, Flatten, Reshape, Dropout> auto&) { return true; },
+               [](const AnyOf<Convolution, Pooling, Lrn, Relu, Sigmoid, Tanh, Power, FullyConnected,
+                              Concat, Slice, Add, Multiply, Maximum, BatchNorm, Scale, Softmax,
+                              Embedding, Lstm, MeanOverTime> auto&) { return false; },
+               [](const LossOp auto&) { return false; }},
+      op);
+}
+
+}  // namespace
 
 Lowering::Lowering(const TypedGraph& graph_in, const BuildOptions& options_in,
                    const dnnl::engine& engine_in, ConvTuner& tuner_in, Program& program)
@@ -141,19 +156,10 @@ bool Lowering::MayOverwrite(size_t layer, size_t input) const {
   if (options.observe || fusion.readers[producer] != 1 || !values_[slot_[producer]].copies.empty())
     return false;
   const Op& op = graph.layers[producer].layer.op;
-  // The output of these may be another layer's output too.
-  if (std::holds_alternative<Input>(op) || std::holds_alternative<Flatten>(op) ||
-      std::holds_alternative<Reshape>(op) || std::holds_alternative<Dropout>(op)) {
-    return false;
-  }
+  if (MayAliasInput(op)) return false;
   if (!training) return true;
-  // Their backward pass reads their own output.
-  const bool reads_output =
-      fusion.absorbed[producer] || fusion.activation[producer] != Activation::kNone ||
-      std::holds_alternative<Relu>(op) || std::holds_alternative<Sigmoid>(op) ||
-      std::holds_alternative<Tanh>(op) || std::holds_alternative<Softmax>(op) ||
-      std::holds_alternative<Lstm>(op);
-  return !reads_output;
+  return !(fusion.absorbed[producer] || fusion.activation[producer] != Activation::kNone ||
+           ReadsOutput(op));
 }
 
 void Lowering::Contribute(size_t layer, Gradient gradient) {
