@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "axis/device_name.h"
 #include "base/text.h"
 #include "record/phase.h"
 
@@ -13,32 +14,29 @@ constexpr size_t kMaxTextBytes = 4096;
 // The bounds are doubles, and workers in other languages may hold every number as one.
 constexpr double kMaxSeed = 9007199254740992;
 
-bool IsPlainText(std::string_view text) {
-  return text.size() <= kMaxTextBytes && std::none_of(text.begin(), text.end(), [](char c) {
-           return (c >= 0 && c < 0x20) || c == 0x7f;
-         });
+std::optional<std::string> PlainText(std::string_view text) {
+  const bool plain = text.size() <= kMaxTextBytes &&
+                     std::none_of(text.begin(), text.end(),
+                                  [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
+  if (!plain) return std::nullopt;
+  return std::string(text);
 }
 
-bool IsDevice(std::string_view text) {
-  if (text == "cpu" || text == "gpu" || text == "cuda") return true;
-  const size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return false;
-  const std::string_view kind = text.substr(0, colon), number = text.substr(colon + 1);
-  // One spelling per device, so that one cell has one id: no "gpu:00".
-  const bool canonical = number.size() == 1 || (number.size() <= 4 && !number.starts_with('0'));
-  return (kind == "gpu" || kind == "cuda") && !number.empty() && canonical &&
-         number.find_first_not_of("0123456789") == std::string_view::npos;
+std::optional<std::string> CanonicalDevice(std::string_view text) {
+  const Result<DeviceName> device = ParseDevice(text);
+  if (!device.ok()) return std::nullopt;
+  return ToString(*device);
 }
 
 Axis TextAxis(std::string name, std::string help, std::string fallback,
               std::string form = "a text without control characters",
-              bool (*accepts)(std::string_view) = IsPlainText) {
+              decltype(Axis::canonical) canonical = PlainText) {
   Axis axis;
   axis.name = std::move(name);
   axis.help = std::move(help);
   axis.fallback = std::move(fallback);
   axis.form = std::move(form);
-  axis.accepts = accepts;
+  axis.canonical = canonical;
   return axis;
 }
 
@@ -70,8 +68,8 @@ std::vector<Axis> MakeAxes() {
       TextAxis("worker", "framework to measure: NAME or NAME@VERSION", ""),
       TextAxis("network", "network of the zoo, or a file that holds one", ""),
       TextAxis("data", "data set; empty for the network's own", ""),
-      TextAxis("device", "cpu, gpu, gpu:N, cuda or cuda:N", "cpu",
-               "cpu, gpu, gpu:N, cuda or cuda:N", IsDevice),
+      TextAxis("device", std::string(kDeviceForms), "cpu", std::string(kDeviceForms),
+               CanonicalDevice),
       NumberAxis("threads", "CPU threads; 0 for every CPU that the process may use", int64_t{0}, 0,
                  65536),
       NumberAxis("batch", "samples per step", int64_t{16}, 1, 1048576),
@@ -109,10 +107,11 @@ std::string Bounds(const Axis& axis) {
 Result<AxisValue> Axis::Parse(std::string_view text) const {
   const std::string shown = Printable(text, 60);
   switch (kind) {
-    case AxisKind::kText:
-      if (accepts != nullptr && !accepts(text))
-        return Failed("{}: '{}' is not {}", name, shown, form);
-      return AxisValue(std::string(text));
+    case AxisKind::kText: {
+      std::optional<std::string> value = canonical(text);
+      if (!value) return Failed("{}: '{}' is not {}", name, shown, form);
+      return AxisValue(*std::move(value));
+    }
     case AxisKind::kChoice:
       if (std::find(choices.begin(), choices.end(), text) == choices.end())
         return Failed("{}: '{}' is not one of {}{}", name, shown, Join(choices, ", "),
@@ -130,7 +129,7 @@ Result<AxisValue> Axis::Parse(std::string_view text) const {
       const Result<double> value = ParseReal(text);
       if (!value.ok() || !(*value >= low && *value <= high))
         return Failed("{}: '{}' is not a number from {}", name, shown, Bounds(*this));
-      return AxisValue(*value + 0.0);  // turns -0 into 0, which would otherwise print apart
+      return AxisValue(*value + 0.0);  // -0 becomes 0, which prints differently
     }
   }
   Check(false, "an axis has no kind");
@@ -140,8 +139,8 @@ Result<AxisValue> Axis::Parse(std::string_view text) const {
 std::string Axis::Print(const AxisValue& value) const {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* integer = std::get_if<int64_t>(&value)) return fmt::format("{}", *integer);
-  return fmt::format(
-      "{}", std::get<double>(value));  // the shortest form that reads back as the same number
+  // fmt prints the shortest form that reads back as the same number.
+  return fmt::format("{}", std::get<double>(value));
 }
 
 std::span<const Axis> Axes() {

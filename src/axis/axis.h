@@ -2,11 +2,12 @@
 #pragma once
 // The axis table: one row per dimension of the matrix. A row drives the command-line flag, the
 // suite's key, the cell's id, the store's column and the report's heading, so that adding an axis
-// is adding a row in axis.cc. Knobs of one framework only are not axes; they are a cell's
-// `options`. Not aware of which networks, data sets or workers exist: those names are checked where
-// they are known.
+// is adding a row in axis.cc. Settings of one framework only are not axes; they are a cell's
+// `options`. Not aware of which networks, data sets or workers exist: the planner checks those
+// names. The table is constant; any thread may read it.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,22 +20,23 @@ namespace tench {
 
 enum class AxisKind { kText, kChoice, kInteger, kReal };
 
-// What a cell holds for one axis, in the row's kind: text and choice as string.
+// A cell's value for one axis: a string for kText and kChoice.
 using AxisValue = std::variant<std::string, int64_t, double>;
 
 struct Axis {
-  std::string name;  // "batch": the YAML key and the store's column; the flag is "--batch" ('_'
-                     // becomes '-')
+  std::string name;  // "batch": YAML key and store column; the flag is "--batch" ('_' becomes '-')
   std::string help;  // one line for --help and `tench list axes`
   AxisKind kind = AxisKind::kText;
   AxisValue fallback;  // the default; a cell at its default does not show this axis in its id
   std::vector<std::string> choices;  // kChoice only
   double low = 0, high = 0;          // kInteger and kReal: inclusive bounds
-  std::string form;  // kText only: "cpu, gpu, …", what `accepts` accepts, in words
-  bool (*accepts)(std::string_view) = nullptr;
+  std::string form;                  // kText only: the accepted values in words, for messages
+  // kText only: the canonical spelling of a value, nothing for a value that is refused.
+  std::optional<std::string> (*canonical)(std::string_view) = nullptr;
 
-  Result<AxisValue> Parse(
-      std::string_view text) const;  // error: "batch: '0' is not an integer from 1 to 1048576"
+  // Two spellings of one value parse to the same value. Error: "batch: '0' is not an integer from 1
+  // to 1048576".
+  Result<AxisValue> Parse(std::string_view text) const;
   std::string Print(const AxisValue& value) const;  // Parse(Print(v)) == v
 };
 
@@ -43,24 +45,23 @@ std::span<const Axis> Axes();
 
 // Positions in Axes(), for code that needs one of them. A test checks that each names its row.
 enum AxisIndex : size_t {
-  kAxisWorker,     // text, required; "name" or "name@version"
-  kAxisNetwork,    // text, required
-  kAxisData,       // text; "" = the network's own
-  kAxisDevice,     // text: "cpu", "gpu", "cuda:0", …; default cpu
-  kAxisThreads,    // integer; 0 = every CPU that the process may use
-  kAxisBatch,      // integer, 1 … 1048576; default 16
-  kAxisPrecision,  // choice f32, bf16, f16; default f32
-  kAxisPhase,      // choice forward, gradient, train; default train
-  kAxisInput,      // choice fixed, cycled; default fixed
-  kAxisImages,     // integer: images in the synthetic data set; 0 = the data set's own size
-  kAxisLabels,  // integer: how many distinct classes occur in the labels; 0 = all that the network
-                // knows
-  kAxisLength,  // integer: sequence length of recurrent networks; 0 = the network's own
-  kAxisLr,      // real
+  kAxisWorker,       // text, required; "name" or "name@version"
+  kAxisNetwork,      // text, required
+  kAxisData,         // text; "" = the network's own
+  kAxisDevice,       // text: "cpu" or "gpu:N" (axis/device_name.h); default cpu
+  kAxisThreads,      // integer; 0 = every CPU that the process may use
+  kAxisBatch,        // integer, 1 … 1048576; default 16
+  kAxisPrecision,    // choice f32, bf16, f16; default f32
+  kAxisPhase,        // choice forward, gradient, train; default train
+  kAxisInput,        // choice fixed, cycled; default fixed
+  kAxisImages,       // integer: images in the synthetic data set; 0 = the data set's own size
+  kAxisLabels,       // integer: distinct classes in the labels; 0 = all classes of the network
+  kAxisLength,       // integer: sequence length of recurrent networks; 0 = the network's own
+  kAxisLr,           // real
   kAxisMomentum,     // real
   kAxisWeightDecay,  // real
   kAxisSeed,         // integer
-  kAxisTuned,        // choice no, yes: the worker picks its own fastest options by a short trial
+  kAxisTuned,        // choice no, yes: the worker selects its fastest options in a short trial
   kAxisCount,
 };
 

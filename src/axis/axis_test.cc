@@ -54,8 +54,13 @@ TEST(AxisTest, BatchesOfZeroAndOfATrillionAreRefused) {
 }
 
 TEST(AxisTest, DevicesHaveOneSpellingEach) {
-  for (const std::string good : {"cpu", "gpu", "gpu:0", "cuda", "cuda:12"})
-    EXPECT_TRUE(Row(kAxisDevice).Parse(good).ok()) << good;
+  const auto spelled = [](const std::string& text) {
+    return std::get<std::string>(*Row(kAxisDevice).Parse(text));
+  };
+  EXPECT_EQ(spelled("cpu"), "cpu");
+  for (const std::string text : {"gpu", "gpu:0", "cuda", "cuda:0"})
+    EXPECT_EQ(spelled(text), "gpu:0") << text;
+  EXPECT_EQ(spelled("cuda:12"), "gpu:12");
   for (const std::string bad :
        {"", "CPU", "cpu:0", "gpu:", "gpu:00", "gpu:-1", "gpu:x", "gpu:99999", "tpu", "cuda:0:1"})
     EXPECT_FALSE(Row(kAxisDevice).Parse(bad).ok()) << bad;

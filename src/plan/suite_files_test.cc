@@ -133,7 +133,7 @@ TEST(SuiteFilesTest, Bahrampour2016IsThePaper) {
   }
   // Workers x networks x batches x phases, on the CPU times threads.
   EXPECT_EQ(cells_of_device["cpu"], 5u * 4 * 5 * 2 * 5);
-  EXPECT_EQ(cells_of_device["gpu"], 5u * 4 * 5 * 2);
+  EXPECT_EQ(cells_of_device["gpu:0"], 5u * 4 * 5 * 2);
   EXPECT_THAT(networks, ElementsAre("alexnet", "autoencoder", "lenet", "lstm"));
   EXPECT_THAT(phases, ElementsAre("forward", "gradient"));
 }

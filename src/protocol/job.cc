@@ -58,8 +58,9 @@ Json TensorsToJson(const TensorFiles& tensors) {
 // What the axis of that name allows, so that a job knows no bounds of its own.
 std::string AxisText(Fields& fields, std::string_view key, AxisIndex axis, std::string fallback) {
   std::string text = fields.String(key, std::move(fallback));
-  if (const auto value = Axes()[axis].Parse(text); !value.ok())
-    fields.Fail(key, value.error().message);
+  const auto value = Axes()[axis].Parse(text);
+  if (value.ok()) return std::get<std::string>(*value);
+  fields.Fail(key, value.error().message);
   return text;
 }
 

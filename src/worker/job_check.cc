@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "worker/device_table.h"
 
 namespace tench {
 namespace {
@@ -47,7 +48,7 @@ Status CheckTensors(const Job& job) {
 }  // namespace
 
 Status CheckJob(const Job& job, const TypedGraph& graph, const Description& worker) {
-  TENCH_TRY(CheckNamed("device", job.device, worker.devices, worker));
+  TENCH_TRY(CheckDevice(job.device, worker));
   TENCH_TRY(CheckNamed("precision", job.precision, worker.precisions, worker));
   for (const TypedLayer& layer : graph.layers) {
     for (const std::string& word : OpNeeds(layer.layer.op)) {

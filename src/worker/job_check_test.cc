@@ -71,7 +71,7 @@ TEST_F(JobCheckTest, RefusesAnUpdateThatTheWorkerLacksOnlyWhereOneIsMade) {
 
 TEST_F(JobCheckTest, RefusesUnknownDeviceAndPrecision) {
   job.device = "gpu";
-  ExpectUnsupported("device 'gpu'");
+  ExpectUnsupported("fake has no device 'gpu:0' (it has: cpu)");
   job.device = "cpu";
   job.precision = "bf16";
   ExpectUnsupported("precision 'bf16'");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/session/instruments.h"
 
-#include "base/text.h"
+#include "axis/device_name.h"
 #include "machine/host.h"
 
 namespace tench {
@@ -17,10 +17,8 @@ Instruments& Instruments::OfThisMachine() {
 }
 
 size_t GpuIndex(const std::string& device) {
-  const size_t colon = device.find(':');
-  if (colon == std::string::npos) return 0;
-  const auto index = ParseInteger(device.substr(colon + 1));
-  return index && *index >= 0 ? static_cast<size_t>(*index) : 0;
+  const Result<DeviceName> name = ParseDevice(device);
+  return name.ok() ? static_cast<size_t>(name->index) : 0;
 }
 
 }  // namespace tench

@@ -21,8 +21,7 @@ struct Instruments {
   static Instruments& OfThisMachine();
 };
 
-// The GPU that a cell's device means: "cuda:1" is 1; "gpu", and a CPU run on a machine with a GPU,
-// is 0.
+// The index of the GPU to sample: that of a cell's device, 0 for a run on the CPU.
 size_t GpuIndex(const std::string& device);
 
 }  // namespace tench

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "worker/device_table.h"
 #include "workers/caffe/binary.h"
 #include "workers/caffe/observed_run.h"
 #include "workers/caffe/timed_run.h"
@@ -37,7 +38,7 @@ class CaffeAdapter final : public Adapter {
       if (std::find(kLacking.begin(), kLacking.end(), op) == kLacking.end())
         description.ops.push_back(op);
     }
-    description.devices = {"cpu"};
+    DescribeDevices({0, "the worker runs Caffe on the CPU"}, description);
     description.precisions = {"f32"};
     description.updates = {"sgd", "nesterov", "clip_gradients"};
     description.version = "not found";

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "axis/device_name.h"
 
 namespace tench::mxnet {
 namespace {
@@ -38,12 +38,10 @@ std::string Momentum2Name(const Parameter& parameter) { return parameter.name + 
 
 }  // namespace
 
-Device DeviceOf(const std::string& name) {
-  if (name == "cpu") return {1, 0};
-  const size_t colon = name.find(':');
-  if (colon == std::string::npos) return {2, 0};
-  const Result<int64_t> number = ParseInteger(name.substr(colon + 1));
-  return {2, number.ok() ? static_cast<int>(*number) : 0};
+Result<Device> DeviceOf(const std::string& name) {
+  const DeviceName device = TENCH_TRY(ParseDevice(name).In("device"));
+  constexpr int kCpu = 1, kGpu = 2;  // MXNet's numbers of device types
+  return Device{device.is_gpu() ? kGpu : kCpu, static_cast<int>(device.index)};
 }
 
 Result<std::unique_ptr<Network>> Network::Make(const Library& library, const TypedGraph& graph,
@@ -53,7 +51,7 @@ Result<std::unique_ptr<Network>> Network::Make(const Library& library, const Typ
   std::unique_ptr<Network> network(new Network(library, graph, options.phase));
   network->lowered_ = TENCH_TRY(Lowering(graph, options, network->maker_).Run());
   const bool gradients = options.phase != Phase::kForward;
-  const Device device = DeviceOf(options.device);
+  const Device device = TENCH_TRY(DeviceOf(options.device));
   network->executor_ =
       TENCH_TRY(Executor::Bind(library, network->maker_, network->lowered_, gradients, device));
   network->values_.resize(graph.parameters.size());

@@ -12,8 +12,7 @@
 
 namespace tench::mxnet {
 
-// "cpu", "gpu", "gpu:1", "cuda:1"
-Device DeviceOf(const std::string& name);
+Result<Device> DeviceOf(const std::string& name);
 
 class Network {
  public:

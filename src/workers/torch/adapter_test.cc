@@ -9,7 +9,9 @@
 
 #include "base/file.h"
 #include "net/builder.h"
+#include "worker/job_check.h"
 #include "workers/reference/adapter.h"
+#include "workers/torch/device.h"
 
 namespace tench::pytorch {
 namespace {
@@ -75,10 +77,37 @@ TEST(TorchAdapterTest, RefusesWhatItCannotCompute) {
   options = Quiet();
   options.device = "tpu";
   EXPECT_EQ(adapter->Build(graph, options).error().kind, ErrorKind::kUnsupported);
+  EXPECT_THAT(adapter->Build(graph, options).error().message, HasSubstr("'tpu' is not cpu, gpu"));
   options = Quiet();
   options.options["layout"] = "diagonal";
   EXPECT_THAT(adapter->Build(graph, options).error().message,
               HasSubstr("default or channels_last"));
+}
+
+// `device: gpu` is a device that this machine lacks, not a name that the worker does not know.
+TEST(TorchAdapterTest, WithoutAGpuTheReasonIsThatThereIsNoCudaDevice) {
+  if (Gpus().count > 0) GTEST_SKIP() << "this machine has a GPU";
+  const std::unique_ptr<Adapter> adapter = MakeTorchAdapter();
+  Job job;
+  job.network = Zoo("mlp");
+  job.batch = 2;
+  BuildOptions options = Quiet();
+  for (const std::string device : {"gpu", "gpu:0", "cuda", "cuda:0"}) {
+    SCOPED_TRACE(device);
+    job.device = options.device = device;
+    const TypedGraph graph = *Infer(job.network, job.batch);
+    const Status checked = CheckJob(job, graph, adapter->Describe());
+    ASSERT_FALSE(checked.ok());
+    EXPECT_EQ(checked.error().kind, ErrorKind::kUnsupported);
+    EXPECT_EQ(checked.error().message,
+              "torch has no device 'gpu:0' (it has: cpu): no CUDA device: "
+              "/proc/driver/nvidia/gpus lists no GPU");
+    const Result<BuildFacts> built = adapter->Build(graph, options);
+    ASSERT_FALSE(built.ok());
+    EXPECT_EQ(built.error().kind, ErrorKind::kUnsupported);
+    EXPECT_EQ(built.error().message,
+              "device 'gpu:0': no CUDA device: /proc/driver/nvidia/gpus lists no GPU");
+  }
 }
 
 TEST(TorchAdapterTest, NamesTheLayerThatPyTorchCannotDo) {

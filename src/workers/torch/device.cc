@@ -9,31 +9,22 @@
 
 #include <filesystem>
 
-#include "base/text.h"
+#include "axis/device_name.h"
 
 namespace tench::pytorch {
 namespace {
 
 constexpr const char* kDriverGpus = "/proc/driver/nvidia/gpus";
-constexpr std::string_view kCudaPrefix = "cuda:";
-
-// One folder per GPU. PyTorch could count them too, but only with its CUDA library loaded.
-int64_t GpuCount() {
-  std::error_code error;
-  int64_t count = 0;
-  for (std::filesystem::directory_iterator gpu(kDriverGpus, error), end; !error && gpu != end;
-       gpu.increment(error))
-    ++count;
-  return count;
-}
 
 std::string FirstLine(std::string text) {
   text.resize(std::min(text.find('\n'), text.size()));
   return text;
 }
 
-Result<c10::Device> OpenCuda(const std::string& name) {
-  const int64_t index = TENCH_TRY(ParseInteger(name.substr(kCudaPrefix.size())).In("device"));
+Result<c10::Device> OpenCuda(const DeviceName& device) {
+  const std::string name = ToString(device);
+  if (const GpuSupport gpus = Gpus(); gpus.count == 0)
+    return Unsupported("device '{}': {}", name, gpus.reason);
   // Global, and never closed: its operators register themselves for the rest of the process.
   if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) {
     return Unsupported("device '{}': PyTorch's CUDA library cannot be loaded: {}", name,
@@ -41,31 +32,32 @@ Result<c10::Device> OpenCuda(const std::string& name) {
   }
   const int64_t count =
       at::globalContext().hasCUDA() ? at::detail::getCUDAHooks().deviceCount() : 0;
-  if (index < 0 || index >= count)
+  if (device.index >= count)
     return Unsupported("device '{}': PyTorch finds {} usable GPUs", name, count);
   // PyTorch lets convolutions round to TF32 unless told otherwise; that is not f32.
   at::globalContext().setAllowTF32CuDNN(false);
   at::globalContext().setFloat32MatmulPrecision("highest");
-  return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
+  return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(device.index));
 }
 
 }  // namespace
 
-std::vector<std::string> DeviceNames() {
-  std::vector<std::string> names = {"cpu"};
-  for (int64_t gpu = 0, count = GpuCount(); gpu < count; ++gpu)
-    names.push_back(fmt::format("{}{}", kCudaPrefix, gpu));
-  return names;
+// The driver lists one folder per GPU. PyTorch counts only with its CUDA library loaded.
+GpuSupport Gpus() {
+  GpuSupport gpus;
+  gpus.reason = fmt::format("no CUDA device: {} lists no GPU", kDriverGpus);
+  std::error_code error;
+  for (std::filesystem::directory_iterator gpu(kDriverGpus, error), end; !error && gpu != end;
+       gpu.increment(error))
+    ++gpus.count;
+  return gpus;
 }
 
 std::map<std::string, std::string> LibraryFacts() {
-  const int64_t gpus = GpuCount();
   return {{"onednn", FirstLine(at::get_mkldnn_version())},
           {"blas", FirstLine(at::get_mkl_version())},
           {"threading", FirstLine(at::get_openmp_version())},
-          {"cpu_capability", at::get_cpu_capability()},
-          {"cuda", gpus > 0 ? fmt::format("{} GPUs, opened when asked for", gpus)
-                            : fmt::format("no GPU in {}", kDriverGpus)}};
+          {"cpu_capability", at::get_cpu_capability()}};
 }
 
 Result<c10::Device> OpenDevice(const std::string& name, int64_t threads) {
@@ -73,9 +65,9 @@ Result<c10::Device> OpenDevice(const std::string& name, int64_t threads) {
   // Nothing here runs operators side by side, and PyTorch's pool for that would be as large as the
   // machine. It can be set only once.
   if (at::get_num_interop_threads() != 1) at::set_num_interop_threads(1);
-  if (name == "cpu") return c10::Device(c10::kCPU);
-  if (name.starts_with(kCudaPrefix)) return OpenCuda(name);
-  return Unsupported("device '{}': PyTorch runs here on cpu and cuda:N", name);
+  const DeviceName device = TENCH_TRY(ParseDevice(name).In("device"));
+  if (device.is_gpu()) return OpenCuda(device);
+  return c10::Device(c10::kCPU);
 }
 
 void SeedDropout(uint64_t seed) { at::manual_seed(seed); }
