@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "net/op_traits.h"
+#include "worker/device_table.h"
 #include "workers/mxnet/network.h"
 #include "workers/mxnet/profiler.h"
 #include "workers/mxnet/tuner.h"
@@ -42,7 +43,6 @@ class MxnetAdapter final : public Adapter {
     description.version = library_.ok() ? library_->Version() : "not loaded";
     description.ops.assign(OpAbilities().begin(), OpAbilities().end());
     description.updates = SolverAbilities();
-    description.devices = Devices();
     description.precisions = {"f32"};
     description.options = {
         {"subgraph",
@@ -64,6 +64,7 @@ class MxnetAdapter final : public Adapter {
          fallback.engine,
          {"ThreadedEnginePerDevice", "ThreadedEnginePooled", kSynchronousEngine}}};
     description.facts = Facts();
+    DescribeDevices(Gpus(), description);
     return description;
   }
 
@@ -179,16 +180,12 @@ class MxnetAdapter final : public Adapter {
   }
 
  private:
-  std::vector<std::string> Devices() const {
-    std::vector<std::string> devices = {"cpu"};
+  GpuSupport Gpus() const {
+    if (!library_.ok()) return {0, "MXNet is not loaded"};
+    if (!library_->HasFeature("CUDA")) return {0, "this MXNet library was built without CUDA"};
     int count = 0;
-    if (!library_.ok() || !library_->HasFeature("CUDA") || (*library_)->MXGetGPUCount(&count) != 0)
-      return devices;
-    for (const char* word : {"gpu", "cuda"}) {
-      if (count > 0) devices.push_back(word);
-      for (int i = 0; i < count; ++i) devices.push_back(fmt::format("{}:{}", word, i));
-    }
-    return devices;
+    if ((*library_)->MXGetGPUCount(&count) != 0) count = 0;
+    return {count, "no CUDA device: MXNet finds no GPU"};
   }
 
   std::map<std::string, std::string> Facts() const {

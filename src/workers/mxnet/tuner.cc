@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/mxnet/tuner.h"
 
-#include <algorithm>
 #include <limits>
 
-#include "base/clock.h"
 #include "net/fill.h"
+#include "worker/option_trial.h"
 
 namespace tench::mxnet {
 namespace {
 
-constexpr int64_t kTrialNs =
-    300'000'000;  // of timed steps per candidate, at least kTrialSteps of them
-constexpr int kTrialSteps = 3, kWarmUpSteps = 2;
-constexpr int64_t kAllTrialsNs = 30'000'000'000;  // after that the best so far is taken
+constexpr TrialLimits kLimits{.warmup_steps = 2,
+                              .min_steps = 3,
+                              .max_steps = std::numeric_limits<int>::max(),
+                              .candidate_ns = 300'000'000,
+                              .total_ns = 30'000'000'000};
 
 struct Candidate {
   std::string knob, value;
@@ -47,23 +47,16 @@ Status FillForTrial(Network& network, const TypedGraph& graph, const BuildOption
   return Ok();
 }
 
-// The fastest step: noise only ever adds.
-Result<int64_t> TrialNs(const Library& library, const TypedGraph& graph,
-                        const BuildOptions& options, const EngineSettings& settings) {
+Result<bool> TrySettings(const Library& library, const TypedGraph& graph,
+                         const BuildOptions& options, const EngineSettings& settings,
+                         std::string name, OptionTrial& trial) {
   const std::unique_ptr<Network> network =
       TENCH_TRY(Network::Make(library, graph, options, settings));
   TENCH_TRY(FillForTrial(*network, graph, options));
-  int64_t best_ns = std::numeric_limits<int64_t>::max(), spent_ns = 0;
-  for (int step = 0; step < kWarmUpSteps + kTrialSteps || spent_ns < kTrialNs; ++step) {
-    const int64_t start_ns = NowNs();
+  return trial.Try(std::move(name), [&]() -> Status {
     TENCH_TRY(network->Queue());
-    TENCH_TRY(Wait(library));
-    const int64_t step_ns = NowNs() - start_ns;
-    if (step < kWarmUpSteps) continue;
-    best_ns = std::min(best_ns, step_ns);
-    spent_ns += step_ns;
-  }
-  return best_ns;
+    return Wait(library);
+  });
 }
 
 // The other values of a knob, at what is best so far.
@@ -98,22 +91,22 @@ std::string Milliseconds(int64_t ns) {
 Result<Tuning> Tune(const Library& library, const TypedGraph& graph, const BuildOptions& options,
                     const EngineSettings& start) {
   Tuning tuning{start, {}};
-  const int64_t began_ns = NowNs();
-  int64_t best_ns = TENCH_TRY(TrialNs(library, graph, options, start));
-  tuning.choices["trial.default"] = Milliseconds(best_ns);
+  SystemClock clock;
+  OptionTrial trial(kLimits, clock);
+  TENCH_TRY(TrySettings(library, graph, options, start, "default", trial));
   for (const std::string knob : {"subgraph", "bulk", "aggregate"}) {
     for (const Candidate& candidate : CandidatesOf(knob, tuning.settings, options)) {
-      if (NowNs() - began_ns > kAllTrialsNs) {
+      if (trial.OutOfTime()) {
         tuning.choices["trial.stopped"] = "out of time";
         break;
       }
-      const int64_t ns = TENCH_TRY(TrialNs(library, graph, options, candidate.settings));
-      tuning.choices[fmt::format("trial.{}={}", knob, candidate.value)] = Milliseconds(ns);
-      if (ns >= best_ns) continue;
-      best_ns = ns;
-      tuning.settings = candidate.settings;
+      if (TENCH_TRY(TrySettings(library, graph, options, candidate.settings,
+                                fmt::format("{}={}", knob, candidate.value), trial)))
+        tuning.settings = candidate.settings;
     }
   }
+  for (const TrialTime& time : trial.times())
+    tuning.choices["trial." + time.candidate] = Milliseconds(time.step_ns);
   tuning.choices["subgraph"] = tuning.settings.subgraph;
   tuning.choices["bulk"] = std::to_string(tuning.settings.bulk);
   tuning.choices["aggregate"] = std::to_string(tuning.settings.aggregate);

@@ -2,17 +2,16 @@
 #include "workers/tensorflow/inter_op.h"
 
 #include <algorithm>
-#include <limits>
 
-#include "base/clock.h"
 #include "base/text.h"
+#include "worker/option_trial.h"
 
 namespace tench::tensorflow {
 namespace {
 
 constexpr int64_t kMaxInterOp = 1024;
-constexpr int kMaxTrialSteps = 10;
-constexpr int64_t kTrialNs = 400'000'000;  // of each candidate, after its first two steps
+constexpr TrialLimits kLimits{
+    .warmup_steps = 2, .min_steps = 2, .max_steps = 10, .candidate_ns = 400'000'000};
 
 // Any numbers will do for a trial, as long as no label or length is out of bounds.
 Status FillForTrial(const TypedGraph& graph, const Program& program, const GraphWriter& writer,
@@ -56,18 +55,6 @@ Status FillForTrial(const TypedGraph& graph, const Program& program, const Graph
   return Ok();
 }
 
-Result<int64_t> FastestStepNs(Session& session, const RunRequest& step) {
-  for (int warmup = 0; warmup < 2; ++warmup) TENCH_TRY(session.Run(step));
-  int64_t fastest_ns = std::numeric_limits<int64_t>::max();
-  const int64_t begin_ns = NowNs();
-  for (int i = 0; i < kMaxTrialSteps && (i < 2 || NowNs() - begin_ns < kTrialNs); ++i) {
-    const int64_t start_ns = NowNs();
-    TENCH_TRY(session.Run(step));
-    fastest_ns = std::min(fastest_ns, NowNs() - start_ns);
-  }
-  return fastest_ns;
-}
-
 }  // namespace
 
 Result<int64_t> ParseInterOp(const std::string& text, int64_t threads) {
@@ -88,15 +75,18 @@ Result<int64_t> FastestInterOp(const TypedGraph& graph, const Program& program,
                                const RunRequest& step) {
   std::vector<int64_t> candidates{kInCaller, 1};
   if (settings.intra_op > 1) candidates.push_back(settings.intra_op);
-  int64_t best = candidates[0], best_ns = std::numeric_limits<int64_t>::max();
+  int64_t best = candidates[0];
+  SystemClock clock;
+  OptionTrial trial(kLimits, clock);
   for (const int64_t candidate : candidates) {
     settings.inter_op = candidate;
     Session session = TENCH_TRY(Session::Open(writer, settings));
     TENCH_TRY(FillForTrial(graph, program, writer, session));
-    const int64_t step_ns = TENCH_TRY(FastestStepNs(session, step));
-    if (step_ns >= best_ns) continue;
-    best = candidate;
-    best_ns = step_ns;
+    const OptionTrial::Step run = [&]() -> Status {
+      TENCH_TRY(session.Run(step));
+      return Ok();
+    };
+    if (TENCH_TRY(trial.Try(InterOpName(candidate), run))) best = candidate;
   }
   return best;
 }

@@ -10,16 +10,16 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "net/op_traits.h"
+#include "worker/option_trial.h"
 #include "workers/torch/step.h"
 
 namespace tench::pytorch {
 namespace {
 
-constexpr int kTrialSteps = 10;
-constexpr int64_t kTrialNs = 300'000'000;  // of timed steps per candidate; two are made in any case
+constexpr TrialLimits kLimits{
+    .warmup_steps = 1, .min_steps = 2, .max_steps = 10, .candidate_ns = 300'000'000};
 
 struct KnobRow {
   WorkerOption option;
@@ -85,8 +85,15 @@ void MakeUp(Network& network) {
   }
 }
 
-Result<int64_t> FastestStepNs(const TypedGraph& graph, const BuildOptions& options,
-                              const Knobs& knobs, c10::Device device) {
+std::string ShortName(const Knobs& knobs) {
+  std::vector<std::string> values;
+  for (const auto& [option, value] : Names(knobs)) values.push_back(option + "=" + value);
+  return Join(values, ",");
+}
+
+// A candidate's network, with the learning rate at zero so that its steps cannot diverge.
+Result<bool> TryKnobs(const TypedGraph& graph, const BuildOptions& options, const Knobs& knobs,
+                      c10::Device device, OptionTrial& trial) {
   Apply(knobs);
   const bool training = options.phase != Phase::kForward;
   const std::unique_ptr<Network> network = TENCH_TRY(Network::Make(
@@ -95,17 +102,10 @@ Result<int64_t> FastestStepNs(const TypedGraph& graph, const BuildOptions& optio
   Solver solver = options.solver;
   solver.lr = 0;
   Update update(graph, network->parameters(), solver, options.observe);
-  RunStep(*network, &update, options.phase, device, nullptr);
-  // The fastest step: whatever else the machine does can only add.
-  int64_t fastest_ns = std::numeric_limits<int64_t>::max(), spent_ns = 0;
-  for (int step = 0; step < 2 || (step < kTrialSteps && spent_ns < kTrialNs); ++step) {
-    const int64_t start_ns = NowNs();
+  return trial.Try(ShortName(knobs), [&]() -> Status {
     RunStep(*network, &update, options.phase, device, nullptr);
-    const int64_t time_ns = NowNs() - start_ns;
-    fastest_ns = std::min(fastest_ns, time_ns);
-    spent_ns += time_ns;
-  }
-  return fastest_ns;
+    return Ok();
+  });
 }
 
 // After a trial of kept memory that it did not win: the thresholds which malloc's own adjustment
@@ -114,12 +114,6 @@ void ReturnMemoryHabits() {
   mallopt(M_MMAP_MAX, 65536);
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
-}
-
-std::string ShortName(const Knobs& knobs) {
-  std::vector<std::string> values;
-  for (const auto& [option, value] : Names(knobs)) values.push_back(option + "=" + value);
-  return Join(values, ",");
 }
 
 }  // namespace
@@ -180,16 +174,15 @@ std::vector<Knobs> Candidates(const TypedGraph& graph, const BuildOptions& optio
 Result<TrialResult> RunTrial(const TypedGraph& graph, const BuildOptions& options,
                              const Knobs& base, c10::Device device) {
   TrialResult result{base, {}};
+  SystemClock clock;
+  OptionTrial trial(kLimits, clock);
   bool kept = false;
-  int64_t best_ns = std::numeric_limits<int64_t>::max();
   for (const Knobs& knobs : Candidates(graph, options, base)) {
     kept = kept || knobs.keep_memory;
-    const int64_t time_ns = TENCH_TRY(FastestStepNs(graph, options, knobs, device));
-    result.choices["trial " + ShortName(knobs)] = HumanNs(static_cast<double>(time_ns));
-    if (time_ns >= best_ns) continue;
-    best_ns = time_ns;
-    result.best = knobs;
+    if (TENCH_TRY(TryKnobs(graph, options, knobs, device, trial))) result.best = knobs;
   }
+  for (const TrialTime& time : trial.times())
+    result.choices["trial " + time.candidate] = HumanNs(static_cast<double>(time.step_ns));
   for (const auto& [option, value] : Names(result.best)) result.choices[option] = value;
   if (kept && !result.best.keep_memory) ReturnMemoryHabits();
   malloc_trim(0);
