@@ -6,12 +6,11 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <new>
-#include <stdexcept>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "protocol/command_line.h"
+#include "worker/framework_error.h"
 #include "worker/job_run.h"
 #include "worker/line_sink.h"
 #include "worker/stop_signal.h"
@@ -78,22 +77,6 @@ void PrintHelp(const std::string& program) {
       program, kAnswerFd);
 }
 
-// The one place where a framework's exceptions end.
-template <class Work>
-auto Guard(const Work& work) -> decltype(work()) {
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    return Error{"out of memory", ErrorKind::kOutOfMemory};
-  } catch (const std::length_error&) {
-    return Error{"out of memory: a tensor is larger than any memory", ErrorKind::kOutOfMemory};
-  } catch (const std::exception& exception) {
-    return Failed("{}", exception.what());
-  } catch (...) {
-    return Failed("an exception of unknown type");
-  }
-}
-
 int DefaultFd(CommandLine::Mode mode) {
   if (mode != CommandLine::Mode::kJob) return STDOUT_FILENO;
   const int flags = fcntl(kAnswerFd, F_GETFL);
@@ -117,7 +100,7 @@ Result<JobEnd> DoJob(const std::string& file, LineSink& answers,
 int ServeJob(const std::string& file, LineSink& answers,
              const std::function<std::unique_ptr<Adapter>()>& make) {
   std::unique_ptr<Adapter> adapter;
-  const Result<JobEnd> end = Guard([&] { return DoJob(file, answers, make, adapter); });
+  const Result<JobEnd> end = Guarded([&] { return DoJob(file, answers, make, adapter); });
   if (end.ok()) return *end == JobEnd::kStopped ? kStoppedExitCode : 0;
   if (answers.reader_gone()) return kBroken;
   return answers.Write(Failure{end.error().kind, end.error().message}).ok() ? 0 : kBroken;
@@ -146,7 +129,7 @@ int Serve(int argc, char** argv, const std::function<std::unique_ptr<Adapter>()>
   InstallStopSignal();
   if (line->mode == CommandLine::Mode::kJob) return ServeJob(line->job, *answers, make);
 
-  const auto description = Guard([&]() -> Result<Description> { return make()->Describe(); });
+  const auto description = Guarded([&]() -> Result<Description> { return make()->Describe(); });
   if (!description.ok()) {
     fmt::print(stderr, "{}: {}\n", program, description.error().message);
     return kBroken;

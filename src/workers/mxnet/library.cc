@@ -4,56 +4,16 @@
 #include <dlfcn.h>
 #include <sched.h>
 
-#include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 
-#include "worker/library_file.h"
-#include "worker/symbol_table.h"
+#include "worker/framework_error.h"
 
 namespace tench::mxnet {
 namespace {
 
 constexpr const char* kFix = "deps/fetch --workers mxnet brings the one that tench was written for";
-
-void FindArrayFunctions(SymbolTable& table, Functions& f) {
-  table("MXGetLastError", f.MXGetLastError);
-  table("MXGetVersion", f.MXGetVersion);
-  table("MXLibInfoFeatures", f.MXLibInfoFeatures);
-  table("MXGetGPUCount", f.MXGetGPUCount);
-  table("MXRandomSeed", f.MXRandomSeed);
-  table("MXEnginePushSync", f.MXEnginePushSync);
-  table("MXListAllOpNames", f.MXListAllOpNames);
-  table("NNGetOpHandle", f.NNGetOpHandle);
-  table("MXNDArrayCreateEx", f.MXNDArrayCreateEx);
-  table("MXNDArraySlice", f.MXNDArraySlice);
-  table("MXNDArrayFree", f.MXNDArrayFree);
-  table("MXNDArraySyncCopyFromCPU", f.MXNDArraySyncCopyFromCPU);
-  table("MXNDArraySyncCopyToCPU", f.MXNDArraySyncCopyToCPU);
-  table("MXNDArrayWaitAll", f.MXNDArrayWaitAll);
-  table("omp_set_num_threads", f.omp_set_num_threads);
-  table("omp_get_max_threads", f.omp_get_max_threads);
-  table("MXImperativeInvoke", f.MXImperativeInvoke);
-}
-
-void FindGraphFunctions(SymbolTable& table, Functions& f) {
-  table("MXSymbolCreateVariable", f.MXSymbolCreateVariable);
-  table("MXSymbolCreateAtomicSymbol", f.MXSymbolCreateAtomicSymbol);
-  table("MXSymbolCompose", f.MXSymbolCompose);
-  table("MXSymbolCreateGroup", f.MXSymbolCreateGroup);
-  table("MXSymbolListArguments", f.MXSymbolListArguments);
-  table("MXSymbolListAuxiliaryStates", f.MXSymbolListAuxiliaryStates);
-  table("MXSymbolFree", f.MXSymbolFree);
-  table("MXExecutorSimpleBindEx", f.MXExecutorSimpleBindEx);
-  table("MXExecutorForward", f.MXExecutorForward);
-  table("MXExecutorBackwardEx", f.MXExecutorBackwardEx);
-  table("MXExecutorOutputs", f.MXExecutorOutputs);
-  table("MXExecutorPrint", f.MXExecutorPrint);
-  table("MXExecutorFree", f.MXExecutorFree);
-  table("MXSetProcessProfilerConfig", f.MXSetProcessProfilerConfig);
-  table("MXSetProcessProfilerState", f.MXSetProcessProfilerState);
-  table("MXDumpProcessProfile", f.MXDumpProcessProfile);
-}
 
 // MXNet looks once, while it is loaded, whether this is set. If not it takes half of the processors
 // for hyper-threads and never uses more than the other half; set, it asks OpenMP before every loop,
@@ -69,17 +29,10 @@ void ClaimThreadCount() {
 // a waiting team sleep at once. Together with the caller's count of one (SetThreads) this took a
 // LeNet step on two cores from 42 to 28 ms, and CPU per wall time from 1.4 to 2.0; libgomp itself
 // was not traced.
-Result<void*> OpenInItsOwnThread(const std::filesystem::path& file) {
-  if (const Status checked = CheckLibraryFile(file); !checked)
-    return Unsupported("{} ({})", checked.error().message, kFix);
-  void* opened = nullptr;
-  std::string error;
-  std::thread([&] {
-    opened = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (opened == nullptr) error = dlerror();  // kept per thread
-  }).join();
-  if (opened == nullptr) return Unsupported("{} ({})", error, kFix);
-  return opened;
+Result<SymbolTable> OpenInItsOwnThread(const std::filesystem::path& file) {
+  std::optional<Result<SymbolTable>> opened;
+  std::thread([&] { opened = SymbolTable::Open(file, RTLD_NOW | RTLD_LOCAL, kFix); }).join();
+  return *std::move(opened);
 }
 
 }  // namespace
@@ -99,13 +52,8 @@ Result<Library> Library::Open(const std::filesystem::path& file) {
     if (!std::filesystem::exists(beside, error)) continue;
     TENCH_TRY(OpenInItsOwnThread(beside));
   }
-  void* const opened = TENCH_TRY(OpenInItsOwnThread(file));
-  Library library;
-  library.file_ = file;
-  SymbolTable table(opened, file);
-  FindArrayFunctions(table, library.functions_);
-  FindGraphFunctions(table, library.functions_);
-  TENCH_TRY(table.Complete(fmt::format("tench needs MXNet 1.9 ({})", kFix)));
+  Library library(TENCH_TRY(OpenInItsOwnThread(file)));
+  TENCH_TRY(library->symbols.Complete(fmt::format("tench needs MXNet 1.9 ({})", kFix)));
   int version = 0;
   TENCH_TRY(library.Ask(library->MXGetVersion(&version), "version"));
   if (version / 100 != 109)
@@ -121,28 +69,15 @@ Result<Library> Library::Open(const std::filesystem::path& file) {
 
 Status Library::Ask(int code, std::string_view what) const {
   if (code == 0) return Ok();
-  const std::string_view said = functions_.MXGetLastError();
-  // A stack trace follows; the first line that is not about it says what is wrong.
-  std::string line;
-  for (size_t at = 0; at < said.size() && line.empty();) {
-    const size_t end = std::min(said.find('\n', at), said.size());
-    const std::string_view candidate = said.substr(at, end - at);
-    if (!candidate.starts_with("Traceback") && !candidate.starts_with("  [bt]") &&
-        !candidate.starts_with("  File") && !candidate.starts_with("Stack trace")) {
-      line = candidate;
-    }
-    at = end + 1;
-  }
-  const bool memory = said.find("allocate") != std::string_view::npos ||
-                      said.find("bad_alloc") != std::string_view::npos;
-  return Error{fmt::format("{}: MXNet says: {}", what, line),
-               memory ? ErrorKind::kOutOfMemory : ErrorKind::kFailed};
+  Error error = ErrorOf(functions_.MXGetLastError());
+  error.message = fmt::format("{}: MXNet says: {}", what, error.message);
+  return error;
 }
 
 Result<void*> Library::Op(const std::string& name) const {
   void* op = nullptr;
   if (functions_.NNGetOpHandle(name.c_str(), &op) != 0 || op == nullptr) {
-    return Unsupported("{}: MXNet {} has no operator '{}'", file_.string(), Version(), name);
+    return Unsupported("{}: MXNet {} has no operator '{}'", file().string(), Version(), name);
   }
   return op;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// MXNet's C library, opened at run time: a file that is missing or broken is an error of one line,
-// never a process that cannot start. The OpenBLAS and libgfortran that lie beside the library are
-// loaded first, by path, so that no others of the same name come in. One process holds one MXNet:
-// the library is never unloaded, and its engine's threads live until the process ends.
+// MXNet's C library, opened at run time. The OpenBLAS and libgfortran beside it are loaded first,
+// by path, so that the loader takes no others of the same name. One process holds one MXNet: the
+// library is never unloaded, and its engine's threads live until the process ends.
 
 #include <mxnet/c_api.h>
 
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "worker/symbol_table.h"
 
 // Of nnvm's C API, whose header brings in dmlc's.
 extern "C" int NNGetOpHandle(const char* op_name, void** op_out);
@@ -19,43 +19,50 @@ extern "C" int NNGetOpHandle(const char* op_name, void** op_out);
 namespace tench::mxnet {
 
 struct Functions {
-  decltype(&::MXGetLastError) MXGetLastError;
-  decltype(&::MXGetVersion) MXGetVersion;
-  decltype(&::MXLibInfoFeatures) MXLibInfoFeatures;
-  decltype(&::MXGetGPUCount) MXGetGPUCount;
-  decltype(&::MXRandomSeed) MXRandomSeed;
-  decltype(&::MXEnginePushSync) MXEnginePushSync;
-  decltype(&::MXListAllOpNames) MXListAllOpNames;
-  decltype(&::NNGetOpHandle) NNGetOpHandle;
-  decltype(&::MXNDArrayCreateEx) MXNDArrayCreateEx;
-  decltype(&::MXNDArraySlice) MXNDArraySlice;
-  decltype(&::MXNDArrayFree) MXNDArrayFree;
-  decltype(&::MXNDArraySyncCopyFromCPU) MXNDArraySyncCopyFromCPU;
-  decltype(&::MXNDArraySyncCopyToCPU) MXNDArraySyncCopyToCPU;
-  decltype(&::MXNDArrayWaitAll) MXNDArrayWaitAll;
-  decltype(&::MXImperativeInvoke) MXImperativeInvoke;
-  decltype(&::MXSymbolCreateVariable) MXSymbolCreateVariable;
-  decltype(&::MXSymbolCreateAtomicSymbol) MXSymbolCreateAtomicSymbol;
-  decltype(&::MXSymbolCompose) MXSymbolCompose;
-  decltype(&::MXSymbolCreateGroup) MXSymbolCreateGroup;
-  decltype(&::MXSymbolListArguments) MXSymbolListArguments;
-  decltype(&::MXSymbolListAuxiliaryStates) MXSymbolListAuxiliaryStates;
-  decltype(&::MXSymbolFree) MXSymbolFree;
-  decltype(&::MXExecutorSimpleBindEx) MXExecutorSimpleBindEx;
-  decltype(&::MXExecutorForward) MXExecutorForward;
-  decltype(&::MXExecutorBackwardEx) MXExecutorBackwardEx;
-  decltype(&::MXExecutorOutputs) MXExecutorOutputs;
-  decltype(&::MXExecutorPrint) MXExecutorPrint;
-  decltype(&::MXExecutorFree) MXExecutorFree;
-  decltype(&::MXSetProcessProfilerConfig) MXSetProcessProfilerConfig;
-  decltype(&::MXSetProcessProfilerState) MXSetProcessProfilerState;
-  decltype(&::MXDumpProcessProfile) MXDumpProcessProfile;
+  SymbolTable symbols;
+
+  decltype(&::MXGetLastError) MXGetLastError = symbols["MXGetLastError"];
+  decltype(&::MXGetVersion) MXGetVersion = symbols["MXGetVersion"];
+  decltype(&::MXLibInfoFeatures) MXLibInfoFeatures = symbols["MXLibInfoFeatures"];
+  decltype(&::MXGetGPUCount) MXGetGPUCount = symbols["MXGetGPUCount"];
+  decltype(&::MXRandomSeed) MXRandomSeed = symbols["MXRandomSeed"];
+  decltype(&::MXEnginePushSync) MXEnginePushSync = symbols["MXEnginePushSync"];
+  decltype(&::MXListAllOpNames) MXListAllOpNames = symbols["MXListAllOpNames"];
+  decltype(&::NNGetOpHandle) NNGetOpHandle = symbols["NNGetOpHandle"];
+  decltype(&::MXNDArrayCreateEx) MXNDArrayCreateEx = symbols["MXNDArrayCreateEx"];
+  decltype(&::MXNDArraySlice) MXNDArraySlice = symbols["MXNDArraySlice"];
+  decltype(&::MXNDArrayFree) MXNDArrayFree = symbols["MXNDArrayFree"];
+  decltype(&::MXNDArraySyncCopyFromCPU) MXNDArraySyncCopyFromCPU =
+      symbols["MXNDArraySyncCopyFromCPU"];
+  decltype(&::MXNDArraySyncCopyToCPU) MXNDArraySyncCopyToCPU = symbols["MXNDArraySyncCopyToCPU"];
+  decltype(&::MXNDArrayWaitAll) MXNDArrayWaitAll = symbols["MXNDArrayWaitAll"];
+  decltype(&::MXImperativeInvoke) MXImperativeInvoke = symbols["MXImperativeInvoke"];
+  decltype(&::MXSymbolCreateVariable) MXSymbolCreateVariable = symbols["MXSymbolCreateVariable"];
+  decltype(&::MXSymbolCreateAtomicSymbol) MXSymbolCreateAtomicSymbol =
+      symbols["MXSymbolCreateAtomicSymbol"];
+  decltype(&::MXSymbolCompose) MXSymbolCompose = symbols["MXSymbolCompose"];
+  decltype(&::MXSymbolCreateGroup) MXSymbolCreateGroup = symbols["MXSymbolCreateGroup"];
+  decltype(&::MXSymbolListArguments) MXSymbolListArguments = symbols["MXSymbolListArguments"];
+  decltype(&::MXSymbolListAuxiliaryStates) MXSymbolListAuxiliaryStates =
+      symbols["MXSymbolListAuxiliaryStates"];
+  decltype(&::MXSymbolFree) MXSymbolFree = symbols["MXSymbolFree"];
+  decltype(&::MXExecutorSimpleBindEx) MXExecutorSimpleBindEx = symbols["MXExecutorSimpleBindEx"];
+  decltype(&::MXExecutorForward) MXExecutorForward = symbols["MXExecutorForward"];
+  decltype(&::MXExecutorBackwardEx) MXExecutorBackwardEx = symbols["MXExecutorBackwardEx"];
+  decltype(&::MXExecutorOutputs) MXExecutorOutputs = symbols["MXExecutorOutputs"];
+  decltype(&::MXExecutorPrint) MXExecutorPrint = symbols["MXExecutorPrint"];
+  decltype(&::MXExecutorFree) MXExecutorFree = symbols["MXExecutorFree"];
+  decltype(&::MXSetProcessProfilerConfig) MXSetProcessProfilerConfig =
+      symbols["MXSetProcessProfilerConfig"];
+  decltype(&::MXSetProcessProfilerState) MXSetProcessProfilerState =
+      symbols["MXSetProcessProfilerState"];
+  decltype(&::MXDumpProcessProfile) MXDumpProcessProfile = symbols["MXDumpProcessProfile"];
   // Of OpenMP's runtime, as the library itself sees it.
-  void (*omp_set_num_threads)(int);
-  int (*omp_get_max_threads)();
+  void (*omp_set_num_threads)(int) = symbols["omp_set_num_threads"];
+  int (*omp_get_max_threads)() = symbols["omp_get_max_threads"];
 };
 
-// Whatever the C API hands out: an array, a symbol, an executor.
+// An owned handle of the C API: an NDArray, a symbol or an executor.
 struct HandleRelease {
   int (*free)(void*) = nullptr;
   void operator()(void* handle) const { free(handle); }
@@ -70,16 +77,17 @@ class Library {
 
   const Functions* operator->() const { return &functions_; }
 
-  // What the C API answered, as a status: MXNet's own words, the first line of them.
+  // A return code of the C API as a status, with the first line of MXNet's message.
   Status Ask(int code, std::string_view what) const;
   Result<void*> Op(const std::string& name) const;
   bool HasFeature(std::string_view name) const;
   std::string Version() const;
-  const std::filesystem::path& file() const { return file_; }
+  const std::filesystem::path& file() const { return functions_.symbols.file(); }
 
  private:
-  std::filesystem::path file_;
-  Functions functions_{};
+  explicit Library(SymbolTable symbols) : functions_{std::move(symbols)} {}
+
+  Functions functions_;
 };
 
 }  // namespace tench::mxnet

@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "axis/device_name.h"
 #include "base/text.h"
+#include "worker/device_table.h"
 #include "workers/tensorflow/inter_op.h"
 #include "workers/tensorflow/lowering.h"
 #include "workers/tensorflow/profile.h"
@@ -14,6 +16,8 @@ extern "C" char** environ;
 
 namespace tench::tensorflow {
 namespace {
+
+constexpr const char* kDriverControl = "/dev/nvidiactl";
 
 std::map<std::string, std::string> OwnEnvironment() {
   std::map<std::string, std::string> variables;
@@ -32,13 +36,9 @@ std::string OptionOr(const BuildOptions& options, const std::string& name,
   return found == options.options.end() ? fallback : found->second;
 }
 
-bool IsGpu(const std::string& device) { return device != "cpu"; }
-
-// "gpu", "cuda", "gpu:1" -> "/device:GPU:1"; "" for the CPU.
-std::string DeviceName(const std::string& device) {
-  if (!IsGpu(device)) return "";
-  const size_t colon = device.find(':');
-  return "/device:GPU:" + (colon == std::string::npos ? "0" : device.substr(colon + 1));
+// TensorFlow's name of a device for TF_SetDevice; "" leaves the placement of CPU nodes to it.
+std::string PlacementOf(const DeviceName& device) {
+  return device.is_gpu() ? fmt::format("/device:GPU:{}", device.index) : "";
 }
 
 class TensorFlowAdapter final : public Adapter {
@@ -62,7 +62,6 @@ class TensorFlowAdapter final : public Adapter {
     description.version = api_ ? api_->Version() : "missing";
     description.ops.assign(OpAbilities().begin(), OpAbilities().end());
     description.updates = SolverAbilities();
-    description.devices = {"cpu"};
     description.precisions = {"f32"};
     description.options = {{"inter_op",
                             "threads that run different nodes at once: a number, auto (the job's "
@@ -77,13 +76,11 @@ class TensorFlowAdapter final : public Adapter {
                             {"on", "off", "auto"}}};
     if (problem_) {
       description.facts["problem"] = problem_->message;
+      DescribeDevices({0, "TensorFlow is not loaded"}, description);
       return description;
     }
-    description.facts = {{"library", api_->file.string()}, {"layout", "NHWC"}};
-    if (api_->cuda_enabled != nullptr && api_->cuda_enabled()) {
-      description.facts["cuda"] = "yes";
-      for (const std::string& gpu : Gpus()) description.devices.push_back(gpu);
-    }
+    description.facts = {{"library", api_->symbols.file().string()}, {"layout", "NHWC"}};
+    DescribeDevices(Gpus(), description);
     return description;
   }
 
@@ -96,14 +93,15 @@ class TensorFlowAdapter final : public Adapter {
           "option onednn={}: TensorFlow was loaded with {} (the option is heeded in jobs that come "
           "as a file)",
           asked, onednn_);
+    const DeviceName device = TENCH_TRY(ParseDevice(options.device).In("device"));
     graph_ = graph;
     options_ = options;
     session_.reset();
-    writer_ = std::make_unique<GraphWriter>(*api_, DeviceName(options.device));
+    writer_ = std::make_unique<GraphWriter>(*api_, PlacementOf(device));
     program_ = TENCH_TRY(Lower(graph_, options_, *writer_));
     request_ = StepRequest();
     BuildFacts facts;
-    SessionSettings settings{options.threads, 0, IsGpu(options.device)};
+    SessionSettings settings{options.threads, 0, device.is_gpu()};
     const std::string inter_op = OptionOr(options, "inter_op", "auto");
     settings.inter_op =
         options.tuned && inter_op == "auto"
@@ -284,22 +282,19 @@ class TensorFlowAdapter final : public Adapter {
     std::vector<TensorHandle> tensors_;
   };
 
-  // The GPUs that the library sees, under both names that a job may use.
-  std::vector<std::string> Gpus() {
-    std::vector<std::string> names;
+  // TensorFlow counts GPUs by opening a session on them, which a machine without a driver is
+  // spared.
+  GpuSupport Gpus() {
+    if (api_->cuda_enabled == nullptr || !api_->cuda_enabled())
+      return {0, "this TensorFlow library was built without CUDA"};
     std::error_code error;
-    if (!std::filesystem::exists("/dev/nvidiactl", error)) return names;
+    if (!std::filesystem::exists(kDriverControl, error))
+      return {0, fmt::format("no CUDA device: {} does not exist", kDriverControl)};
     const GraphWriter empty(*api_, "");
     auto session = Session::Open(empty, {1, 1, true});
-    if (!session.ok()) return names;
-    const Result<int> count = session->CountGpus();
-    for (int i = 0; count.ok() && i < *count; ++i) {
-      for (const std::string kind : {"gpu", "cuda"}) {
-        if (i == 0) names.push_back(kind);
-        names.push_back(fmt::format("{}:{}", kind, i));
-      }
-    }
-    return names;
+    const Result<int> count = session.ok() ? session->CountGpus() : Result<int>(session.error());
+    if (!count.ok()) return {0, fmt::format("no CUDA device: {}", count.error().message)};
+    return {*count, "no CUDA device: TensorFlow finds no GPU"};
   }
 
   // The loss comes first; an observing build fetches every output and gradient after it.

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cstring>
 
+#include "worker/framework_error.h"
+
 namespace tench::tensorflow {
 namespace {
 
@@ -16,8 +18,6 @@ std::string Fit(std::string_view text) {
   }
   return name;
 }
-
-std::string OneLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
 }  // namespace
 
@@ -31,7 +31,7 @@ TensorHandle AllocateTensor(const CApi& api, TF_DataType type, const Dims& dims)
 Status StatusOf(const CApi& api, const TF_Status* status) {
   const TF_Code code = api.GetCode(status);
   if (code == TF_OK) return Ok();
-  Error error = Failed("TensorFlow: {}", OneLine(api.Message(status)));
+  Error error = ErrorOf(api.Message(status)).In("TensorFlow");
   if (code == TF_RESOURCE_EXHAUSTED) error.kind = ErrorKind::kOutOfMemory;
   if (code == TF_UNIMPLEMENTED) error.kind = ErrorKind::kUnsupported;
   return error;

@@ -20,7 +20,7 @@ namespace tench::tensorflow {
 
 class GraphWriter;
 
-using TensorHandle = std::unique_ptr<TF_Tensor, void (*)(TF_Tensor*)>;
+using TensorHandle = Owned<TF_Tensor>;
 using Dims = std::vector<int64_t>;
 
 // null when there is no memory for it.
@@ -96,8 +96,8 @@ class GraphWriter {
   TF_Output ConstantOf(TF_DataType type, const void* values, size_t bytes, const Dims& dims);
 
   const CApi& api_;
-  std::unique_ptr<TF_Graph, void (*)(TF_Graph*)> graph_;
-  std::unique_ptr<TF_Status, void (*)(TF_Status*)> scratch_;
+  Owned<TF_Graph> graph_;
+  Owned<TF_Status> scratch_;
   std::string device_, scope_;
   std::map<std::string, int> names_;
   std::optional<Error> error_;

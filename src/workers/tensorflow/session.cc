@@ -29,8 +29,7 @@ std::string ConfigProto(const SessionSettings& settings) {
 }
 
 void Session::Closer::operator()(TF_Session* session) const {
-  const std::unique_ptr<TF_Status, void (*)(TF_Status*)> ignored(api->NewStatus(),
-                                                                 api->DeleteStatus);
+  const Owned<TF_Status> ignored(api->NewStatus(), api->DeleteStatus);
   api->CloseSession(session, ignored.get());
   api->DeleteSession(session, ignored.get());
 }
@@ -40,9 +39,8 @@ Session::Session(const CApi& api, TF_Session* session)
 
 Result<Session> Session::Open(const GraphWriter& writer, const SessionSettings& settings) {
   const CApi& api = writer.api();
-  const std::unique_ptr<TF_SessionOptions, void (*)(TF_SessionOptions*)> options(
-      api.NewSessionOptions(), api.DeleteSessionOptions);
-  const std::unique_ptr<TF_Status, void (*)(TF_Status*)> status(api.NewStatus(), api.DeleteStatus);
+  const Owned<TF_SessionOptions> options(api.NewSessionOptions(), api.DeleteSessionOptions);
+  const Owned<TF_Status> status(api.NewStatus(), api.DeleteStatus);
   const std::string config = ConfigProto(settings);
   api.SetConfig(options.get(), config.data(), config.size(), status.get());
   TENCH_TRY(StatusOf(api, status.get()));
@@ -72,18 +70,17 @@ Result<std::vector<TensorHandle>> Session::Run(const RunRequest& request) {
 Result<std::vector<TensorHandle>> Session::RunTraced(const RunRequest& request,
                                                      std::string& metadata) {
   const std::string trace = WireWriter().Integer(kTraceLevel, kFullTrace).text();
-  const std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)> options(
-      api_->NewBufferFromString(trace.data(), trace.size()), api_->DeleteBuffer);
-  const std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)> answer(api_->NewBuffer(),
-                                                                api_->DeleteBuffer);
+  const Owned<TF_Buffer> options(api_->NewBufferFromString(trace.data(), trace.size()),
+                                 api_->DeleteBuffer);
+  const Owned<TF_Buffer> answer(api_->NewBuffer(), api_->DeleteBuffer);
   auto tensors = RunWith(request, options.get(), answer.get());
   if (tensors.ok()) metadata.assign(static_cast<const char*>(answer->data), answer->length);
   return tensors;
 }
 
 Result<int> Session::CountGpus() {
-  const std::unique_ptr<TF_DeviceList, void (*)(TF_DeviceList*)> devices(
-      api_->SessionListDevices(session_.get(), status_.get()), api_->DeleteDeviceList);
+  const Owned<TF_DeviceList> devices(api_->SessionListDevices(session_.get(), status_.get()),
+                                     api_->DeleteDeviceList);
   TENCH_TRY(StatusOf(*api_, status_.get()));
   int gpus = 0;
   for (int i = 0; i < api_->DeviceListCount(devices.get()); ++i) {

@@ -49,7 +49,7 @@ class Session {
 
   const CApi* api_;
   std::unique_ptr<TF_Session, Closer> session_;
-  std::unique_ptr<TF_Status, void (*)(TF_Status*)> status_;
+  Owned<TF_Status> status_;
 };
 
 }  // namespace tench::tensorflow

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "worker/framework_error.h"
 #include "workers/torch/device.h"
-#include "workers/torch/fault.h"
 #include "workers/torch/step.h"
 #include "workers/torch/trial.h"
 
@@ -23,10 +23,10 @@ class TorchAdapter final : public Adapter {
         fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH);
     description.ops.assign(OpAbilities().begin(), OpAbilities().end());
     description.updates = SolverAbilities();
-    description.devices = DeviceNames();
     description.precisions = {"f32"};
     description.options = KnobOptions();
     description.facts = LibraryFacts();
+    DescribeDevices(Gpus(), description);
     return description;
   }
 
