@@ -47,7 +47,7 @@ Status Measure(int64_t runs) {
     const int64_t start_ns = NowNs();
     sentinel.Read();
     const int64_t read_ns = NowNs();
-    const RunResult result = Execute(workers, request, nullptr, StopToken());
+    const RunResult result = RunCell(workers, request, nullptr, StopToken());
     const int64_t executed_ns = NowNs();
     sentinel.Read();
     const int64_t read_again_ns = NowNs();

@@ -130,7 +130,7 @@ Result<int> Run(const RunFlags& flags) {
       line.Show(ProgressText(planned.cell, progress.stage, progress.steps, progress.last_step_ns,
                              progress.loss, progress.rss_bytes, progress.elapsed_ns));
     };
-    result = Execute(workers, request, show, interrupt.stop());
+    result = RunCell(workers, request, show, interrupt.stop());
   }
   if (store) result.record.id = TENCH_TRY(store->AddRun(result.record, result.series));
 

@@ -86,7 +86,7 @@ Result<std::vector<std::string>> Workers(const VerifyFlags& flags, const WorkerC
   return names;
 }
 
-std::string Verdict(const Verification& one) {
+std::string ResultText(const Verification& one) {
   return one.outcome == Outcome::kOk ? "verified" : Name(one.outcome);
 }
 
@@ -123,7 +123,7 @@ std::string Render(const std::vector<Verification>& all) {
                    {"where"}});
   for (const Verification& one : all) {
     const bool compared = one.outcome == Outcome::kOk || one.outcome == Outcome::kWrong;
-    table.AddRow({one.worker, one.version, one.subject.Label(), Verdict(one),
+    table.AddRow({one.worker, one.version, one.subject.Label(), ResultText(one),
                   compared ? fmt::format("{:.3g}", one.worst) : "-",
                   HumanNs(static_cast<double>(one.wall_ns)), one.Summary()});
   }
@@ -169,7 +169,7 @@ Result<int> Verify(const VerifyFlags& flags) {
             line.Show(counted + ": " + doing);
           }));
       if (interrupt.stop().stop_requested()) return 130;
-      if (!line.terminal()) line.Print(fmt::format("{}: {}", counted, Verdict(one)));
+      if (!line.terminal()) line.Print(fmt::format("{}: {}", counted, ResultText(one)));
       good = good && (one.outcome == Outcome::kOk || one.outcome == Outcome::kUnsupported);
       json.push_back(ToJson(one, item.subject.batch));
       all.push_back(std::move(one));

@@ -24,24 +24,24 @@ std::string_view TypeName(const Message& message) {
 
 }  // namespace
 
-std::string_view Name(Conversation::Stage stage) {
+std::string_view Name(ProtocolState::Stage stage) {
   switch (stage) {
-    case Conversation::Stage::kStarting:
+    case ProtocolState::Stage::kStarting:
       return "starting";
-    case Conversation::Stage::kBuilding:
+    case ProtocolState::Stage::kBuilding:
       return "building";
-    case Conversation::Stage::kWarmingUp:
+    case ProtocolState::Stage::kWarmingUp:
       return "warming up";
-    case Conversation::Stage::kMeasuring:
+    case ProtocolState::Stage::kMeasuring:
       return "measuring";
-    case Conversation::Stage::kDone:
-    case Conversation::Stage::kFailed:
+    case ProtocolState::Stage::kDone:
+    case ProtocolState::Stage::kFailed:
       break;
   }
   return "ending";
 }
 
-Status Conversation::Take(std::string_view line) {
+Result<Message> ProtocolState::Take(std::string_view line) {
   Result<Message> message = ParseMessage(line);
   if (!message)
     return Failed("{}; the line begins: {}", message.error().message, Printable(line, 80));
@@ -49,26 +49,26 @@ Status Conversation::Take(std::string_view line) {
     return Failed("a '{}' line after the {}", TypeName(*message),
                   stage_ == Stage::kDone ? "result" : "error");
   }
-  return std::visit([this](auto&& alternative) { return On(std::move(alternative)); },
-                    *std::move(message));
+  TENCH_TRY(std::visit([this](const auto& alternative) { return On(alternative); }, *message));
+  return message;
 }
 
-Status Conversation::On(Hello hello) {
+Status ProtocolState::On(const Hello& hello) {
   if (stage_ != Stage::kStarting) return Failed("a second 'hello' line");
-  hello_ = std::move(hello);
+  hello_ = hello;
   stage_ = Stage::kBuilding;
   return Ok();
 }
 
-Status Conversation::On(Built built) {
+Status ProtocolState::On(const Built& built) {
   if (stage_ == Stage::kStarting) return Failed("a 'build' line before 'hello'");
   if (built_) return Failed("a second 'build' line");
-  built_ = std::move(built);
+  built_ = built;
   stage_ = Stage::kWarmingUp;
   return Ok();
 }
 
-Status Conversation::On(Steps steps) {
+Status ProtocolState::On(const Steps& steps) {
   if (!built_) return Failed("a 'steps' line before '{}'", hello_ ? "build" : "hello");
   if (steps.warmup && stage_ == Stage::kMeasuring) return Failed("warm-up steps after timed ones");
   const size_t expected = series_.loss.size();
@@ -92,15 +92,15 @@ Status Conversation::On(Steps steps) {
   return Ok();
 }
 
-Status Conversation::On(Done done) {
+Status ProtocolState::On(const Done& done) {
   if (series_.step_ns.empty()) return Failed("a 'result' line before any timed step");
   done_ = done;
   stage_ = Stage::kDone;
   return Ok();
 }
 
-Status Conversation::On(Failure failure) {
-  failure_ = std::move(failure);
+Status ProtocolState::On(const Failure& failure) {
+  failure_ = failure;
   stage_ = Stage::kFailed;
   return Ok();
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a worker has said so far, and whether it may say so: hello, build, steps…, result, in this
-// order; an error may come instead at any moment. Gathers the series of a run. A pure state machine
-// over lines: not aware of processes, descriptors or outcomes.
+// The worker's side of the protocol as a state machine: hello, build, steps…, result, in this
+// order; an error may replace any of them. Input: one line after the other. Output: the messages
+// and the series of the run. Not aware of processes, descriptors or outcomes.
+//
+// Invariants: a refused line changes nothing; no line is accepted after the result or the error.
+// Thread safety: none.
 
 #include <cstdint>
 #include <optional>
@@ -15,13 +18,13 @@
 
 namespace tench {
 
-class Conversation {
+class ProtocolState {
  public:
   enum class Stage { kStarting, kBuilding, kWarmingUp, kMeasuring, kDone, kFailed };
 
-  // An error is a breach of the protocol, in words for the run's reason. What came before stays
-  // valid.
-  Status Take(std::string_view line);
+  // Returns the accepted message. An error is a breach of the protocol, in words for the run's
+  // reason.
+  Result<Message> Take(std::string_view line);
 
   Stage stage() const { return stage_; }
   bool over() const { return stage_ == Stage::kDone || stage_ == Stage::kFailed; }
@@ -37,11 +40,11 @@ class Conversation {
   bool negative_loss() const { return negative_loss_; }
 
  private:
-  Status On(Hello hello);
-  Status On(Built built);
-  Status On(Steps steps);
-  Status On(Done done);
-  Status On(Failure failure);
+  Status On(const Hello& hello);
+  Status On(const Built& built);
+  Status On(const Steps& steps);
+  Status On(const Done& done);
+  Status On(const Failure& failure);
 
   Stage stage_ = Stage::kStarting;
   std::optional<Hello> hello_;
@@ -54,6 +57,6 @@ class Conversation {
 };
 
 // "starting", "building", "warming up", "measuring", "ending"
-std::string_view Name(Conversation::Stage stage);
+std::string_view Name(ProtocolState::Stage stage);
 
 }  // namespace tench

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Stage = Conversation::Stage;
+using Stage = ProtocolState::Stage;
 
 Hello SomeHello() {
   Hello hello;
@@ -29,39 +29,39 @@ Steps StepsFrom(int64_t first, bool warmup, std::vector<double> loss) {
   return steps;
 }
 
-class ConversationTest : public testing::Test {
+class ProtocolStateTest : public testing::Test {
  protected:
   void Say(const Message& message) {
-    const Status status = conversation_.Take(ToLine(message));
+    const auto status = protocol_.Take(ToLine(message));
     EXPECT_TRUE(status) << status.error().message;
   }
   void Refuses(const Message& message, const std::string& text) {
-    const Status status = conversation_.Take(ToLine(message));
+    const auto status = protocol_.Take(ToLine(message));
     ASSERT_FALSE(status);
     EXPECT_THAT(status.error().message, HasSubstr(text));
   }
-  Conversation conversation_;
+  ProtocolState protocol_;
 };
 
-TEST_F(ConversationTest, GoesThroughItsStagesAndGathersTheSeries) {
-  EXPECT_EQ(conversation_.stage(), Stage::kStarting);
+TEST_F(ProtocolStateTest, GoesThroughItsStagesAndGathersTheSeries) {
+  EXPECT_EQ(protocol_.stage(), Stage::kStarting);
   Say(SomeHello());
-  EXPECT_EQ(conversation_.stage(), Stage::kBuilding);
+  EXPECT_EQ(protocol_.stage(), Stage::kBuilding);
   Say(Built{});
-  EXPECT_EQ(conversation_.stage(), Stage::kWarmingUp);
+  EXPECT_EQ(protocol_.stage(), Stage::kWarmingUp);
   Say(StepsFrom(0, true, {3, 2}));
-  EXPECT_EQ(conversation_.stage(), Stage::kWarmingUp);
+  EXPECT_EQ(protocol_.stage(), Stage::kWarmingUp);
   Say(StepsFrom(2, false, {1}));
-  EXPECT_EQ(conversation_.stage(), Stage::kMeasuring);
+  EXPECT_EQ(protocol_.stage(), Stage::kMeasuring);
   Say(StepsFrom(3, false, {0.5}));
   Say(Done{});
-  EXPECT_TRUE(conversation_.over());
-  EXPECT_THAT(conversation_.series().warmup_ns, ElementsAre(10, 10));
-  EXPECT_THAT(conversation_.series().step_ns, ElementsAre(12, 13));
-  EXPECT_THAT(conversation_.series().loss, ElementsAre(3, 2, 1, 0.5));
+  EXPECT_TRUE(protocol_.over());
+  EXPECT_THAT(protocol_.series().warmup_ns, ElementsAre(10, 10));
+  EXPECT_THAT(protocol_.series().step_ns, ElementsAre(12, 13));
+  EXPECT_THAT(protocol_.series().loss, ElementsAre(3, 2, 1, 0.5));
 }
 
-TEST_F(ConversationTest, RefusesWhatIsOutOfOrder) {
+TEST_F(ProtocolStateTest, RefusesWhatIsOutOfOrder) {
   Refuses(Built{}, "before 'hello'");
   Refuses(StepsFrom(0, false, {1}), "before 'hello'");
   Refuses(Done{}, "before any timed step");
@@ -78,7 +78,7 @@ TEST_F(ConversationTest, RefusesWhatIsOutOfOrder) {
   Refuses(Done{}, "after the result");
 }
 
-TEST_F(ConversationTest, RefusesInputTimesForSomeStepsOnly) {
+TEST_F(ProtocolStateTest, RefusesInputTimesForSomeStepsOnly) {
   Say(SomeHello());
   Say(Built{});
   Say(StepsFrom(0, false, {1}));
@@ -87,27 +87,27 @@ TEST_F(ConversationTest, RefusesInputTimesForSomeStepsOnly) {
   Refuses(with_input, "input times");
 }
 
-TEST_F(ConversationTest, AnErrorMayComeAtAnyMomentAndEndsIt) {
+TEST_F(ProtocolStateTest, AnErrorMayComeAtAnyMomentAndEndsIt) {
   Say(Failure{ErrorKind::kUnsupported, "no"});
-  EXPECT_TRUE(conversation_.over());
-  EXPECT_EQ(conversation_.failure()->message, "no");
+  EXPECT_TRUE(protocol_.over());
+  EXPECT_EQ(protocol_.failure()->message, "no");
   Refuses(SomeHello(), "after the error");
 }
 
-TEST_F(ConversationTest, NotesTheFirstLossThatIsNoNumber) {
+TEST_F(ProtocolStateTest, NotesTheFirstLossThatIsNoNumber) {
   Say(SomeHello());
   Say(Built{});
   Say(StepsFrom(0, true, {1, -0.0}));
-  EXPECT_FALSE(conversation_.negative_loss());
+  EXPECT_FALSE(protocol_.negative_loss());
   Say(StepsFrom(
       2, false,
       {-0.5, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}));
-  EXPECT_EQ(conversation_.divergence(), "the loss is inf at step 3");
-  EXPECT_TRUE(conversation_.negative_loss());
+  EXPECT_EQ(protocol_.divergence(), "the loss is inf at step 3");
+  EXPECT_TRUE(protocol_.negative_loss());
 }
 
-TEST_F(ConversationTest, QuotesALineThatIsNoMessage) {
-  const Status status = conversation_.Take("\x01<html>");
+TEST_F(ProtocolStateTest, QuotesALineThatIsNoMessage) {
+  const auto status = protocol_.Take("\x01<html>");
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message, HasSubstr("\\x01<html>"));
 }

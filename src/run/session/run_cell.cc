@@ -6,15 +6,13 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/subprocess.h"
 #include "base/text.h"
 #include "machine/affinity.h"
 #include "run/session/instruments.h"
-#include "run/session/job_launch.h"
 #include "run/session/job_plan.h"
-#include "run/session/memory_watch.h"
 #include "run/session/run_outcome.h"
 #include "run/session/worker_environment.h"
+#include "run/session/worker_launch.h"
 #include "run/session/worker_session.h"
 
 namespace tench {
@@ -22,24 +20,18 @@ namespace {
 
 constexpr int kHighestOomScore = 1000;
 
-// Everything that has to stand before the worker is started; a failure here is the machine's (no
-// space, no descriptors), not the worker's.
+// Prepared before the worker starts. A failure here is the machine's (no space, no descriptors),
+// not the worker's.
 struct Preparation {
   TemporaryFolder folder;
-  Pipe answers, log;
-  SpawnOptions spawn;
+  WorkerLaunch launch;
 };
 
 Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, const std::string& version) {
-  Preparation made{TENCH_TRY(TemporaryFolder::Make(kRunFolderPrefix)),
-                   TENCH_TRY(Pipe::Make()),
-                   TENCH_TRY(Pipe::Make()),
-                   {}};
-  made.spawn = TENCH_TRY(LaunchOf(entry, job, version, made.folder.path()));
-  made.spawn.output_fd = made.log.out.get();
-  made.spawn.extra_fd = made.answers.out.get();
-  made.spawn.oom_score_adj = kHighestOomScore;
-  return made;
+  TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make(kRunFolderPrefix));
+  WorkerLaunch launch = TENCH_TRY(JobLaunch(entry, job, version, folder.path()));
+  launch.spawn.oom_score_adj = kHighestOomScore;
+  return Preparation{std::move(folder), std::move(launch)};
 }
 
 class Run {
@@ -52,7 +44,7 @@ class Run {
         started_ns_(NowNs()),
         result_{DraftRecord(request), {}} {}
 
-  RunResult Execute(const WorkerCatalog& workers) {
+  RunResult Go(const WorkerCatalog& workers) {
     Try(workers);
     RunSummary& summary = result_.record.summary;
     const int64_t end_ns = NowNs();
@@ -86,57 +78,41 @@ class Run {
     if (!preparation)
       return Conclude(Outcome::kInterrupted,
                       "the run could not be prepared: " + preparation.error().message);
-    record.environment_json = EnvironmentToJson(preparation->spawn.environment);
+    record.environment_json = EnvironmentToJson(preparation->launch.spawn.environment);
     Launch(*preparation, *job, name, version);
   }
 
   void Launch(Preparation& preparation, const Job& job, const std::string& name,
               const std::string& version) {
-    Instruments& instruments = Instruments::OfThisMachine();
-    const Limits& limits = request_.planned.limits;
-    const int64_t limit_bytes =
-        limits.memory_bytes > 0 ? limits.memory_bytes : MemoryLimitBytes(instruments.memory_bytes);
-    const MemoryWatch memory(limit_bytes, limits.swap, OomKills());
-    const int64_t launched_ns = NowNs();
-    Result<Subprocess> child = Subprocess::Spawn(preparation.spawn);
-    if (!child) return Conclude(Outcome::kCrashed, child.error().message);
-    const int64_t executed_ns = NowNs();
-    preparation.answers.out.Close();
-    preparation.log.out.Close();
-    SupervisionOptions options;
-    options.timeout_ns = limits.timeout_ns;
-    options.version = version;
+    SessionOptions options =
+        SessionOptions::Limited(request_.planned.limits, version, Instruments::OfThisMachine());
     options.gpu = GpuIndex(job.device);
-    Supervision supervision(*std::move(child), std::move(preparation.answers.in),
-                            std::move(preparation.log.in), launched_ns, options, memory,
-                            instruments);
-    supervision.Watch(progress_, stop_);
-    worked_ns_ = supervision.exit_ns() - executed_ns;
-    Record(supervision, job, name);
+    Result<WorkerSession> session =
+        WorkerSession::Start(std::move(preparation.launch), std::move(options));
+    if (!session) return Conclude(Outcome::kCrashed, session.error().message);
+    session->Watch(progress_, stop_);
+    worked_ns_ = session->process().exit_ns() - session->process().executed_ns();
+    Record(*session, job, name);
   }
 
-  void Record(const Supervision& supervision, const Job& job, const std::string& name) {
+  void Record(const WorkerSession& session, const Job& job, const std::string& name) {
     RunRecord& record = result_.record;
-    const Conversation& conversation = supervision.conversation();
-    const ExitStatus exit = supervision.seen().exit.value_or(ExitStatus{});
-    const Verdict verdict =
-        Judge({conversation, supervision.ending(), exit, supervision.half_line(),
-               supervision.lingered(), supervision.log().LastLine(),
-               supervision.memory().ExplainKill(OomKills()), job.budget.fixed_steps});
-    Conclude(verdict.outcome, verdict.reason);
-    record.summary = Summarise(conversation, job.budget, supervision.seen());
-    record.flags = FlagsOf(record, conversation, supervision.memory().swapped(),
-                           supervision.lingered() || !exit.clean(), name);
-    if (const auto& hello = conversation.hello()) {
+    const ProtocolState& protocol = session.protocol();
+    const Evidence evidence = EvidenceOf(session, job.budget.fixed_steps);
+    RunOutcome end = OutcomeOf(evidence);
+    Conclude(end.outcome, std::move(end.reason));
+    record.summary = Summarise(protocol, job.budget, session.seen());
+    record.flags = FlagsOf(record, protocol, session.memory().swapped(),
+                           evidence.lingered || !evidence.exit.clean(), name);
+    if (const auto& hello = protocol.hello()) {
       record.worker_version = hello->worker.version;
       record.worker_json = ToLine(*hello);
     }
-    if (const auto& built = conversation.built())
-      record.choices_json = PrintJson(Json(built->choices));
-    if (const auto& done = conversation.done()) result_.profile = done->profile;
-    result_.series = conversation.series();
-    result_.series.samples = supervision.seen().samples.Encode();
-    result_.series.log = supervision.log().Text();
+    if (const auto& built = protocol.built()) record.choices_json = PrintJson(Json(built->choices));
+    if (const auto& done = protocol.done()) result_.profile = done->profile;
+    result_.series = protocol.series();
+    result_.series.samples = session.seen().samples.Encode();
+    result_.series.log = session.process().log().Text();
   }
 
   const RunRequest& request_;
@@ -149,9 +125,9 @@ class Run {
 
 }  // namespace
 
-RunResult Execute(WorkerCatalog& workers, const RunRequest& request,
+RunResult RunCell(WorkerCatalog& workers, const RunRequest& request,
                   const std::function<void(const RunProgress&)>& progress, StopToken stop) {
-  return Run(request, progress, stop).Execute(workers);
+  return Run(request, progress, stop).Go(workers);
 }
 
 void RemoveAbandonedRunFolders() {

@@ -23,20 +23,20 @@ using testing::SizeIs;
 
 constexpr int64_t kMillisecond = 1'000'000;
 
-class WorkerProcessTest : public testing::Test {
+class RunCellTest : public testing::Test {
  protected:
-  RunResult RunCell(const PlannedCell& planned) {
+  RunResult RunPlanned(const PlannedCell& planned) {
     RunRequest request;
     request.planned = planned;
-    return Execute(
+    return RunCell(
         workers_.catalog(), request,
         [this](const RunProgress& progress) { seen_.push_back(progress); }, stop_.token());
   }
-  RunResult Run(const std::string& behaviour) { return RunCell(FakeCell(behaviour)); }
+  RunResult Run(const std::string& behaviour) { return RunPlanned(FakeCell(behaviour)); }
   RunResult RunFor(const std::string& behaviour, int64_t timeout_ms) {
     PlannedCell planned = FakeCell(behaviour);
     planned.limits.timeout_ns = timeout_ms * kMillisecond;
-    return RunCell(planned);
+    return RunPlanned(planned);
   }
   void TearDown() override { EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left"; }
 
@@ -45,7 +45,7 @@ class WorkerProcessTest : public testing::Test {
   StopSource stop_;
 };
 
-TEST_F(WorkerProcessTest, AGoodRunIsOkWithEverythingThatTheWorkerSaid) {
+TEST_F(RunCellTest, AGoodRunIsOkWithEverythingThatTheWorkerSaid) {
   const RunResult result = Run("ok");
   const RunRecord& record = result.record;
   EXPECT_EQ(record.outcome, Outcome::kOk) << record.reason;
@@ -75,15 +75,15 @@ TEST_F(WorkerProcessTest, AGoodRunIsOkWithEverythingThatTheWorkerSaid) {
   EXPECT_FALSE(seen_.empty());
 }
 
-TEST_F(WorkerProcessTest, TheReproducerRepeatsCellBudgetAndLimits) {
+TEST_F(RunCellTest, TheReproducerRepeatsCellBudgetAndLimits) {
   PlannedCell planned = FakeCell("ok");
   planned.limits.timeout_ns = 90'000 * kMillisecond;
-  EXPECT_EQ(RunCell(planned).record.reproducer,
+  EXPECT_EQ(RunPlanned(planned).record.reproducer,
             "tench run --worker fake --network mlp --threads 1 --option behaviour=ok --steps 3 "
             "--warmup 1 --timeout 90s");
 }
 
-TEST_F(WorkerProcessTest, TheEnvironmentIsScrubbedAndRecorded) {
+TEST_F(RunCellTest, TheEnvironmentIsScrubbedAndRecorded) {
   setenv("KMP_AFFINITY", "compact", 1);
   const Json environment = *ParseJson(Run("ok").record.environment_json, "environment");
   unsetenv("KMP_AFFINITY");
@@ -93,13 +93,13 @@ TEST_F(WorkerProcessTest, TheEnvironmentIsScrubbedAndRecorded) {
   EXPECT_EQ(environment.at("TENCH_CPUS"), std::to_string(AllowedCpus().front()));
 }
 
-TEST_F(WorkerProcessTest, WhatAWorkerPrintsIsKeptApartFromItsAnswers) {
+TEST_F(RunCellTest, WhatAWorkerPrintsIsKeptApartFromItsAnswers) {
   const RunResult result = Run("chatter");
   EXPECT_EQ(result.record.outcome, Outcome::kOk) << result.record.reason;
   EXPECT_THAT(result.series.log, HasSubstr("nobody's business"));
 }
 
-TEST_F(WorkerProcessTest, ATimeoutKeepsTheStepsThatWereMade) {
+TEST_F(RunCellTest, ATimeoutKeepsTheStepsThatWereMade) {
   RunResult result;
   // On a busy machine the worker may need longer to get that far.
   for (int64_t timeout_ms = 500; timeout_ms < 20'000 && result.series.step_ns.size() < 2;
@@ -113,39 +113,39 @@ TEST_F(WorkerProcessTest, ATimeoutKeepsTheStepsThatWereMade) {
   EXPECT_TRUE(result.record.summary.step_ns_median);
 }
 
-TEST_F(WorkerProcessTest, AHangTimesOut) {
+TEST_F(RunCellTest, AHangTimesOut) {
   EXPECT_EQ(RunFor("hang", 300).record.outcome, Outcome::kTimeout);
   const RunRecord silent = RunFor("hang_silent", 300).record;
   EXPECT_EQ(silent.outcome, Outcome::kTimeout);
   EXPECT_THAT(silent.reason, HasSubstr("starting"));
 }
 
-TEST_F(WorkerProcessTest, AWorkerThatIgnoresSigtermIsKilled) {
+TEST_F(RunCellTest, AWorkerThatIgnoresSigtermIsKilled) {
   EXPECT_EQ(RunFor("ignore_sigterm", 500).record.outcome, Outcome::kTimeout);
 }
 
-TEST_F(WorkerProcessTest, ASignalIsACrashWithItsNameAndTheLastLineOfTheLog) {
+TEST_F(RunCellTest, ASignalIsACrashWithItsNameAndTheLastLineOfTheLog) {
   const RunRecord record = Run("segv").record;
   EXPECT_EQ(record.outcome, Outcome::kCrashed);
   EXPECT_THAT(record.reason, HasSubstr("SIGSEGV"));
   EXPECT_THAT(record.reason, HasSubstr("about to die"));
 }
 
-TEST_F(WorkerProcessTest, AKillWithoutEvidenceOfMemoryShortageIsACrash) {
+TEST_F(RunCellTest, AKillWithoutEvidenceOfMemoryShortageIsACrash) {
   const RunRecord record = Run("sigkill").record;
   EXPECT_EQ(record.outcome, Outcome::kCrashed);
   EXPECT_THAT(record.reason, HasSubstr("SIGKILL"));
   EXPECT_EQ(Run("exit137").record.outcome, Outcome::kCrashed);
 }
 
-TEST_F(WorkerProcessTest, AnExitCodeIsACrashWithTheLastLineOfTheLog) {
+TEST_F(RunCellTest, AnExitCodeIsACrashWithTheLastLineOfTheLog) {
   const RunRecord record = Run("exit3").record;
   EXPECT_EQ(record.outcome, Outcome::kCrashed);
   EXPECT_THAT(record.reason, HasSubstr("exit code 3"));
   EXPECT_THAT(record.reason, HasSubstr("RuntimeError: cannot go on"));
 }
 
-TEST_F(WorkerProcessTest, BreachesOfTheProtocolAreNamed) {
+TEST_F(RunCellTest, BreachesOfTheProtocolAreNamed) {
   const std::vector<std::pair<std::string, std::string>> breaches = {
       {"exit0_no_result", "without a result"},
       {"half_line", "inside a line"},
@@ -161,14 +161,14 @@ TEST_F(WorkerProcessTest, BreachesOfTheProtocolAreNamed) {
   }
 }
 
-TEST_F(WorkerProcessTest, AHundredMegabytesOnStderrCostNothingButTime) {
+TEST_F(RunCellTest, AHundredMegabytesOnStderrCostNothingButTime) {
   const RunResult result = Run("flood");
   EXPECT_EQ(result.record.outcome, Outcome::kOk) << result.record.reason;
   EXPECT_LE(result.series.log.size(), 64u << 10);
   EXPECT_THAT(result.series.log, HasSubstr("the last line\n"));
 }
 
-TEST_F(WorkerProcessTest, ALossThatIsNoNumberIsDivergedAndEndsTheRun) {
+TEST_F(RunCellTest, ALossThatIsNoNumberIsDivergedAndEndsTheRun) {
   const RunResult result = Run("nan_loss");
   EXPECT_EQ(result.record.outcome, Outcome::kDiverged);
   EXPECT_EQ(result.record.reason, "the loss is nan at step 1");
@@ -176,35 +176,35 @@ TEST_F(WorkerProcessTest, ALossThatIsNoNumberIsDivergedAndEndsTheRun) {
   EXPECT_EQ(Run("inf_loss").record.outcome, Outcome::kDiverged);
 }
 
-TEST_F(WorkerProcessTest, FindingsAreFlagsOnAnOkRun) {
+TEST_F(RunCellTest, FindingsAreFlagsOnAnOkRun) {
   EXPECT_THAT(Run("negative_loss").record.flags, Contains("negative_loss"));
   EXPECT_THAT(Run("many_threads").record.flags, Contains("threads_exceeded"));
   PlannedCell planned = FakeCell("unconverged");
   planned.budget.fixed_steps = 0;
-  const RunRecord record = RunCell(planned).record;
+  const RunRecord record = RunPlanned(planned).record;
   EXPECT_EQ(record.outcome, Outcome::kOk);
   EXPECT_THAT(record.flags, Contains("unconverged"));
   EXPECT_EQ(record.summary.converged, false);
 }
 
-TEST_F(WorkerProcessTest, ACrashAfterTheResultLeavesItStandingWithARemark) {
+TEST_F(RunCellTest, ACrashAfterTheResultLeavesItStandingWithARemark) {
   const RunRecord record = Run("crash_after_result").record;
   EXPECT_EQ(record.outcome, Outcome::kOk);
   EXPECT_THAT(record.flags, Contains("unclean_exit"));
   EXPECT_THAT(record.reason, HasSubstr("SIGABRT"));
 }
 
-TEST_F(WorkerProcessTest, MemoryOverTheLimitEndsTheRun) {
+TEST_F(RunCellTest, MemoryOverTheLimitEndsTheRun) {
   PlannedCell planned = FakeCell("memory_hog");
   planned.limits.memory_bytes = int64_t{120} << 20;
   planned.limits.timeout_ns = 20'000 * kMillisecond;
-  const RunRecord record = RunCell(planned).record;
+  const RunRecord record = RunPlanned(planned).record;
   EXPECT_EQ(record.outcome, Outcome::kOutOfMemory);
   EXPECT_THAT(record.reason, HasSubstr("more than the limit of 120"));
   EXPECT_GT(*record.summary.sampled_peak_rss_bytes, planned.limits.memory_bytes);
 }
 
-TEST_F(WorkerProcessTest, WhatTheWorkerReportsBecomesTheOutcome) {
+TEST_F(RunCellTest, WhatTheWorkerReportsBecomesTheOutcome) {
   EXPECT_EQ(Run("unsupported").record.outcome, Outcome::kUnsupported);
   EXPECT_THAT(Run("unsupported").record.reason, HasSubstr("no lrn"));
   EXPECT_EQ(Run("out_of_memory").record.outcome, Outcome::kOutOfMemory);
@@ -213,56 +213,56 @@ TEST_F(WorkerProcessTest, WhatTheWorkerReportsBecomesTheOutcome) {
   EXPECT_THAT(failed.reason, Not(HasSubstr("\n"))) << "a reason is one line";
 }
 
-TEST_F(WorkerProcessTest, LeavesNoChildOfAWorkerAliveAfterItsResult) {
+TEST_F(RunCellTest, LeavesNoChildOfAWorkerAliveAfterItsResult) {
   const RunRecord record =
-      RunCell(FakeCell("forks", {{"option.pid_file", workers_.pid_file()}})).record;
+      RunPlanned(FakeCell("forks", {{"option.pid_file", workers_.pid_file()}})).record;
   EXPECT_EQ(record.outcome, Outcome::kOk) << record.reason;
   EXPECT_EQ(workers_.Noted().size(), 3u);
   EXPECT_THAT(workers_.AliveNoted(), ElementsAre());
 }
 
-TEST_F(WorkerProcessTest, LeavesNoChildOfAWorkerAliveAfterATimeout) {
+TEST_F(RunCellTest, LeavesNoChildOfAWorkerAliveAfterATimeout) {
   PlannedCell planned = FakeCell("forks_hang", {{"option.pid_file", workers_.pid_file()}});
   for (int64_t timeout_ms = 500; timeout_ms < 20'000 && workers_.Noted().size() != 3;
        timeout_ms *= 3) {
     std::filesystem::remove(workers_.pid_file());
     planned.limits.timeout_ns = timeout_ms * kMillisecond;
-    ASSERT_EQ(RunCell(planned).record.outcome, Outcome::kTimeout);
+    ASSERT_EQ(RunPlanned(planned).record.outcome, Outcome::kTimeout);
   }
   EXPECT_EQ(workers_.Noted().size(), 3u);
   EXPECT_THAT(workers_.AliveNoted(), ElementsAre());
 }
 
-TEST_F(WorkerProcessTest, AStopIsAnInterruptedRun) {
+TEST_F(RunCellTest, AStopIsAnInterruptedRun) {
   RunRequest request;
   request.planned = FakeCell("slow");
   int calls = 0;
   const auto stop_soon = [&](const RunProgress& progress) {
     if (progress.steps > 0 || ++calls > 100) stop_.RequestStop();
   };
-  const RunResult result = Execute(workers_.catalog(), request, stop_soon, stop_.token());
+  const RunResult result = RunCell(workers_.catalog(), request, stop_soon, stop_.token());
   EXPECT_EQ(result.record.outcome, Outcome::kInterrupted);
   EXPECT_GT(result.series.step_ns.size(), 0u);
 }
 
-TEST_F(WorkerProcessTest, AnotherVersionThanTheInstalledOneIsUnsupported) {
-  const RunRecord wrong = RunCell(FakeCell("slow", {{"worker", "fake@1.20"}})).record;
+TEST_F(RunCellTest, AnotherVersionThanTheInstalledOneIsUnsupported) {
+  const RunRecord wrong = RunPlanned(FakeCell("slow", {{"worker", "fake@1.20"}})).record;
   EXPECT_EQ(wrong.outcome, Outcome::kUnsupported);
   EXPECT_EQ(wrong.reason, "version 1.20 was asked for, but 1.2.3 is installed");
-  const RunRecord right = RunCell(FakeCell("ok", {{"worker", "fake@1.2"}})).record;
+  const RunRecord right = RunPlanned(FakeCell("ok", {{"worker", "fake@1.2"}})).record;
   EXPECT_EQ(right.outcome, Outcome::kOk);
   EXPECT_THAT(right.environment_json, HasSubstr(R"("TENCH_WORKER_VERSION":"1.2")"))
       << "a worker may serve several";
-  EXPECT_EQ(RunCell(FakeCell("ok", {{"worker", "fake@1.2.3"}})).record.outcome, Outcome::kOk);
+  EXPECT_EQ(RunPlanned(FakeCell("ok", {{"worker", "fake@1.2.3"}})).record.outcome, Outcome::kOk);
 }
 
-TEST_F(WorkerProcessTest, AWorkerThatIsNotInstalledIsUnsupportedWithItsNeeds) {
+TEST_F(RunCellTest, AWorkerThatIsNotInstalledIsUnsupportedWithItsNeeds) {
   std::ofstream(workers_.folder() / "tench-worker-absent.json")
       << R"({"name": "absent", "needs": "libabsent 3", "install": "apt install absent"})";
   WorkerCatalog catalog = WorkerCatalog::Discover({workers_.folder()});
   RunRequest request;
   request.planned = FakeCell("ok", {{"worker", "absent"}});
-  const RunRecord record = Execute(catalog, request, nullptr, stop_.token()).record;
+  const RunRecord record = RunCell(catalog, request, nullptr, stop_.token()).record;
   EXPECT_EQ(record.outcome, Outcome::kUnsupported);
   EXPECT_EQ(
       record.reason,
@@ -272,26 +272,27 @@ TEST_F(WorkerProcessTest, AWorkerThatIsNotInstalledIsUnsupportedWithItsNeeds) {
   EXPECT_FALSE(record.reproducer.empty());
 }
 
-TEST_F(WorkerProcessTest, MoreThreadsThanCpusAreUnsupported) {
-  const RunRecord record = RunCell(FakeCell("ok", {{"threads", "4096"}})).record;
+TEST_F(RunCellTest, MoreThreadsThanCpusAreUnsupported) {
+  const RunRecord record = RunPlanned(FakeCell("ok", {{"threads", "4096"}})).record;
   EXPECT_EQ(record.outcome, Outcome::kUnsupported);
   EXPECT_THAT(record.reason, HasSubstr("4096 threads were asked for"));
 }
 
-TEST_F(WorkerProcessTest, ANetworkWithoutAFormForTheDataIsUnsupported) {
-  const RunRecord record = RunCell(FakeCell("ok", {{"network", "lstm"}, {"data", "mnist"}})).record;
+TEST_F(RunCellTest, ANetworkWithoutAFormForTheDataIsUnsupported) {
+  const RunRecord record =
+      RunPlanned(FakeCell("ok", {{"network", "lstm"}, {"data", "mnist"}})).record;
   EXPECT_EQ(record.outcome, Outcome::kUnsupported);
   EXPECT_THAT(record.reason, HasSubstr("lstm"));
 }
 
-TEST_F(WorkerProcessTest, AProgramThatCannotBeExecutedIsACrash) {
+TEST_F(RunCellTest, AProgramThatCannotBeExecutedIsACrash) {
   const auto path = workers_.folder() / "tench-worker-broken";
   std::ofstream(path) << "#!/nonexistent/interpreter\n";
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   WorkerCatalog catalog = WorkerCatalog::Discover({workers_.folder()});
   RunRequest request;
   request.planned = FakeCell("ok", {{"worker", "broken"}});
-  const RunRecord record = Execute(catalog, request, nullptr, stop_.token()).record;
+  const RunRecord record = RunCell(catalog, request, nullptr, stop_.token()).record;
   EXPECT_EQ(record.outcome, Outcome::kCrashed);
   EXPECT_THAT(record.reason, HasSubstr("cannot start"));
 }

@@ -16,7 +16,7 @@ std::string WithLog(std::string text, const std::string& last_log_line) {
   return last_log_line.empty() ? text : fmt::format("{}; its last words: {}", text, last_log_line);
 }
 
-Verdict OfFailure(const Failure& failure) {
+RunOutcome OfFailure(const Failure& failure) {
   const std::string message = Printable(failure.message, 400);
   switch (failure.kind) {
     case ErrorKind::kUnsupported:
@@ -29,8 +29,8 @@ Verdict OfFailure(const Failure& failure) {
   return {Outcome::kCrashed, message};
 }
 
-Verdict OfDone(const Evidence& evidence) {
-  const auto made = static_cast<int64_t>(evidence.conversation.series().step_ns.size());
+RunOutcome OfDone(const Evidence& evidence) {
+  const auto made = static_cast<int64_t>(evidence.protocol.series().step_ns.size());
   if (evidence.fixed_steps > 0 && made != evidence.fixed_steps) {
     return {Outcome::kProtocolError,
             fmt::format("{} timed steps were asked for, but the result is over {}",
@@ -44,9 +44,9 @@ Verdict OfDone(const Evidence& evidence) {
   return {};
 }
 
-Verdict OfSilence(const Evidence& evidence) {
+RunOutcome OfSilence(const Evidence& evidence) {
   const ExitStatus& exit = evidence.exit;
-  const std::string_view stage = Name(evidence.conversation.stage());
+  const std::string_view stage = Name(evidence.protocol.stage());
   if (exit.signal == SIGKILL || exit.code == kShellSignalBase + SIGKILL) {
     if (evidence.killed_for_memory)
       return {Outcome::kOutOfMemory, fmt::format("{} ({})", *evidence.killed_for_memory, stage)};
@@ -66,19 +66,30 @@ Verdict OfSilence(const Evidence& evidence) {
 
 }  // namespace
 
-Verdict Judge(const Evidence& evidence) {
+Evidence EvidenceOf(const WorkerSession& session, int64_t fixed_steps) {
+  return {session.protocol(),
+          session.ending(),
+          session.seen().exit.value_or(ExitStatus{}),
+          session.half_line(),
+          session.lingered(),
+          session.process().log().LastLine(),
+          session.memory().ExplainKill(OomKills()),
+          fixed_steps};
+}
+
+RunOutcome OutcomeOf(const Evidence& evidence) {
   if (evidence.ending) return {evidence.ending->outcome, evidence.ending->reason};
-  if (evidence.conversation.failure()) return OfFailure(*evidence.conversation.failure());
-  if (evidence.conversation.done()) return OfDone(evidence);
+  if (evidence.protocol.failure()) return OfFailure(*evidence.protocol.failure());
+  if (evidence.protocol.done()) return OfDone(evidence);
   return OfSilence(evidence);
 }
 
-std::vector<std::string> FlagsOf(const RunRecord& record, const Conversation& conversation,
+std::vector<std::string> FlagsOf(const RunRecord& record, const ProtocolState& protocol,
                                  bool swapped, bool unclean_exit, const std::string& worker) {
   std::vector<std::string> flags;
   const RunSummary& summary = record.summary;
   if (summary.converged == false) flags.push_back("unconverged");
-  if (conversation.negative_loss()) flags.push_back("negative_loss");
+  if (protocol.negative_loss()) flags.push_back("negative_loss");
   if (swapped) flags.push_back("swapped");
   if (summary.cpu_per_wall &&
       *summary.cpu_per_wall > static_cast<double>(record.threads) + kThreadTolerance) {

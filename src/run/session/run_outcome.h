@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a run's end means: one outcome, one line of reason, and flags for what is remarkable about
-// an `ok`. Pure.
+// The outcome of a run and its one-line reason, derived from the way in which its session ended.
+// OutcomeOf is pure: literal evidence tests it without a process.
 
 #include <cstdint>
 #include <optional>
@@ -15,29 +15,32 @@
 
 namespace tench {
 
-// Everything that is known when nothing of the worker is left.
+// What is known when nothing of the worker is left.
 struct Evidence {
-  const Conversation& conversation;
+  const ProtocolState& protocol;
   std::optional<Ending> ending;  // tench ended it
   ExitStatus exit;
   std::optional<std::string> half_line;
   bool lingered = false;
   std::string last_log_line;
-  std::optional<std::string>
-      killed_for_memory;    // the reason why a SIGKILL that tench did not send was the kernel's
+  // Why a SIGKILL that tench did not send was the kernel's, for lack of memory.
+  std::optional<std::string> killed_for_memory;
   int64_t fixed_steps = 0;  // that the job asked for; 0 = a stop rule
 };
 
-struct Verdict {
+// The session must be over; the evidence refers to its protocol state.
+Evidence EvidenceOf(const WorkerSession& session, int64_t fixed_steps);
+
+struct RunOutcome {
   Outcome outcome = Outcome::kOk;
   std::string reason;
 };
 
-Verdict Judge(const Evidence& evidence);
+RunOutcome OutcomeOf(const Evidence& evidence);
 
-// The flags of an `ok` or failed run, by what the summary and the conversation show. `reference` is
-// verified by definition.
-std::vector<std::string> FlagsOf(const RunRecord& record, const Conversation& conversation,
+// The flags of an `ok` or failed run, by its summary and its messages. `reference` is verified by
+// definition.
+std::vector<std::string> FlagsOf(const RunRecord& record, const ProtocolState& protocol,
                                  bool swapped, bool unclean_exit, const std::string& worker);
 
 }  // namespace tench

@@ -52,19 +52,19 @@ void AddSteps(const RunSeries& series, RunSummary& summary) {
   summary.step_ns_max = steps.max;
 }
 
-RunSummary Summarise(const Conversation& conversation, const Budget& budget,
+RunSummary Summarise(const ProtocolState& protocol, const Budget& budget,
                      const Observations& seen) {
   RunSummary summary;
-  AddSteps(conversation.series(), summary);
+  AddSteps(protocol.series(), summary);
   summary.hello_ns = seen.hello_ns;
-  if (const auto& hello = conversation.hello())
+  if (const auto& hello = protocol.hello())
     summary.rss_before_build_bytes = Positive(hello->rss_bytes);
-  if (const auto& built = conversation.built()) {
+  if (const auto& built = protocol.built()) {
     summary.build_ns = built->build_ns;
     summary.build_peak_rss_bytes = Positive(built->peak_rss_bytes);
     summary.planned_bytes = Positive(built->planned_bytes);
   }
-  if (const auto& done = conversation.done()) {
+  if (const auto& done = protocol.done()) {
     if (budget.fixed_steps == 0 && budget.epochs == 0) summary.converged = done->converged;
     summary.steps_peak_rss_bytes = Positive(done->peak_rss_bytes);
     if (done->wall_ns > 0)
@@ -86,8 +86,6 @@ RunSummary Summarise(const Conversation& conversation, const Budget& budget,
   }
   if (seen.gpu < seen.gpus.uses().size()) AddGpu(seen.gpus.uses()[seen.gpu], summary);
   summary.cpu_energy_j = seen.cpu_energy_j;
-  summary.wall_ns = seen.wall_ns;
-  summary.overhead_ns = seen.overhead_ns;
   return summary;
 }
 

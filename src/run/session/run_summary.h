@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The few numbers of a run, from what the worker said and what was seen from outside. Pure.
+// The scalar results of a run, computed from the worker's messages and from the samples of its
+// process. Pure; not aware of how either was obtained.
 
 #include "base/subprocess.h"
 #include "machine/gpu_series.h"
@@ -10,6 +11,7 @@
 
 namespace tench {
 
+// Measured from outside the worker.
 struct Observations {
   SampleSeries samples;
   GpuSeries gpus;
@@ -17,13 +19,11 @@ struct Observations {
   std::optional<double> cpu_energy_j;
   std::optional<ExitStatus> exit;
   std::optional<int64_t> hello_ns;  // launch to hello
-  int64_t wall_ns = 0, overhead_ns = 0;
 };
 
-// What the series alone tells: steps, their times, the first and the last loss.
+// Adds the results that depend on the series alone: steps, their times, first and last loss.
 void AddSteps(const RunSeries& series, RunSummary& summary);
 
-RunSummary Summarise(const Conversation& conversation, const Budget& budget,
-                     const Observations& seen);
+RunSummary Summarise(const ProtocolState& protocol, const Budget& budget, const Observations& seen);
 
 }  // namespace tench

@@ -1,78 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/session/training.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <limits>
-#include <optional>
+#include <utility>
 
-#include "base/clock.h"
 #include "base/file.h"
-#include "base/subprocess.h"
 #include "base/text.h"
-#include "protocol/channel.h"
-#include "run/session/job_launch.h"
-#include "run/session/protocol_state.h"
+#include "run/session/worker_launch.h"
+#include "run/session/worker_session.h"
 
 namespace tench {
 namespace {
 
-constexpr int64_t kLookEveryNs = 100'000'000;
 // A step of a large network on a small machine may take a minute, and a snapshot a while to write.
 constexpr int64_t kStopGraceNs = int64_t{300} * 1'000'000'000;
-constexpr int64_t kExitGraceNs = int64_t{5} * 1'000'000'000;
 
 class Training {
  public:
-  Training(Subprocess child, Fd answers, const Snapshots& snapshots, std::string version,
-           const TrainingEvents& events, StopToken stop)
-      : child_(std::move(child)),
-        channel_(std::move(answers)),
-        snapshots_(snapshots.folder),
+  Training(const Snapshots& snapshots, std::string version, const TrainingEvents& events)
+      : snapshots_(snapshots.folder),
         after_(snapshots.after),
         version_(std::move(version)),
-        events_(events),
-        stop_(stop) {}
+        events_(events) {}
 
-  Result<TrainingEnd> Watch() {
-    Result<TrainingEnd> end = Follow();
-    child_.End(end.ok() ? kExitGraceNs : 0);
-    return end;
+  Result<TrainingEnd> Run(WorkerLaunch launch, StopToken stop) {
+    SessionOptions options;
+    options.hello_ns = 0;
+    options.stop_grace_ns = kStopGraceNs;
+    options.version = version_;
+    options.end_on_divergence = false;
+    options.on_message = [this](const Message& message) { return Take(message); };
+    options.on_tick = [this] { return TakeSnapshots(told_); };
+    WorkerSession session = TENCH_TRY(WorkerSession::Start(std::move(launch), std::move(options)));
+    session.Watch(nullptr, stop);
+    TENCH_TRY(Failures(session));
+    TENCH_TRY(TakeSnapshots(std::numeric_limits<int64_t>::max()));
+    if (session.protocol().done()) return TrainingEnd::kComplete;
+    if (session.ending()) return TrainingEnd::kStopped;
+    return Failed("the worker ended before its work was done ({})",
+                  session.seen().exit.value_or(ExitStatus{}).ToString());
   }
 
  private:
-  Result<TrainingEnd> Follow() {
-    while (!channel_.ended()) {
-      const ChannelRead read = channel_.Next(NowNs() + kLookEveryNs);
-      if (read.kind == ChannelRead::Kind::kTooLong || read.kind == ChannelRead::Kind::kHalfLine)
-        return Failed("the worker broke the protocol: {}", Printable(read.text));
-      if (read.kind == ChannelRead::Kind::kLine) TENCH_TRY(Take(read.text));
-      TENCH_TRY(TakeSnapshots(told_));
-      if (stop_.stop_requested()) TENCH_TRY(Stop());
-    }
-    child_.Wait(NowNs() + kExitGraceNs);
-    TENCH_TRY(TakeSnapshots(std::numeric_limits<int64_t>::max()));
-    if (conversation_.done()) return TrainingEnd::kComplete;
-    if (asked_ns_ != 0) return TrainingEnd::kStopped;
-    return Failed("the worker ended before its work was done ({})",
-                  child_.status() ? child_.status()->ToString() : "it still runs");
-  }
-
-  Status Greet(const Hello& hello) {
-    if (!IsVersion(version_, hello.worker.version))
-      return Unsupported("version {} was asked for, but {} is installed", version_,
-                         Printable(hello.worker.version));
-    return events_.on_hello ? events_.on_hello(hello) : Ok();
-  }
-
-  Status Take(const std::string& line) {
-    TENCH_TRY(conversation_.Take(line).In("the worker broke the protocol"));
-    const Message message = TENCH_TRY(ParseMessage(line));
-    if (const auto* failure = std::get_if<Failure>(&message))
+  static Status Failures(const WorkerSession& session) {
+    if (session.event_error()) return *session.event_error();
+    if (const auto& failure = session.protocol().failure())
       return Error{failure->message, failure->kind};
-    if (const auto* hello = std::get_if<Hello>(&message)) return Greet(*hello);
+    if (session.half_line())
+      return Failed("the worker broke the protocol: {}", Printable(*session.half_line()));
+    const auto& ending = session.ending();
+    if (!ending) return Ok();
+    if (ending->outcome == Outcome::kUnsupported) return Unsupported("{}", ending->reason);
+    if (ending->outcome == Outcome::kProtocolError)
+      return Failed("the worker broke the protocol: {}", ending->reason);
+    if (session.process().grace_expired())
+      return Failed("the worker did not stop within {} s", kStopGraceNs / 1'000'000'000);
+    return Ok();
+  }
+
+  Status Take(const Message& message) {
+    if (const auto* hello = std::get_if<Hello>(&message))
+      return events_.on_hello ? events_.on_hello(*hello) : Ok();
     if (const auto* steps = std::get_if<Steps>(&message)) return Tell(*steps);
     return Ok();
   }
@@ -113,26 +104,11 @@ class Training {
     return Ok();
   }
 
-  Status Stop() {
-    if (asked_ns_ == 0) {
-      asked_ns_ = NowNs();
-      child_.Signal(SIGTERM);
-    }
-    if (NowNs() - asked_ns_ > kStopGraceNs)
-      return Failed("the worker did not stop within {} s", kStopGraceNs / 1'000'000'000);
-    return Ok();
-  }
-
-  Subprocess child_;
-  Channel channel_;
-  Conversation conversation_;
   std::filesystem::path snapshots_;
   std::vector<int64_t> after_;  // the steps after which there will be one
   int64_t told_ = 0;            // steps
   const std::string version_;   // that was asked for
   const TrainingEvents& events_;
-  const StopToken stop_;
-  int64_t asked_ns_ = 0;  // when the worker was asked to stop
 };
 
 }  // namespace
@@ -146,14 +122,11 @@ Result<TrainingEnd> Train(const WorkerEntry& entry, const std::string& version, 
   std::filesystem::create_directory(snapshots, error);
   if (error) return Failed("{}: {}", snapshots.string(), error.message());
   job.snapshots.folder = snapshots.string();
-  SpawnOptions spawn = TENCH_TRY(LaunchOf(entry, job, version, folder.path()));
-  spawn.output_fd = STDERR_FILENO;  // a framework's own words belong to the log
-  Pipe answers = TENCH_TRY(Pipe::Make());
-  spawn.extra_fd = answers.out.get();
-  Subprocess child = TENCH_TRY(Subprocess::Spawn(spawn));
-  answers.out.Close();
-  return Training(std::move(child), std::move(answers.in), job.snapshots, version, events, stop)
-      .Watch();
+  WorkerLaunch launch = TENCH_TRY(JobLaunch(entry, job, version, folder.path()));
+  // The framework's own output belongs to the user's log.
+  launch.spawn.output_fd = STDERR_FILENO;
+  launch.log = {};
+  return Training(job.snapshots, version, events).Run(std::move(launch), stop);
 }
 
 }  // namespace tench

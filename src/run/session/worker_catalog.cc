@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/session/worker_catalog.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <limits>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/subprocess.h"
 #include "base/text.h"
 #include "protocol/command_line.h"
-#include "run/session/log_tail.h"
-#include "run/session/worker_environment.h"
+#include "run/session/worker_launch.h"
+#include "run/session/worker_process.h"
 
 namespace tench {
 namespace {
@@ -63,15 +61,41 @@ std::vector<fs::path> FoldersOfEnvironment() {
   return folders;
 }
 
-// Appends what there is; false at the end, or when there is too much.
-bool ReadSome(Fd& fd, std::string& text) {
-  char buffer[16 << 10];
-  ssize_t got;
-  while ((got = read(fd.get(), buffer, sizeof buffer)) > 0 && text.size() <= kMaxDescriptionBytes) {
-    text.append(buffer, static_cast<size_t>(got));
+// Gathers the output of --describe until the worker exits or the deadline passes.
+class DescriptionReader final : public WorkerProcess::Watcher {
+ public:
+  explicit DescriptionReader(WorkerProcess& process)
+      : process_(process),
+        output_(process.TakeAnswers()),
+        deadline_ns_(process.launched_ns() + kDescribeDeadlineNs) {}
+
+  int answers_fd() const override { return output_.get(); }
+  bool ReadAnswers() override {
+    if (!output_.valid()) return false;
+    char buffer[16 << 10];
+    const ssize_t got = read(output_.get(), buffer, sizeof buffer);
+    if (got > 0) text_.append(buffer, static_cast<size_t>(got));
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    if (got <= 0 || text_.size() > kMaxDescriptionBytes) output_.Close();
+    return output_.valid();
   }
-  return got < 0 && (errno == EAGAIN || errno == EINTR);
-}
+  int64_t OnWake(int64_t now_ns) override {
+    late_ = late_ || now_ns >= deadline_ns_;
+    if (!late_) return deadline_ns_;
+    process_.Kill();
+    return std::numeric_limits<int64_t>::max();
+  }
+
+  bool late() const { return late_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  WorkerProcess& process_;
+  Fd output_;
+  const int64_t deadline_ns_;
+  bool late_ = false;
+  std::string text_;
+};
 
 // A framework may print while it is loaded: the description is the last line that looks like one.
 std::string_view LastObject(std::string_view text) {
@@ -82,47 +106,23 @@ std::string_view LastObject(std::string_view text) {
 }
 
 Result<Description> AskForDescription(const WorkerEntry& entry, const std::string& version) {
-  Pipe output = TENCH_TRY(Pipe::Make());
-  Pipe errors = TENCH_TRY(Pipe::Make());
-  SpawnOptions options;
-  options.executable = entry.executable;
-  options.arguments = {kDescribeFlag};
-  options.environment = WorkerEnvironment(OwnEnvironment(), {}, version);
-  options.output_fd = output.out.get();
-  options.error_fd = errors.out.get();
-  Subprocess child = TENCH_TRY(Subprocess::Spawn(options));
-  output.out.Close();
-  errors.out.Close();
-
-  std::string text;
-  LogTail log;
-  const int64_t deadline_ns = NowNs() + kDescribeDeadlineNs;
-  bool open = true;
-  while (!child.Wait(0)) {
-    const int64_t left_ms = (deadline_ns - NowNs()) / 1'000'000;
-    if (left_ms <= 0) {
-      return Failed("{} did not answer {} within {}", entry.executable.string(), kDescribeFlag,
-                    HumanNs(kDescribeDeadlineNs));
-    }
-    pollfd fds[] = {{child.exit_fd(), POLLIN, 0},
-                    {open ? output.in.get() : -1, POLLIN, 0},
-                    {errors.in.get(), POLLIN, 0}};
-    poll(fds, std::size(fds), static_cast<int>(left_ms));
-    if (open && fds[1].revents) open = ReadSome(output.in, text);
-    if (fds[2].revents) log.Drain(errors.in, 1 << 20);
-  }
-  const ExitStatus status = child.End(0);
-  if (open) ReadSome(output.in, text);
-  log.Drain(errors.in, 1 << 20);
+  WorkerLaunch launch = TENCH_TRY(DescribeLaunch(entry, version));
+  WorkerProcess process = TENCH_TRY(WorkerProcess::Start(std::move(launch)));
+  DescriptionReader reader(process);
+  process.Watch(reader);
+  const std::string command = fmt::format("{} {}", entry.executable.string(), kDescribeFlag);
+  if (reader.late())
+    return Failed("{} did not answer {} within {}", entry.executable.string(), kDescribeFlag,
+                  HumanNs(kDescribeDeadlineNs));
+  if (reader.text().size() > kMaxDescriptionBytes)
+    return Failed("{}: the answer is too long", command);
+  const ExitStatus status = process.exit().value_or(ExitStatus{});
   if (!status.clean()) {
-    const std::string last = log.LastLine();
-    return Failed("{} {} ended with {}{}", entry.executable.string(), kDescribeFlag,
-                  status.ToString(), last.empty() ? "" : ": " + last);
+    const std::string last = process.log().LastLine();
+    return Failed("{} ended with {}{}", command, status.ToString(),
+                  last.empty() ? "" : ": " + last);
   }
-  if (text.size() > kMaxDescriptionBytes)
-    return Failed("{} {}: the answer is too long", entry.executable.string(), kDescribeFlag);
-  return ParseDescription(LastObject(text),
-                          fmt::format("{} {}", entry.executable.string(), kDescribeFlag));
+  return ParseDescription(LastObject(reader.text()), command);
 }
 
 }  // namespace

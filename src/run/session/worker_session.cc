@@ -1,123 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/session/worker_session.h"
 
-#include <poll.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "run/session/worker_catalog.h"
 
 namespace tench {
 namespace {
 
-constexpr int64_t kSecondNs = 1'000'000'000;
-constexpr int64_t kSampleNs = kSecondNs / 10;
-constexpr int64_t kGraceNs = kSecondNs / 2;  // from SIGTERM to SIGKILL: time to send the last steps
-constexpr int64_t kUnkillableNs =
-    30 * kSecondNs;  // a process that hangs in the kernel is left to it
+constexpr int64_t kTickNs = 100'000'000;
+constexpr int64_t kGraceNs = 500'000'000;  // SIGTERM to SIGKILL: time to send the last steps
 constexpr int kLinesAtOnce = 256;
-constexpr size_t kLogBytesAtOnce = 1 << 20;
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+int64_t DeadlineAfter(int64_t since_ns, int64_t limit_ns) {
+  return limit_ns == 0 ? kNever : since_ns + limit_ns;
+}
 
 }  // namespace
 
-Supervision::Supervision(Subprocess child, Fd answers, Fd log, int64_t launched_ns,
-                         SupervisionOptions options, MemoryWatch memory, Instruments& instruments)
-    : child_(std::move(child)),
-      channel_(std::move(answers)),
-      log_fd_(std::move(log)),
-      launched_ns_(launched_ns),
+SessionOptions SessionOptions::Limited(const Limits& limits, const std::string& version,
+                                       Instruments& instruments) {
+  SessionOptions options;
+  options.timeout_ns = limits.timeout_ns;
+  options.version = version;
+  options.instruments = &instruments;
+  options.memory_limit_bytes =
+      limits.memory_bytes > 0 ? limits.memory_bytes : MemoryLimitBytes(instruments.memory_bytes);
+  options.swap = limits.swap;
+  return options;
+}
+
+WorkerSession::WorkerSession(WorkerProcess process, SessionOptions options, MemoryWatch memory)
+    : process_(std::move(process)),
+      channel_(process_.TakeAnswers()),
       options_(std::move(options)),
-      memory_(memory),
-      instruments_(instruments) {
+      memory_(memory) {
   seen_.gpu = options_.gpu;
 }
 
-void Supervision::Watch(const std::function<void(const RunProgress&)>& progress, StopToken stop) {
-  instruments_.energy.Start();
-  next_sample_ns_ = NowNs();
-  while (!child_.Wait(0)) {
-    const int64_t now_ns = NowNs();
-    CheckTimes(now_ns, stop.stop_requested());
-    if (killed_ns_ != 0 && now_ns > killed_ns_ + kUnkillableNs) break;
-    if (now_ns >= next_sample_ns_) {
-      TakeSample(now_ns);
-      next_sample_ns_ = now_ns + kSampleNs;
-      if (progress) progress(Progress(now_ns));
-    }
-    WaitForEvent();
-    ReadLines();
-    log_.Drain(log_fd_, kLogBytesAtOnce);
+Result<WorkerSession> WorkerSession::Start(WorkerLaunch launch, SessionOptions options) {
+  const MemoryWatch memory(options.memory_limit_bytes, options.swap,
+                           options.instruments ? OomKills() : 0);
+  WorkerProcess process = TENCH_TRY(WorkerProcess::Start(std::move(launch)));
+  return WorkerSession(std::move(process), std::move(options), memory);
+}
+
+void WorkerSession::Watch(const std::function<void(const RunProgress&)>& progress, StopToken stop) {
+  progress_ = progress;
+  stop_ = stop;
+  if (options_.instruments) options_.instruments->energy.Start();
+  next_tick_ns_ = NowNs();
+  process_.Watch(*this);
+  seen_.exit = process_.exit();
+}
+
+int64_t WorkerSession::OnWake(int64_t now_ns) {
+  CheckTimes(now_ns);
+  if (now_ns >= next_tick_ns_) {
+    TakeSample(now_ns);
+    next_tick_ns_ = now_ns + kTickNs;
+    if (progress_) progress_(Progress(now_ns));
+    if (options_.on_tick && !event_error_) Deliver(options_.on_tick());
   }
-  exit_ns_ = NowNs();
-  instruments_.energy.Poll();
-  seen_.cpu_energy_j = instruments_.energy.Joules();
-  seen_.exit = child_.End(0);
-  // Every writer is gone: what is still in the pipes is all there will be.
-  do ReadLines();
-  while (more_lines_);
-  log_.Drain(log_fd_, std::numeric_limits<size_t>::max());
+  return std::min(next_tick_ns_, NextDeadline());
 }
 
-void Supervision::WaitForEvent() {
-  const int64_t wake_ns = more_lines_ ? 0 : std::min(next_sample_ns_, NextDeadline());
-  const int64_t left_ns = std::max<int64_t>(wake_ns - NowNs(), 0);
-  const timespec left{left_ns / kSecondNs, left_ns % kSecondNs};
-  pollfd fds[] = {
-      {child_.exit_fd(), POLLIN, 0}, {channel_.fd(), POLLIN, 0}, {log_fd_.get(), POLLIN, 0}};
-  ppoll(fds, std::size(fds), &left, nullptr);
+void WorkerSession::OnExit() {
+  if (!options_.instruments) return;
+  options_.instruments->energy.Poll();
+  seen_.cpu_energy_j = options_.instruments->energy.Joules();
 }
 
-int64_t Supervision::NextDeadline() const {
-  if (killed_ns_ != 0) return killed_ns_ + kUnkillableNs;
-  if (ending_) return kill_ns_;
+int64_t WorkerSession::NextDeadline() const {
+  if (process_.killed()) return kNever;
   if (quiet_since_ns_ != 0) return quiet_since_ns_ + options_.exit_ns;
-  const int64_t deadline_ns = launched_ns_ + options_.timeout_ns;
-  return conversation_.hello() ? deadline_ns
-                               : std::min(deadline_ns, launched_ns_ + options_.hello_ns);
+  if (ending_) return kNever;
+  const int64_t launched_ns = process_.launched_ns();
+  const int64_t result_ns = DeadlineAfter(launched_ns, options_.timeout_ns);
+  return protocol_.hello() ? result_ns
+                           : std::min(result_ns, DeadlineAfter(launched_ns, options_.hello_ns));
 }
 
-void Supervision::CheckTimes(int64_t now_ns, bool stop) {
-  if (killed_ns_ != 0) return;
+void WorkerSession::CheckTimes(int64_t now_ns) {
+  const bool outstayed = quiet_since_ns_ != 0 && now_ns >= quiet_since_ns_ + options_.exit_ns;
   if (ending_) {
-    if (now_ns >= kill_ns_) Kill();
+    if (outstayed) process_.Kill();
     return;
   }
-  if (conversation_.over()) {
-    if (now_ns < quiet_since_ns_ + options_.exit_ns) return;
+  if (protocol_.over()) {
+    if (!outstayed) return;
     lingered_ = true;
-    return Kill();
+    return process_.Kill();
   }
-  const int64_t elapsed_ns = now_ns - launched_ns_;
-  if (stop) {
-    End(Outcome::kInterrupted, fmt::format("stopped while {}", Name(conversation_.stage())),
-        kGraceNs);
-  } else if (elapsed_ns >= options_.timeout_ns) {
-    const size_t steps = conversation_.series().step_ns.size();
+  const std::string_view stage = Name(protocol_.stage());
+  const int64_t launched_ns = process_.launched_ns();
+  if (stop_.stop_requested()) {
+    End(Outcome::kInterrupted, fmt::format("stopped while {}", stage), options_.stop_grace_ns);
+  } else if (now_ns >= DeadlineAfter(launched_ns, options_.timeout_ns)) {
     End(Outcome::kTimeout,
         fmt::format("no result within {}; it was {}, with {} timed steps made",
-                    HumanNs(static_cast<double>(options_.timeout_ns)), Name(conversation_.stage()),
-                    steps),
+                    HumanNs(static_cast<double>(options_.timeout_ns)), stage,
+                    protocol_.series().step_ns.size()),
         kGraceNs);
-  } else if (!conversation_.hello() && elapsed_ns >= options_.hello_ns) {
+  } else if (!protocol_.hello() && now_ns >= DeadlineAfter(launched_ns, options_.hello_ns)) {
     End(Outcome::kTimeout,
         fmt::format("no hello within {}", HumanNs(static_cast<double>(options_.hello_ns))),
         kGraceNs);
-  } else if (quiet_since_ns_ != 0 && now_ns >= quiet_since_ns_ + options_.exit_ns) {
+  } else if (outstayed) {
     End(Outcome::kProtocolError, "the worker closed its channel without a result", 0);
   }
 }
 
-void Supervision::ReadLines() {
-  more_lines_ = false;
+bool WorkerSession::ReadAnswers() {
   for (int i = 0; i < kLinesAtOnce; ++i) {
-    if (channel_.ended() && quiet_since_ns_ != 0) return;
+    if (channel_.ended() && quiet_since_ns_ != 0) return false;
     const ChannelRead read = channel_.Next(0);
     switch (read.kind) {
       case ChannelRead::Kind::kNothing:
-        return;
+        return false;
       case ChannelRead::Kind::kLine:
         TakeLine(read.text);
         break;
@@ -132,78 +137,80 @@ void Supervision::ReadLines() {
         break;
       case ChannelRead::Kind::kEnd:
         if (quiet_since_ns_ == 0) quiet_since_ns_ = NowNs();
-        return;
+        return false;
     }
   }
-  more_lines_ = true;
+  return true;
 }
 
-void Supervision::TakeLine(const std::string& line) {
-  // Of a worker that is being ended for another reason, the steps that it still sends are kept.
-  if (ending_ && ending_->outcome == Outcome::kProtocolError) return;
-  const Conversation::Stage before = conversation_.stage();
-  if (const Status status = conversation_.Take(line); !status) {
-    if (!ending_) End(Outcome::kProtocolError, status.error().message, kGraceNs);
-    return;
-  }
+void WorkerSession::TakeLine(const std::string& line) {
+  // A worker that is ended for another reason than its protocol may still send its last steps.
+  if (event_error_ || (ending_ && ending_->outcome == Outcome::kProtocolError)) return;
+  const ProtocolState::Stage before = protocol_.stage();
+  const Result<Message> message = protocol_.Take(line);
+  if (!message) return End(Outcome::kProtocolError, message.error().message, kGraceNs);
   AfterMessage(before);
+  const bool refused = ending_ && ending_->outcome == Outcome::kUnsupported;
+  if (options_.on_message && !refused) Deliver(options_.on_message(*message));
 }
 
-void Supervision::AfterMessage(Conversation::Stage before) {
-  if (conversation_.stage() != before) {
+void WorkerSession::AfterMessage(ProtocolState::Stage before) {
+  if (protocol_.stage() != before) {
     const int64_t now_ns = NowNs();
-    if (before == Conversation::Stage::kStarting) seen_.hello_ns = now_ns - launched_ns_;
+    if (before == ProtocolState::Stage::kStarting) seen_.hello_ns = now_ns - process_.launched_ns();
     TakeSample(now_ns);
-    if (conversation_.over()) quiet_since_ns_ = now_ns;
+    if (protocol_.over()) quiet_since_ns_ = now_ns;
   }
-  if (ending_ || conversation_.over()) return;
-  const auto& hello = conversation_.hello();
+  if (ending_ || protocol_.over()) return;
+  const auto& hello = protocol_.hello();
   if (!IsVersion(options_.version, hello->worker.version)) {
     End(Outcome::kUnsupported,
         fmt::format("version {} was asked for, but {} is installed", options_.version,
                     Printable(hello->worker.version)),
         kGraceNs);
-  } else if (!conversation_.divergence().empty()) {
-    End(Outcome::kDiverged, conversation_.divergence(), kGraceNs);
+  } else if (options_.end_on_divergence && !protocol_.divergence().empty()) {
+    End(Outcome::kDiverged, protocol_.divergence(), kGraceNs);
   }
 }
 
-void Supervision::TakeSample(int64_t now_ns) {
-  Sample sample = sampler_.Take(child_.pid(), now_ns - launched_ns_);
-  instruments_.energy.Poll();
-  if (instruments_.nvml) {
-    const pid_t pid = child_.pid();
-    const std::vector<GpuReading> gpus = instruments_.nvml->Read({&pid, 1});
+void WorkerSession::TakeSample(int64_t now_ns) {
+  if (!options_.instruments) return;
+  Instruments& instruments = *options_.instruments;
+  const pid_t pid = process_.pid();
+  Sample sample = sampler_.Take(pid, now_ns - process_.launched_ns());
+  instruments.energy.Poll();
+  if (instruments.nvml) {
+    const std::vector<GpuReading> gpus = instruments.nvml->Read({&pid, 1});
     seen_.gpus.Add(gpus);
     if (options_.gpu < gpus.size()) AddReading(gpus[options_.gpu], sample);
   }
   seen_.samples.Add(sample);
   const auto reason = memory_.Judge(sample);
-  if (reason && !ending_ && !conversation_.over()) End(Outcome::kOutOfMemory, *reason, 0);
+  if (reason && !protocol_.over()) End(Outcome::kOutOfMemory, *reason, 0);
 }
 
-void Supervision::End(Outcome outcome, std::string reason, int64_t grace_ns) {
+void WorkerSession::Deliver(const Status& delivered) {
+  if (delivered.ok()) return;
+  event_error_ = delivered.error();
+  End(Outcome::kInterrupted, event_error_->message, 0);
+  process_.Kill();
+}
+
+void WorkerSession::End(Outcome outcome, std::string reason, int64_t grace_ns) {
   if (ending_) return;
   ending_ = Ending{outcome, std::move(reason)};
-  kill_ns_ = NowNs() + grace_ns;
-  if (grace_ns == 0) return Kill();
-  child_.Signal(SIGTERM);
+  process_.Terminate(grace_ns);
 }
 
-void Supervision::Kill() {
-  killed_ns_ = NowNs();
-  child_.Signal(SIGKILL);
-}
-
-RunProgress Supervision::Progress(int64_t now_ns) const {
+RunProgress WorkerSession::Progress(int64_t now_ns) const {
   RunProgress progress;
-  progress.stage = Name(conversation_.stage());
-  const RunSeries& series = conversation_.series();
+  progress.stage = Name(protocol_.stage());
+  const RunSeries& series = protocol_.series();
   progress.steps = static_cast<int64_t>(series.step_ns.size());
   if (!series.step_ns.empty()) progress.last_step_ns = static_cast<double>(series.step_ns.back());
   if (!series.loss.empty()) progress.loss = series.loss.back();
   if (!seen_.samples.empty()) progress.rss_bytes = seen_.samples.samples().back().rss_bytes;
-  progress.elapsed_ns = now_ns - launched_ns_;
+  progress.elapsed_ns = now_ns - process_.launched_ns();
   return progress;
 }
 

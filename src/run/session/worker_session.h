@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Watches one launched worker until nothing of it is left: reads its lines and its log as they
-// come, samples it ten times a second, and ends it when it breaks a limit or the protocol. Driven
-// by events, without sleeping, so that it adds nothing to a run's time. What it all means for the
-// run's outcome is said in verdict.h.
+// One worker on one job: checks its lines against the protocol as they come, samples the process
+// ten times a second, and ends it when it exceeds a limit or breaks the protocol. Every job is
+// launched and watched here: timed runs, parity trials and training. Not aware of what the end
+// means for a run's outcome (run_outcome.h) or of the store.
+//
+// Ownership: owns the process; it is gone when Watch returns or the session is destroyed.
+// Thread safety: none; it belongs to the thread that called Start.
 
 #include <cstdint>
 #include <functional>
@@ -11,16 +14,16 @@
 #include <string>
 
 #include "base/stop_token.h"
-#include "base/subprocess.h"
 #include "machine/sampler.h"
+#include "plan/suite.h"
 #include "protocol/channel.h"
 #include "record/outcome.h"
 #include "run/session/instruments.h"
-#include "run/session/log_tail.h"
 #include "run/session/memory_watch.h"
 #include "run/session/protocol_state.h"
-#include "run/session/run_cell.h"
+#include "run/session/run_request.h"
 #include "run/session/run_summary.h"
+#include "run/session/worker_process.h"
 
 namespace tench {
 
@@ -30,64 +33,79 @@ struct Ending {
   std::string reason;
 };
 
-struct SupervisionOptions {
-  int64_t timeout_ns = 0;  // launch to result
-  int64_t hello_ns =
-      60'000'000'000;               // launch to hello: the slowest framework loads in a tenth of it
-  int64_t exit_ns = 5'000'000'000;  // from the last word to the exit
-  std::string version;              // of the worker, that the cell asks for; "" = any
-  size_t gpu = 0;
+struct SessionOptions {
+  int64_t timeout_ns = 0;  // launch to result; 0 = none
+  // Launch to hello; 0 = none. The slowest framework loads in a tenth of the default.
+  int64_t hello_ns = 60'000'000'000;
+  int64_t exit_ns = 5'000'000'000;      // last line to exit
+  int64_t stop_grace_ns = 500'000'000;  // SIGTERM to SIGKILL after a stop: time to flush the steps
+  std::string version;                  // of the worker, that the cell asks for; "" = any
+  bool end_on_divergence = true;        // at the first loss that is not finite
+  // Null: the process is not sampled, and its memory is not limited.
+  Instruments* instruments = nullptr;
+  size_t gpu = 0;                  // whose readings join the samples
+  int64_t memory_limit_bytes = 0;  // 0 = no limit is known
+  SwapPolicy swap = SwapPolicy::kAllow;
+  // Called with every line that the protocol allows, and ten times a second. An error kills the
+  // worker, and no further event is delivered.
+  std::function<Status(const Message&)> on_message = {};
+  std::function<Status()> on_tick = {};
+
+  // Sampled, under these limits; without a memory limit of its own, under the machine's.
+  static SessionOptions Limited(const Limits& limits, const std::string& version,
+                                Instruments& instruments);
 };
 
-class Supervision {
+class WorkerSession : private WorkerProcess::Watcher {
  public:
-  Supervision(Subprocess child, Fd answers, Fd log, int64_t launched_ns, SupervisionOptions options,
-              MemoryWatch memory, Instruments& instruments);
+  // An error is a program that cannot be executed.
+  static Result<WorkerSession> Start(WorkerLaunch launch, SessionOptions options);
 
-  // Once. `stop` and `progress` as for Execute.
+  // Returns when nothing of the worker is left. Once. `progress` may be null.
   void Watch(const std::function<void(const RunProgress&)>& progress, StopToken stop);
 
-  const Conversation& conversation() const { return conversation_; }
+  const WorkerProcess& process() const { return process_; }
+  const ProtocolState& protocol() const { return protocol_; }
   const Observations& seen() const { return seen_; }
   const std::optional<Ending>& ending() const { return ending_; }
+  const std::optional<Error>& event_error() const { return event_error_; }
   const std::optional<std::string>& half_line() const { return half_line_; }
   bool lingered() const { return lingered_; }  // after its result, until it was killed
-  const LogTail& log() const { return log_; }
   const MemoryWatch& memory() const { return memory_; }
-  int64_t exit_ns() const { return exit_ns_; }
 
  private:
-  void CheckTimes(int64_t now_ns, bool stop);
+  WorkerSession(WorkerProcess process, SessionOptions options, MemoryWatch memory);
+
+  int answers_fd() const override { return channel_.fd(); }
+  bool ReadAnswers() override;
+  int64_t OnWake(int64_t now_ns) override;
+  void OnExit() override;
+
+  void CheckTimes(int64_t now_ns);
   int64_t NextDeadline() const;
-  void WaitForEvent();
-  void ReadLines();
   void TakeLine(const std::string& line);
-  void AfterMessage(Conversation::Stage before);
+  void AfterMessage(ProtocolState::Stage before);
   void TakeSample(int64_t now_ns);
+  void Deliver(const Status& delivered);
   void End(Outcome outcome, std::string reason, int64_t grace_ns);
-  void Kill();
   RunProgress Progress(int64_t now_ns) const;
 
-  Subprocess child_;
+  WorkerProcess process_;
   Channel channel_;
-  Fd log_fd_;
-  int64_t launched_ns_;
-  SupervisionOptions options_;
+  SessionOptions options_;
   MemoryWatch memory_;
-  Instruments& instruments_;
+  std::function<void(const RunProgress&)> progress_;
+  StopToken stop_;
 
-  Conversation conversation_;
+  ProtocolState protocol_;
   Observations seen_;
-  LogTail log_;
   ProcessSampler sampler_;
   std::optional<Ending> ending_;
+  std::optional<Error> event_error_;
   std::optional<std::string> half_line_;
-  bool lingered_ = false, more_lines_ = false;
-  int64_t next_sample_ns_ = 0;
+  bool lingered_ = false;
+  int64_t next_tick_ns_ = 0;
   int64_t quiet_since_ns_ = 0;  // since the result, the error or the channel's end: time to exit
-  int64_t kill_ns_ = 0;         // when the grace of an ending is over
-  int64_t killed_ns_ = 0;
-  int64_t exit_ns_ = 0;
 };
 
 }  // namespace tench

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deadlines that are too long to wait for in a test of Execute.
+// Deadlines that are too long for a test of RunCell, and the events of a session.
 #include "run/session/worker_session.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "base/clock.h"
 
@@ -16,23 +17,18 @@ constexpr const char* kSteps = R"({"type":"steps","first":0,"step_ns":[5],"loss"
 constexpr const char* kResult = R"({"type":"result","converged":true})";
 
 // Watches a shell script in the place of a worker.
-Supervision Watched(const std::string& script, SupervisionOptions options) {
-  Pipe answers = *Pipe::Make(), log = *Pipe::Make();
-  SpawnOptions spawn;
-  spawn.executable = "/bin/sh";
-  spawn.arguments = {"-c", script};
-  spawn.environment = {{"PATH", "/usr/bin:/bin"}};
-  spawn.output_fd = log.out.get();
-  spawn.extra_fd = answers.out.get();
+WorkerSession Watched(const std::string& script, SessionOptions options, StopToken stop = {}) {
+  WorkerLaunch launch{{}, *Pipe::Make(), *Pipe::Make()};
+  launch.spawn.executable = "/bin/sh";
+  launch.spawn.arguments = {"-c", script};
+  launch.spawn.environment = {{"PATH", "/usr/bin:/bin"}};
+  launch.spawn.output_fd = launch.log.out.get();
+  launch.spawn.extra_fd = launch.answers.out.get();
   if (options.timeout_ns == 0) options.timeout_ns = 20'000'000'000;
-  const int64_t launched_ns = NowNs();
-  Supervision supervision(*Subprocess::Spawn(spawn), std::move(answers.in), std::move(log.in),
-                          launched_ns, options, MemoryWatch(0, SwapPolicy::kAllow, 0),
-                          Instruments::OfThisMachine());
-  answers.out.Close();
-  log.out.Close();
-  supervision.Watch(nullptr, StopToken());
-  return supervision;
+  options.instruments = &Instruments::OfThisMachine();
+  WorkerSession session = *WorkerSession::Start(std::move(launch), std::move(options));
+  session.Watch(nullptr, stop);
+  return session;
 }
 
 std::string Say(std::initializer_list<const char*> lines) {
@@ -41,51 +37,114 @@ std::string Say(std::initializer_list<const char*> lines) {
   return script;
 }
 
-TEST(SupervisionTest, AWorkerThatSaysNoHelloIsEnded) {
-  SupervisionOptions options;
+TEST(WorkerSessionTest, AWorkerThatSaysNoHelloIsEnded) {
+  SessionOptions options;
   options.hello_ns = 50'000'000;
-  const Supervision supervision = Watched("exec sleep 60", options);
-  ASSERT_TRUE(supervision.ending());
-  EXPECT_EQ(supervision.ending()->outcome, Outcome::kTimeout);
-  EXPECT_EQ(supervision.ending()->reason, "no hello within 50 ms");
+  const WorkerSession session = Watched("exec sleep 60", options);
+  ASSERT_TRUE(session.ending());
+  EXPECT_EQ(session.ending()->outcome, Outcome::kTimeout);
+  EXPECT_EQ(session.ending()->reason, "no hello within 50 ms");
 }
 
-TEST(SupervisionTest, AWorkerThatLingersAfterItsResultIsKilledAndTheResultStands) {
-  SupervisionOptions options;
+TEST(WorkerSessionTest, AWorkerThatLingersAfterItsResultIsKilledAndTheResultStands) {
+  SessionOptions options;
   options.exit_ns = 50'000'000;
-  const Supervision supervision =
+  const WorkerSession session =
       Watched(Say({kHello, kBuild, kSteps, kResult}) + "exec sleep 60", options);
-  EXPECT_FALSE(supervision.ending());
-  EXPECT_TRUE(supervision.lingered());
-  EXPECT_TRUE(supervision.conversation().done());
+  EXPECT_FALSE(session.ending());
+  EXPECT_TRUE(session.lingered());
+  EXPECT_TRUE(session.protocol().done());
 }
 
-TEST(SupervisionTest, AWorkerThatClosesItsChannelWithoutAResultIsEnded) {
-  SupervisionOptions options;
+TEST(WorkerSessionTest, AWorkerThatClosesItsChannelWithoutAResultIsEnded) {
+  SessionOptions options;
   options.exit_ns = 50'000'000;
-  const Supervision supervision =
+  const WorkerSession session =
       Watched(Say({kHello, kBuild, kSteps}) + "exec 3>&-; exec sleep 60", options);
-  ASSERT_TRUE(supervision.ending());
-  EXPECT_EQ(supervision.ending()->outcome, Outcome::kProtocolError);
+  ASSERT_TRUE(session.ending());
+  EXPECT_EQ(session.ending()->outcome, Outcome::kProtocolError);
 }
 
-TEST(SupervisionTest, LinesThatAreInThePipeWhenTheWorkerExitsAreRead) {
-  const Supervision supervision = Watched(Say({kHello, kBuild, kSteps, kResult}), {});
-  EXPECT_TRUE(supervision.conversation().done());
-  EXPECT_EQ(supervision.conversation().series().loss, std::vector<double>{1.5});
-  EXPECT_TRUE(supervision.seen().exit->clean());
+TEST(WorkerSessionTest, LinesThatAreInThePipeWhenTheWorkerExitsAreRead) {
+  const WorkerSession session = Watched(Say({kHello, kBuild, kSteps, kResult}), {});
+  EXPECT_TRUE(session.protocol().done());
+  EXPECT_EQ(session.protocol().series().loss, std::vector<double>{1.5});
+  EXPECT_TRUE(session.seen().exit->clean());
 }
 
-TEST(SupervisionTest, StepsSentWhileItIsBeingEndedAreKept) {
-  SupervisionOptions options;
+TEST(WorkerSessionTest, StepsSentWhileItIsBeingEndedAreKept) {
+  SessionOptions options;
   options.timeout_ns = 100'000'000;
   const std::string flush =
       fmt::format("trap \"echo '{}' >&3; exit 143\" TERM\n",
                   R"({\"type\":\"steps\",\"first\":0,\"step_ns\":[5],\"loss\":[1.5]})");
-  const Supervision supervision =
-      Watched(flush + Say({kHello, kBuild}) + "sleep 60 & wait", options);
-  EXPECT_EQ(supervision.ending()->outcome, Outcome::kTimeout);
-  EXPECT_EQ(supervision.conversation().series().step_ns.size(), 1u);
+  const WorkerSession session = Watched(flush + Say({kHello, kBuild}) + "sleep 60 & wait", options);
+  EXPECT_EQ(session.ending()->outcome, Outcome::kTimeout);
+  EXPECT_EQ(session.protocol().series().step_ns.size(), 1u);
+}
+
+TEST(WorkerSessionTest, EveryMessageIsDeliveredInOrder) {
+  SessionOptions options;
+  std::vector<size_t> kinds;
+  options.on_message = [&](const Message& message) -> Status {
+    kinds.push_back(message.index());
+    return Ok();
+  };
+  Watched(Say({kHello, kBuild, kSteps, kResult}), options);
+  EXPECT_EQ(kinds, (std::vector<size_t>{Message(Hello{}).index(), Message(Built{}).index(),
+                                        Message(Steps{}).index(), Message(Done{}).index()}));
+}
+
+TEST(WorkerSessionTest, AnEventThatFailsEndsTheWorkerAndNoFurtherEventIsDelivered) {
+  SessionOptions options;
+  int delivered = 0;
+  options.on_message = [&](const Message&) -> Status {
+    ++delivered;
+    return Failed("no space");
+  };
+  const WorkerSession session = Watched(Say({kHello, kBuild}) + "exec sleep 60", options);
+  ASSERT_TRUE(session.event_error());
+  EXPECT_EQ(session.event_error()->message, "no space");
+  EXPECT_EQ(delivered, 1);
+}
+
+TEST(WorkerSessionTest, AStopGivesTheWorkerItsGrace) {
+  SessionOptions options;
+  options.stop_grace_ns = 10'000'000'000;
+  StopSource stop;
+  options.on_message = [&](const Message& message) -> Status {
+    if (std::holds_alternative<Built>(message)) stop.RequestStop();
+    return Ok();
+  };
+  const std::string slow_end = "trap 'sleep 1; exit 0' TERM\n";
+  const WorkerSession session =
+      Watched(slow_end + Say({kHello, kBuild}) + "sleep 60 & wait", options, stop.token());
+  EXPECT_EQ(session.ending()->outcome, Outcome::kInterrupted);
+  EXPECT_FALSE(session.process().grace_expired());
+  EXPECT_TRUE(session.seen().exit->clean());
+}
+
+TEST(WorkerSessionTest, AWorkerThatIgnoresAStopIsKilledAfterItsGrace) {
+  SessionOptions options;
+  options.stop_grace_ns = 50'000'000;
+  StopSource stop;
+  options.on_message = [&](const Message&) -> Status {
+    stop.RequestStop();
+    return Ok();
+  };
+  const WorkerSession session = Watched(
+      "trap '' TERM\n" + Say({kHello}) + "while :; do sleep 0.1; done", options, stop.token());
+  EXPECT_TRUE(session.process().grace_expired());
+  EXPECT_EQ(session.seen().exit->signal, SIGKILL);
+}
+
+TEST(WorkerSessionTest, ALossThatIsNotFiniteIsNoEndWhereTheCallerSaysSo) {
+  SessionOptions options;
+  options.end_on_divergence = false;
+  const char* nan = R"({"type":"steps","first":0,"step_ns":[5],"loss":["nan"]})";
+  const WorkerSession session = Watched(Say({kHello, kBuild, nan, kResult}), options);
+  EXPECT_FALSE(session.ending());
+  EXPECT_TRUE(session.protocol().done());
 }
 
 }  // namespace

@@ -221,7 +221,7 @@ class StudyWork {
     const auto progress = [&](const RunProgress& run) {
       events_.OnProgress(Progress(run.elapsed_ns), cell, run);
     };
-    if (!request_.verify) return ExecuteWatched(request, progress);
+    if (!request_.verify) return RunBetweenReadings(request, progress);
     const ParityGate::Finding parity = gate_.Check(cell, [&](const std::string& doing) {
       RunProgress verifying;
       verifying.stage = "verifying (" + doing + ")";
@@ -236,7 +236,7 @@ class StudyWork {
       wrong.record.worker_version = parity.worker_version;
       return wrong;
     }
-    RunResult result = ExecuteWatched(request, progress);
+    RunResult result = RunBetweenReadings(request, progress);
     // Another version than the one that was checked has proved nothing.
     const bool same =
         parity.worker_version.empty() || parity.worker_version == result.record.worker_version;
@@ -253,11 +253,11 @@ class StudyWork {
     return reading_;
   }
 
-  RunResult ExecuteWatched(const RunRequest& request,
-                           const std::function<void(const RunProgress&)>& progress) {
-    if (!sentinel_) return Execute(workers_, request, progress, stop_);
+  RunResult RunBetweenReadings(const RunRequest& request,
+                               const std::function<void(const RunProgress&)>& progress) {
+    if (!sentinel_) return RunCell(workers_, request, progress, stop_);
     const SentinelReading before = ReadSentinel(NowNs() - kFreshReadingNs);
-    RunResult result = Execute(workers_, request, progress, stop_);
+    RunResult result = RunCell(workers_, request, progress, stop_);
     // What never started a worker was disturbed by nothing.
     if (!result.record.summary.hello_ns) return result;
     const SentinelReading after = ReadSentinel(NowNs());

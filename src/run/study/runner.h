@@ -2,7 +2,7 @@
 #pragma once
 // A study: every cell of a matrix once per round, rounds in shuffled order, each run stored before
 // the next begins. Runs that were disturbed, by the noise sentinel, are repeated at the end
-// (noise_watch.h). Stopped at any moment, it goes on where it was. Knows the store and Execute; the
+// (noise_watch.h). Stopped at any moment, it goes on where it was. Knows the store and RunCell; the
 // terminal is behind RunnerEvents.
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One trial of parity in a worker's own process: the tensors that it loads are written before, the
-// tensors that it wrote are in a folder afterwards. Nothing is measured or stored. What the worker
-// does wrong is the outcome; an error is this machine's.
+// One parity trial in the worker's own process. The tensors that the worker loads are written to
+// files first; the tensors that it writes are in a folder afterwards. A failure of the worker is
+// the outcome; an error is the machine's. Nothing is timed or stored.
 
 #include <cstdint>
 #include <string>
@@ -17,7 +17,7 @@
 
 namespace tench {
 
-struct Observation {
+struct ParityRun {
   Outcome outcome = Outcome::kOk;
   std::string reason;   // of any other outcome
   std::string version;  // of the worker; "" if it never said hello
@@ -28,7 +28,7 @@ struct Observation {
 };
 
 // `version` is the one asked for, "" = any: another one is `unsupported`.
-Result<Observation> Observe(const WorkerEntry& entry, const std::string& version,
-                            const Trial& trial, int64_t timeout_ns, StopToken stop);
+Result<ParityRun> RunTrial(const WorkerEntry& entry, const std::string& version, const Trial& trial,
+                           int64_t timeout_ns, StopToken stop);
 
 }  // namespace tench

@@ -55,7 +55,7 @@ Result<Answer> ReferenceAnswers::Run(const Subject& subject, const Trial& trial,
   if (!entry->installed())
     return Failed("parity needs the reference worker, which is not installed (tench doctor)");
   const auto run = [&](const Trial& one) -> Result<Answer> {
-    const Observation seen = TENCH_TRY(Observe(*entry, "", one, kPatienceNs, stop_));
+    const ParityRun seen = TENCH_TRY(RunTrial(*entry, "", one, kPatienceNs, stop_));
     if (seen.outcome != Outcome::kOk)
       return Failed("reference on {}, {}: {}", subject.network.name, Name(one.kind), seen.reason);
     Answer answer = ReadAnswer(one, seen.tensors(), seen.losses);

@@ -48,19 +48,19 @@ class OneVerification {
 
  private:
   // Nothing when the worker ended otherwise than with tensors: the outcome is noted then.
-  Result<std::optional<Observation>> Run(const Trial& trial) {
+  Result<std::optional<ParityRun>> Run(const Trial& trial) {
     progress_(fmt::format("{}, {}", entry_.name, Name(trial.kind)));
-    Observation seen = TENCH_TRY(Observe(entry_, version_, trial, timeout_ns_, stop_));
+    ParityRun seen = TENCH_TRY(RunTrial(entry_, version_, trial, timeout_ns_, stop_));
     if (!seen.version.empty()) result_.version = seen.version;
-    if (seen.outcome == Outcome::kOk) return std::optional<Observation>(std::move(seen));
+    if (seen.outcome == Outcome::kOk) return std::optional<ParityRun>(std::move(seen));
     result_.outcome = seen.outcome == Outcome::kDiverged ? Outcome::kWrong : seen.outcome;
     result_.reason = fmt::format("{}: {}", Name(trial.kind), seen.reason);
-    return std::optional<Observation>();
+    return std::optional<ParityRun>();
   }
 
   Result<bool> Try(TrialKind kind) {
     const Trial trial = TENCH_TRY(MakeTrial(subject_, kind));
-    const std::optional<Observation> seen = TENCH_TRY(Run(trial));
+    const std::optional<ParityRun> seen = TENCH_TRY(Run(trial));
     if (!seen) return false;
     const Answer reference = TENCH_TRY(answers_.Get(name_, subject_, kind, progress_));
     const Answer answer = ReadAnswer(trial, seen->tensors(), seen->losses);
@@ -148,7 +148,7 @@ class OneVerification {
     const Trial trial = TENCH_TRY(MakeTrial(subject_, TrialKind::kOps));
     const Outcome outcome = result_.outcome;
     const std::string reason = result_.reason;
-    const std::optional<Observation> seen = TENCH_TRY(Run(trial));
+    const std::optional<ParityRun> seen = TENCH_TRY(Run(trial));
     if (!seen) {
       result_.reason = fmt::format("{}; {}", reason, result_.reason);
       result_.outcome = outcome;
@@ -168,7 +168,7 @@ class OneVerification {
     const Answer reference =
         TENCH_TRY(answers_.Get(name_, subject_, TrialKind::kOutputs, progress_));
     progress_(fmt::format("{}, looking for the first layer that differs", entry_.name));
-    const Observation seen = TENCH_TRY(Observe(entry_, version_, trial, timeout_ns_, stop_));
+    const ParityRun seen = TENCH_TRY(RunTrial(entry_, version_, trial, timeout_ns_, stop_));
     if (seen.outcome != Outcome::kOk) return Ok();
     const Answer answer = ReadAnswer(trial, seen.tensors(), seen.losses);
     for (const Deviation& deviation : Compare(TrialKind::kOutputs, reference, answer)) {
@@ -186,7 +186,7 @@ class OneVerification {
 
   Status TryDropout() {
     const Trial trial = TENCH_TRY(MakeTrial(subject_, TrialKind::kDropout));
-    const std::optional<Observation> seen = TENCH_TRY(Run(trial));
+    const std::optional<ParityRun> seen = TENCH_TRY(Run(trial));
     if (!seen) return Ok();
     const std::string complaint = JudgeDropout(trial, seen->tensors());
     if (!complaint.empty()) Fail("dropout: " + complaint);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/session/job_launch.h"
+#include "run/session/worker_launch.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 namespace tench {
 namespace {
 
-// Plain, without an fsync: nobody needs it after a power cut.
+// Without fsync: the file is scratch that no later process reads.
 Status WriteText(const std::filesystem::path& path, const std::string& text) {
   const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   for (size_t at = 0; fd.valid() && at < text.size();) {
@@ -30,11 +30,12 @@ Status WriteText(const std::filesystem::path& path, const std::string& text) {
 
 }  // namespace
 
-Result<SpawnOptions> LaunchOf(const WorkerEntry& entry, const Job& job, const std::string& version,
-                              const std::filesystem::path& folder) {
+Result<WorkerLaunch> JobLaunch(const WorkerEntry& entry, const Job& job, const std::string& version,
+                               const std::filesystem::path& folder) {
   const std::filesystem::path job_file = folder / "job.json";
   TENCH_TRY(WriteText(job_file, PrintJson(ToJson(job)) + "\n"));
-  SpawnOptions spawn;
+  WorkerLaunch launch{{}, TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make())};
+  SpawnOptions& spawn = launch.spawn;
   spawn.executable = entry.executable;
   spawn.arguments = {kJobFlag, job_file.string()};
   std::vector<int> cpus = AllowedCpus();
@@ -45,7 +46,19 @@ Result<SpawnOptions> LaunchOf(const WorkerEntry& entry, const Job& job, const st
   spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus, version);
   spawn.cpus = std::move(cpus);
   spawn.folder = folder;
-  return spawn;
+  spawn.output_fd = launch.log.out.get();
+  spawn.extra_fd = launch.answers.out.get();
+  return launch;
+}
+
+Result<WorkerLaunch> DescribeLaunch(const WorkerEntry& entry, const std::string& version) {
+  WorkerLaunch launch{{}, TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make())};
+  launch.spawn.executable = entry.executable;
+  launch.spawn.arguments = {kDescribeFlag};
+  launch.spawn.environment = WorkerEnvironment(OwnEnvironment(), {}, version);
+  launch.spawn.output_fd = launch.answers.out.get();
+  launch.spawn.error_fd = launch.log.out.get();
+  return launch;
 }
 
 }  // namespace tench

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Input and output of one run: what RunCell is asked for, what it reports while it runs, and what
+// it returns. Passive values; not aware of how a run is made or stored.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "data/data_set.h"
+#include "plan/matrix.h"
+#include "protocol/message.h"
+#include "record/profile_row.h"
+#include "store/record.h"
+
+namespace tench {
+
+// Temporary folders of runs and of parity trials begin with these.
+inline constexpr const char* kRunFolderPrefix = "tench-run-";
+inline constexpr const char* kParityFolderPrefix = "tench-parity-";
+
+struct RunRequest {
+  PlannedCell planned;
+  int64_t study = 0, round = 0, attempt = 0;
+  std::string machine, machine_id;
+  bool profile = false;         // ask for the time of each kernel; steps become a little slower
+  NetworkReaders readers = {};  // of networks' files
+  // Adds to the job what no axis names: weights, a solver's schedule.
+  std::function<Status(Job&)> amend = {};
+  std::string amendment = {};  // the same as flags, for the reproducer
+};
+
+// The state of a run in progress, for a status line.
+struct RunProgress {
+  std::string stage;  // "starting", "building", "warming up", "measuring"
+  int64_t steps = 0;  // timed so far
+  double last_step_ns = 0;
+  double loss = 0;
+  int64_t rss_bytes = 0;
+  int64_t elapsed_ns = 0;
+};
+
+struct RunResult {
+  RunRecord record;
+  RunSeries series;
+  std::vector<ProfileRow> profile = {};  // if it was asked for
+};
+
+}  // namespace tench

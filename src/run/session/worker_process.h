@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One worker process from its start until nothing of it is left. Driven by events, without
+// sleeping, so that watching adds nothing to a run's time. Termination escalates from SIGTERM to
+// SIGKILL; a process that hangs in the kernel is abandoned. Not aware of the protocol: a Watcher
+// reads the answers and decides how long the worker may live.
+//
+// Ownership: owns the process, with all its descendants, and our end of the log pipe.
+// Thread safety: none; it belongs to the thread that called Start.
+
+#include <cstdint>
+#include <optional>
+
+#include "base/error.h"
+#include "base/subprocess.h"
+#include "run/session/log_tail.h"
+#include "run/session/worker_launch.h"
+
+namespace tench {
+
+class WorkerProcess {
+ public:
+  class Watcher {
+   public:
+    virtual ~Watcher() = default;
+    virtual int answers_fd() const = 0;  // for poll; -1 after the end
+    // Reads what is there without waiting. Returns whether it left something unread.
+    virtual bool ReadAnswers() = 0;
+    // Called before every wait. Returns when it wants to be called again at the latest.
+    virtual int64_t OnWake(int64_t now_ns) = 0;
+    // The process has exited; its descendants may still live.
+    virtual void OnExit() {}
+  };
+
+  // An error is a program that cannot be executed.
+  static Result<WorkerProcess> Start(WorkerLaunch launch);
+
+  Fd TakeAnswers() { return std::move(answers_); }  // our end of the pipe; once
+
+  // Returns when the process and all its descendants are gone and both pipes are read to the end.
+  // Once.
+  void Watch(Watcher& watcher);
+  // SIGTERM now and SIGKILL after `grace_ns`; 0 = SIGKILL now.
+  void Terminate(int64_t grace_ns);
+  void Kill();
+
+  pid_t pid() const { return child_.pid(); }
+  int64_t launched_ns() const { return launched_ns_; }  // before fork
+  int64_t executed_ns() const { return executed_ns_; }  // after exec
+  int64_t exit_ns() const { return exit_ns_; }
+  const std::optional<ExitStatus>& exit() const { return exit_; }
+  bool killed() const { return killed_ns_ != 0; }
+  bool grace_expired() const { return grace_expired_; }  // SIGTERM did not end it
+  const LogTail& log() const { return log_; }
+
+ private:
+  WorkerProcess(Subprocess child, Fd answers, Fd log, int64_t launched_ns);
+  void WaitForEvent(int64_t wake_ns, int answers_fd);
+
+  Subprocess child_;
+  Fd answers_, log_fd_;
+  LogTail log_;
+  int64_t launched_ns_, executed_ns_, exit_ns_ = 0;
+  int64_t kill_ns_ = 0;    // when the grace is over; 0 = not terminating
+  int64_t killed_ns_ = 0;  // 0 = not killed
+  bool grace_expired_ = false;
+  std::optional<ExitStatus> exit_;
+};
+
+}  // namespace tench
