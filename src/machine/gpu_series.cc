@@ -37,22 +37,4 @@ void AddReading(const GpuReading& reading, Sample& sample) {
   if (memory) sample.gpu_memory_bytes = *memory;
 }
 
-Json GpuUsesToJson(std::span<const GpuDevice> devices, std::span<const GpuUse> uses) {
-  Check(uses.empty() || uses.size() == devices.size(), "the uses are those of other GPUs");
-  Json list = Json::array();
-  for (size_t i = 0; i < uses.size(); ++i) {
-    Json gpu = {{"name", devices[i].name}};
-    const auto put = [&](const char* key, const MeanPeak& value) {
-      if (value.count > 0) gpu[key] = {{"mean", value.mean}, {"peak", value.peak}};
-    };
-    put("utilisation_percent", uses[i].utilisation_percent);
-    put("power_w", uses[i].power_w);
-    put("memory_used_bytes", uses[i].memory_used_bytes);
-    put("process_memory_bytes", uses[i].process_memory_bytes);
-    put("temperature_c", uses[i].temperature_c);
-    list.push_back(std::move(gpu));
-  }
-  return list;
-}
-
 }  // namespace tench

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "base/json.h"
 #include "machine/nvml.h"
 #include "machine/sampler.h"
 
@@ -38,9 +37,5 @@ class GpuSeries {
 // What a sample holds of the run's GPU: the worker's own memory where the driver tells it,
 // otherwise everyone's.
 void AddReading(const GpuReading& reading, Sample& sample);
-
-// [{"name": …, "utilisation_percent": {"mean": …, "peak": …}, …}]: a value that was never read has
-// no key. Empty without a GPU.
-Json GpuUsesToJson(std::span<const GpuDevice> devices, std::span<const GpuUse> uses);
 
 }  // namespace tench
