@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "report/record_json.h"
+#include "stats/counted_attempt.h"
 
 namespace tench {
 namespace {
@@ -93,10 +94,14 @@ std::map<int64_t, NoiseSummary> StudyNoise::Summaries() const {
 }
 
 std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times) {
-  // Of one round the best attempt comes last.
-  std::stable_sort(times.begin(), times.end(), [](const RoundTime& x, const RoundTime& y) {
-    return std::tuple(x.study, x.round, !x.slow, !x.disturbed, x.attempt) <
-           std::tuple(y.study, y.round, !y.slow, !y.disturbed, y.attempt);
+  const auto attempt = [](const RoundTime& time) {
+    return Attempt{time.attempt, time.slow, time.disturbed};
+  };
+  // Of one round the attempt that counts comes last.
+  std::stable_sort(times.begin(), times.end(), [&](const RoundTime& x, const RoundTime& y) {
+    if (std::tuple(x.study, x.round) != std::tuple(y.study, y.round))
+      return std::tuple(x.study, x.round) < std::tuple(y.study, y.round);
+    return CountsLess(attempt(x), attempt(y));
   });
   std::vector<RoundTime> counted;
   for (const RoundTime& time : times) {

@@ -48,8 +48,8 @@ class StudyNoise {
   std::map<int64_t, NoiseProfile> studies_;
 };
 
-// Of several attempts at one round the last undisturbed one counts, otherwise the last that was not
-// slow, otherwise the last. Ordered by study and round; single runs are all kept.
+// Of several attempts at one round, the one that counts (stats/counted_attempt.h). Ordered by study
+// and round; single runs are all kept.
 std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times);
 
 // Which of a run's step times are compared.

@@ -2,7 +2,6 @@
 #include "run/study/noise_watch.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace tench {
 namespace {
@@ -30,41 +29,43 @@ void NoiseWatch::Learn(const RunRecord& run) {
   Attempts& attempts = attempts_[{run.round, run.cell_id}];
   ++attempts.finished;
   if (run.outcome != Outcome::kOk) return;
-  attempts.ok.push_back({run.summary.sentinel(), run.summary.step_ns_min.value_or(0)});
+  attempts.ok.push_back({run.attempt, run.summary.sentinel(), run.summary.step_ns_min.value_or(0)});
   if (!run.summary.step_ns_min) return;
   CellSteps& steps = steps_[run.cell_id];
   steps.shortest_ns.push_back(*run.summary.step_ns_min);
   steps.usual_ns = UsualShortest(steps.shortest_ns);
 }
 
-NoiseWatch::Excess NoiseWatch::ExcessOf(const std::string& cell, const Attempt& attempt) const {
+NoiseWatch::Excess NoiseWatch::ExcessOf(const std::string& cell, const OkRun& run) const {
   Excess excess;
-  excess.slowdown = profile_.Slowdown(attempt.sentinel).value_or(1);
+  excess.slowdown = profile_.Slowdown(run.sentinel).value_or(1);
   const auto known = steps_.find(cell);
-  if (known != steps_.end() && known->second.usual_ns > 0 && attempt.shortest_ns > 0)
-    excess.slowness = attempt.shortest_ns / known->second.usual_ns;
+  if (known != steps_.end() && known->second.usual_ns > 0 && run.shortest_ns > 0)
+    excess.slowness = run.shortest_ns / known->second.usual_ns;
   return excess;
 }
 
-NoiseWatch::Excess NoiseWatch::LeastExcess(const std::string& cell,
-                                           const Attempts& attempts) const {
-  std::vector<Excess> all;
-  for (const Attempt& attempt : attempts.ok) all.push_back(ExcessOf(cell, attempt));
-  const auto least = std::min_element(all.begin(), all.end(), [](const Excess& a, const Excess& b) {
-    return std::tuple(a.slow(), a.slow() ? a.slowness : a.slowdown) <
-           std::tuple(b.slow(), b.slow() ? b.slowness : b.slowdown);
-  });
-  return least == all.end() ? Excess() : *least;
+NoiseWatch::Excess NoiseWatch::CountedExcess(const std::string& cell,
+                                             const Attempts& attempts) const {
+  if (attempts.ok.empty()) return {};
+  std::vector<Excess> excesses;
+  std::vector<Attempt> candidates;
+  for (const OkRun& run : attempts.ok) {
+    const Excess& excess = excesses.emplace_back(ExcessOf(cell, run));
+    candidates.push_back({run.attempt, excess.slow(), excess.disturbed()});
+  }
+  return excesses[CountedAttempt(candidates)];
 }
 
 bool NoiseWatch::Disturbed(const RunRecord& run) const {
-  return ExcessOf(run.cell_id, {run.summary.sentinel(), run.summary.step_ns_min.value_or(0)})
+  return ExcessOf(run.cell_id,
+                  {run.attempt, run.summary.sentinel(), run.summary.step_ns_min.value_or(0)})
       .disturbed();
 }
 
 int64_t NoiseWatch::DisturbedRounds() const {
   return std::count_if(attempts_.begin(), attempts_.end(), [&](const auto& entry) {
-    return LeastExcess(entry.first.second, entry.second).disturbed();
+    return CountedExcess(entry.first.second, entry.second).disturbed();
   });
 }
 
@@ -73,7 +74,7 @@ std::vector<RoundOfCell> NoiseWatch::Repeats(int64_t planned_runs) const {
   Candidates slow, others;
   for (const auto& [key, attempts] : attempts_) {
     made += attempts.finished - 1;
-    const Excess excess = LeastExcess(key.second, attempts);
+    const Excess excess = CountedExcess(key.second, attempts);
     if (excess.slow() && attempts.finished < kMostAttempts) slow.emplace_back(excess.slowness, key);
     if (!excess.slow() && excess.disturbed() && attempts.finished < kMostOtherAttempts)
       others.emplace_back(excess.slowdown, key);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "stats/counted_attempt.h"
 #include "stats/noise.h"
 #include "store/record.h"
 
@@ -30,13 +31,14 @@ class NoiseWatch {
   std::vector<std::pair<int64_t, std::string>> Repeats(int64_t planned_runs) const;
 
  private:
-  struct Attempt {
+  struct OkRun {
+    int64_t attempt = 0;
     SentinelReadings sentinel;
     double shortest_ns = 0;
   };
   struct Attempts {
     int64_t finished = 0;
-    std::vector<Attempt> ok;
+    std::vector<OkRun> ok;
   };
   // How far beyond the usual, where 1 is the usual.
   struct Excess {
@@ -45,9 +47,9 @@ class NoiseWatch {
     bool disturbed() const { return slow() || slowdown > kDisturbedAbove; }
   };
 
-  Excess ExcessOf(const std::string& cell, const Attempt& attempt) const;
-  // Of the attempt that counts: one that is not slow before a slow one, then the least disturbed.
-  Excess LeastExcess(const std::string& cell, const Attempts& attempts) const;
+  Excess ExcessOf(const std::string& cell, const OkRun& run) const;
+  // Of the attempt that counts (stats/counted_attempt.h); the usual where none is ok.
+  Excess CountedExcess(const std::string& cell, const Attempts& attempts) const;
 
   NoiseProfile profile_;
   // Of a cell's runs; `usual_ns` as UsualShortest says, kept because every look at the study asks
