@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "record/run_flag.h"
 #include "report/record_json.h"
 
 namespace tench {
@@ -98,10 +99,10 @@ void AppendDetails(std::string& out, const RunRecord& record) {
 }  // namespace
 
 std::string_view FlagMeaning(std::string_view flag) {
-  if (flag == "negative_loss")
+  if (flag == kFlagNegativeLoss)
     return "the loss was below zero, which a cross-entropy cannot be: a known fault of Caffe when "
            "it over-fits one class (BVLC/caffe#3029)";
-  if (flag == "imported")
+  if (flag == kFlagImported)
     return "read from an old log (tench import): neither measured nor verified here";
   return "";
 }

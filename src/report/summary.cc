@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "record/run_flag.h"
 #include "report/record_json.h"
 #include "stats/stats.h"
 
@@ -90,7 +91,7 @@ void Judge(RowState& state, const StudyNoise& noise) {
   row.runs_ok -= attempts - static_cast<int64_t>(state.times.size());
   const bool disturbed = std::any_of(state.times.begin(), state.times.end(),
                                      [](const RoundTime& time) { return time.disturbed; });
-  if (disturbed) AddFlags(row, std::array<std::string, 1>{"disturbed"});
+  if (disturbed) AddFlags(row, std::array<std::string, 1>{kFlagDisturbed});
   const auto is_interrupted = [](const Failure& failure) {
     return failure.outcome == Outcome::kInterrupted;
   };

@@ -103,10 +103,9 @@ struct RunRecord {
   Limits limits;
   int64_t threads = 0;  // really asked for, where the cell says 0
   Outcome outcome = Outcome::kOk;
-  std::string reason;      // one line; empty when ok without remarks
-  std::string reproducer;  // a command
-  std::vector<std::string>
-      flags;  // "unconverged", "negative_loss", "swapped", "threads_exceeded", "unverified", …
+  std::string reason;              // one line; empty when ok without remarks
+  std::string reproducer;          // a command
+  std::vector<std::string> flags;  // record/run_flag.h
   std::string started_utc;
   std::string machine, machine_id;
   std::string worker_version;

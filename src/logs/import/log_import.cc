@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "logs/training_log.h"
+#include "record/run_flag.h"
 #include "run/session/run_summary.h"
-#include "run/verify/parity_gate.h"
 
 namespace tench {
 namespace {
@@ -118,7 +118,7 @@ Result<RunResult> ImportLog(const LogImport& import) {
   record.machine = import.machine;
   record.machine_id = import.machine_id;
   record.started_utc = WrittenUtc(import.file);
-  record.worker_version = kImportedFlag;
+  record.worker_version = kFlagImported;
   record.budget.warmup_steps = static_cast<int64_t>(result.series.warmup_ns.size());
   record.budget.fixed_steps = static_cast<int64_t>(result.series.step_ns.size());
   record.worker_json = PrintJson(Json{{"imported",
@@ -134,15 +134,15 @@ Result<RunResult> ImportLog(const LogImport& import) {
   AddSteps(result.series, record.summary);
   record.summary.wall_ns = log.wall_ns;
   JudgeLog(log, source, record);
-  record.flags = {kImportedFlag};
+  record.flags = {kFlagImported};
   if (std::any_of(log.loss.begin(), log.loss.end(), [](double loss) { return loss < 0; }))
-    record.flags.push_back("negative_loss");
-  if (record.outcome == Outcome::kOk) record.flags.push_back(kUnverifiedFlag);
+    record.flags.push_back(kFlagNegativeLoss);
+  if (record.outcome == Outcome::kOk) record.flags.push_back(kFlagUnverified);
   return result;
 }
 
 std::optional<std::string> ImportKey(const RunRecord& run) {
-  if (std::find(run.flags.begin(), run.flags.end(), kImportedFlag) == run.flags.end()) return {};
+  if (!HasFlag(run.flags, kFlagImported)) return {};
   const Json json = Json::parse(run.worker_json, nullptr, false);
   if (!json.is_object() || !json.contains("imported")) return {};
   const Json& imported = json["imported"];

@@ -14,11 +14,9 @@
 
 #include "axis/cell.h"
 #include "base/error.h"
-#include "run/session/run_cell.h"
+#include "run/session/run_request.h"
 
 namespace tench {
-
-inline constexpr const char* kImportedFlag = "imported";
 
 enum class LogFormat { kCaffe, kTensorflow };
 

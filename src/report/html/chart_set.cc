@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "record/run_flag.h"
 #include "report/html/charts.h"
 #include "report/record_json.h"
 
@@ -22,7 +23,7 @@ std::optional<double> MemoryBytes(const ReportData& data, const ReportCell& cell
 
 std::string MemoryState(const ReportCell& cell) {
   if (cell.row.outcome == Outcome::kOutOfMemory) return "out of memory";
-  return cell.HasFlag("swapped") || cell.peak_swap_bytes.value_or(0) > 0 ? "swapped" : "ok";
+  return cell.HasFlag(kFlagSwapped) || cell.peak_swap_bytes.value_or(0) > 0 ? "swapped" : "ok";
 }
 
 std::vector<std::string> CellColumns() {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "record/run_flag.h"
 #include "report/html/markup.h"
 #include "report/html/section.h"
 #include "report/row_text.h"
@@ -83,7 +84,7 @@ std::string HeadlineSection(const ReportData& data) {
     workers.insert(cell.series);
     networks.insert(cell.cell.Text(kAxisNetwork));
     machines.insert(cell.machine_id);
-    verified += cell.ranked() && cell.HasFlag("verified");
+    verified += cell.ranked() && cell.HasFlag(kFlagVerified);
   }
   const auto ranked =
       std::count_if(data.cells.begin(), data.cells.end(), [](const auto& c) { return c.ranked(); });

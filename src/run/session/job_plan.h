@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "protocol/message.h"
-#include "run/session/run_cell.h"
+#include "run/session/run_request.h"
 #include "store/record.h"
 
 namespace tench {

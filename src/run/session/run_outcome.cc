@@ -10,7 +10,6 @@ namespace {
 
 // What a shell, or another wrapper around the framework, exits with when its child was killed.
 constexpr int kShellSignalBase = 128;
-constexpr double kThreadTolerance = 0.1;
 
 std::string WithLog(std::string text, const std::string& last_log_line) {
   return last_log_line.empty() ? text : fmt::format("{}; its last words: {}", text, last_log_line);
@@ -82,22 +81,6 @@ RunOutcome OutcomeOf(const Evidence& evidence) {
   if (evidence.protocol.failure()) return OfFailure(*evidence.protocol.failure());
   if (evidence.protocol.done()) return OfDone(evidence);
   return OfSilence(evidence);
-}
-
-std::vector<std::string> FlagsOf(const RunRecord& record, const ProtocolState& protocol,
-                                 bool swapped, bool unclean_exit, const std::string& worker) {
-  std::vector<std::string> flags;
-  const RunSummary& summary = record.summary;
-  if (summary.converged == false) flags.push_back("unconverged");
-  if (protocol.negative_loss()) flags.push_back("negative_loss");
-  if (swapped) flags.push_back("swapped");
-  if (summary.cpu_per_wall &&
-      *summary.cpu_per_wall > static_cast<double>(record.threads) + kThreadTolerance) {
-    flags.push_back("threads_exceeded");
-  }
-  if (record.outcome == Outcome::kOk && unclean_exit) flags.push_back("unclean_exit");
-  if (record.outcome == Outcome::kOk && worker != "reference") flags.push_back("unverified");
-  return flags;
 }
 
 }  // namespace tench

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/subprocess.h"
 #include "record/outcome.h"
@@ -37,10 +36,5 @@ struct RunOutcome {
 };
 
 RunOutcome OutcomeOf(const Evidence& evidence);
-
-// The flags of an `ok` or failed run, by its summary and its messages. `reference` is verified by
-// definition.
-std::vector<std::string> FlagsOf(const RunRecord& record, const ProtocolState& protocol,
-                                 bool swapped, bool unclean_exit, const std::string& worker);
 
 }  // namespace tench

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct RunRequest {
   // Adds to the job what no axis names: weights, a solver's schedule.
   std::function<Status(Job&)> amend = {};
   std::string amendment = {};  // the same as flags, for the reproducer
+  // The worker version that passed parity on this cell; "" = any, nullopt = not checked.
+  std::optional<std::string> verified_version = {};
 };
 
 // The state of a run in progress, for a status line.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "record/run_flag.h"
+
 namespace tench {
 namespace {
 
@@ -16,7 +18,7 @@ std::string IdButBatch(Cell cell) {
 void MemoryHistory::Note(const RunRecord& run) {
   if (run.outcome != Outcome::kOutOfMemory) return;
   // A skipped run proves nothing of its own.
-  if (std::find(run.flags.begin(), run.flags.end(), kSkippedFlag) != run.flags.end()) return;
+  if (HasFlag(run.flags, kFlagSkipped)) return;
   const int64_t batch = run.cell.Integer(kAxisBatch);
   const auto [found, added] = smallest_.emplace(IdButBatch(run.cell), batch);
   if (!added) found->second = std::min(found->second, batch);

@@ -13,9 +13,6 @@
 
 namespace tench {
 
-// On a run that was not made because a smaller batch had run out of memory.
-inline constexpr const char* kSkippedFlag = "skipped";
-
 class MemoryHistory {
  public:
   void Note(const RunRecord& run);

@@ -16,7 +16,7 @@
 #include "machine/host.h"
 #include "machine/sentinel.h"
 #include "run/session/instruments.h"
-#include "run/session/job_plan.h"
+#include "run/session/run_recorder.h"
 #include "run/study/eta.h"
 #include "run/study/memory_history.h"
 #include "run/study/noise_watch.h"
@@ -209,39 +209,23 @@ class StudyWork {
     return progress_;
   }
 
-  RunResult Make(const RunRequest& request, const PlannedCell& cell) {
-    if (const auto batch = memory_.SmallerFailure(cell.cell)) {
-      RunResult skipped{DraftRecord(request), {}};
-      skipped.record.outcome = Outcome::kOutOfMemory;
-      skipped.record.reason =
-          fmt::format("not tried: batch {} of the same cell ran out of memory", *batch);
-      skipped.record.flags = {kSkippedFlag};
-      return skipped;
-    }
+  RunResult Make(RunRequest request, const PlannedCell& cell) {
+    if (const auto batch = memory_.SmallerFailure(cell.cell)) return SkippedRun(request, *batch);
     const auto progress = [&](const RunProgress& run) {
       events_.OnProgress(Progress(run.elapsed_ns), cell, run);
     };
-    if (!request_.verify) return RunBetweenReadings(request, progress);
-    const ParityGate::Finding parity = gate_.Check(cell, [&](const std::string& doing) {
-      RunProgress verifying;
-      verifying.stage = "verifying (" + doing + ")";
-      progress(verifying);
-    });
-    if (parity.state == ParityGate::State::kWrong) {
-      RunResult wrong{DraftRecord(request), {}};
-      (void)PlanJob(cell, static_cast<int64_t>(AllowedCpus().size()), wrong.record,
-                    request_.readers);  // for the facts about the network
-      wrong.record.outcome = Outcome::kWrong;
-      wrong.record.reason = parity.reason;
-      wrong.record.worker_version = parity.worker_version;
-      return wrong;
+    if (request_.verify) {
+      const ParityGate::Finding parity = gate_.Check(cell, [&](const std::string& doing) {
+        RunProgress verifying;
+        verifying.stage = "verifying (" + doing + ")";
+        progress(verifying);
+      });
+      if (parity.state == ParityGate::State::kWrong)
+        return WrongRun(request, parity.reason, parity.worker_version);
+      if (parity.state == ParityGate::State::kVerified)
+        request.verified_version = parity.worker_version;
     }
-    RunResult result = RunBetweenReadings(request, progress);
-    // Another version than the one that was checked has proved nothing.
-    const bool same =
-        parity.worker_version.empty() || parity.worker_version == result.record.worker_version;
-    if (parity.state == ParityGate::State::kVerified && same) NoteVerified(result.record);
-    return result;
+    return RunBetweenReadings(request, progress);
   }
 
   // The last reading, if it was taken at `since_ns` or later; otherwise a new one.
@@ -258,20 +242,11 @@ class StudyWork {
     if (!sentinel_) return RunCell(workers_, request, progress, stop_);
     const SentinelReading before = ReadSentinel(NowNs() - kFreshReadingNs);
     RunResult result = RunCell(workers_, request, progress, stop_);
-    // What never started a worker was disturbed by nothing.
+    // A run that never started a worker was not disturbed.
     if (!result.record.summary.hello_ns) return result;
     const SentinelReading after = ReadSentinel(NowNs());
-    RunSummary& summary = result.record.summary;
-    summary.sentinel_before_compute_ns = before.compute_ns;
-    summary.sentinel_before_memory_ns = before.memory_ns;
-    summary.sentinel_after_compute_ns = after.compute_ns;
-    summary.sentinel_after_memory_ns = after.memory_ns;
+    RecordSentinel({before, after}, result.record);
     return result;
-  }
-
-  static void NoteVerified(RunRecord& record) {
-    std::erase(record.flags, kUnverifiedFlag);
-    if (record.outcome == Outcome::kOk) record.flags.push_back(kVerifiedFlag);
   }
 
   Result<Outcome> RunOne(int64_t round, size_t index) {
@@ -282,7 +257,7 @@ class StudyWork {
       request.attempt = before->second;
     progress_.round = round;
     events_.OnStart(Progress(0), cell);
-    RunResult result = Make(request, cell);
+    RunResult result = Make(std::move(request), cell);
     RunRecord& record = result.record;
     Result<int64_t> id = store_.AddRun(record, result.series);
     if (!id) {

@@ -16,8 +16,8 @@
 
 namespace tench {
 
-inline constexpr const char* kVerifiedFlag = "verified";
-inline constexpr const char* kUnverifiedFlag = "unverified";
+// What the trials of a cell's worker check, by the same mapping of axes as the run's job.
+Result<Subject> ParitySubject(const Cell& cell, const NetworkReaders& readers);
 
 class ParityGate {
  public:

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/session/run_recorder.h"
+
+#include <utility>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "machine/affinity.h"
+#include "record/run_flag.h"
+#include "run/session/job_plan.h"
+#include "run/session/run_outcome.h"
+#include "run/session/run_summary.h"
+#include "run/session/worker_catalog.h"
+
+namespace tench {
+namespace {
+
+constexpr double kThreadTolerance = 0.1;
+
+}  // namespace
+
+RunRecorder::RunRecorder(const RunRequest& request)
+    : request_(request), started_ns_(NowNs()), result_{DraftRecord(request), {}} {}
+
+void RunRecorder::NotRun(Outcome outcome, std::string reason) {
+  result_.record.outcome = outcome;
+  result_.record.reason = std::move(reason);
+}
+
+void RunRecorder::Ran(const WorkerSession& session, const Job& job) {
+  RunRecord& record = result_.record;
+  const ProtocolState& protocol = session.protocol();
+  const Evidence evidence = EvidenceOf(session, job.budget.fixed_steps);
+  RunOutcome end = OutcomeOf(evidence);
+  record.outcome = end.outcome;
+  record.reason = std::move(end.reason);
+  record.summary = Summarise(protocol, job.budget, session.seen());
+  if (const auto& hello = protocol.hello()) {
+    record.worker_version = hello->worker.version;
+    record.worker_json = ToLine(*hello);
+  }
+  if (const auto& built = protocol.built()) record.choices_json = PrintJson(Json(built->choices));
+  AddFlags(session, evidence.lingered || !evidence.exit.clean());
+  if (const auto& done = protocol.done()) result_.profile = done->profile;
+  result_.series = protocol.series();
+  result_.series.samples = session.seen().samples.Encode();
+  result_.series.log = session.process().log().Text();
+  worked_ns_ = session.process().exit_ns() - session.process().executed_ns();
+}
+
+void RunRecorder::AddFlags(const WorkerSession& session, bool unclean_exit) {
+  RunRecord& record = result_.record;
+  const RunSummary& summary = record.summary;
+  const auto add = [&](bool holds, const char* flag) {
+    if (holds) record.flags.push_back(flag);
+  };
+  const bool ok = record.outcome == Outcome::kOk;
+  add(summary.converged == false, kFlagUnconverged);
+  add(session.protocol().negative_loss(), kFlagNegativeLoss);
+  add(session.memory().swapped(), kFlagSwapped);
+  add(summary.cpu_per_wall &&
+          *summary.cpu_per_wall > static_cast<double>(record.threads) + kThreadTolerance,
+      kFlagThreadsExceeded);
+  add(ok && unclean_exit, kFlagUncleanExit);
+  // Another version than the one that passed parity has proved nothing.
+  const auto& passed = request_.verified_version;
+  const bool verified = passed && (passed->empty() || *passed == record.worker_version);
+  add(ok && verified, kFlagVerified);
+  // The reference is right by definition.
+  const std::string worker = WorkerName::Of(request_.planned.cell.Text(kAxisWorker)).name;
+  add(ok && !verified && worker != "reference", kFlagUnverified);
+}
+
+RunResult RunRecorder::Finish() {
+  RunSummary& summary = result_.record.summary;
+  summary.wall_ns = NowNs() - started_ns_;
+  summary.overhead_ns = summary.wall_ns - worked_ns_;
+  return std::move(result_);
+}
+
+RunResult SkippedRun(const RunRequest& request, int64_t smaller_batch) {
+  RunResult skipped{DraftRecord(request), {}};
+  skipped.record.outcome = Outcome::kOutOfMemory;
+  skipped.record.reason =
+      fmt::format("not tried: batch {} of the same cell ran out of memory", smaller_batch);
+  skipped.record.flags = {kFlagSkipped};
+  return skipped;
+}
+
+RunResult WrongRun(const RunRequest& request, const std::string& reason,
+                   const std::string& worker_version) {
+  RunResult wrong{DraftRecord(request), {}};
+  // For the facts about the network; a job that cannot be planned has none.
+  (void)PlanJob(request.planned, static_cast<int64_t>(AllowedCpus().size()), wrong.record,
+                request.readers);
+  wrong.record.outcome = Outcome::kWrong;
+  wrong.record.reason = reason;
+  wrong.record.worker_version = worker_version;
+  return wrong;
+}
+
+void RecordSentinel(const SentinelReadings& readings, RunRecord& record) {
+  RunSummary& summary = record.summary;
+  summary.sentinel_before_compute_ns = readings.before.compute_ns;
+  summary.sentinel_before_memory_ns = readings.before.memory_ns;
+  summary.sentinel_after_compute_ns = readings.after.compute_ns;
+  summary.sentinel_after_memory_ns = readings.after.memory_ns;
+}
+
+}  // namespace tench
