@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "data/data_set.h"
 #include "net/cost.h"
+#include "run/session/job_axes.h"
 
 namespace tench {
 namespace {
@@ -117,21 +118,11 @@ Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord&
   Job job;
   job.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData),
                                       cell.Integer(kAxisLength), readers));
-  job.batch = cell.Integer(kAxisBatch);
-  job.phase = cell.phase();
+  ApplyAxes(cell, job);
   TENCH_TRY(NoteNetwork(job.network, job.batch, job.phase, record));
-  job.threads = record.threads =
-      TENCH_TRY(ResolveThreads(cell.Integer(kAxisThreads), allowed_cpus));
-  job.device = cell.Text(kAxisDevice);
-  job.precision = cell.Text(kAxisPrecision);
-  job.seed = static_cast<uint64_t>(cell.Integer(kAxisSeed));
-  job.cycled = cell.Text(kAxisInput) == "cycled";
+  job.threads = record.threads = TENCH_TRY(ResolveThreads(job.threads, allowed_cpus));
   job.images = TENCH_TRY(ResolveImages(cell, planned.budget));
-  job.labels = cell.Integer(kAxisLabels);
-  job.solver = {cell.Real(kAxisLr), cell.Real(kAxisMomentum), cell.Real(kAxisWeightDecay)};
   job.budget = TENCH_TRY(ResolveBudget(planned.budget, job.images, job.batch));
-  job.tuned = cell.Text(kAxisTuned) == "yes";
-  job.options = cell.options;
   return job;
 }
 

@@ -4,34 +4,25 @@
 #include "base/clock.h"
 #include "data/data_set.h"
 #include "machine/affinity.h"
+#include "run/session/job_axes.h"
 
 namespace tench {
-namespace {
 
-// Threads and batch are left out: they change how a worker computes, but not what.
-std::string SettingOf(const Cell& cell) {
-  std::string setting = fmt::format("device={} precision={} tuned={}", cell.Text(kAxisDevice),
-                                    cell.Text(kAxisPrecision), cell.Text(kAxisTuned));
-  for (const auto& [name, value] : cell.options)
-    setting += fmt::format(" option.{}={}", name, value);
-  return setting;
-}
-
-Result<Subject> SubjectOf(const Cell& cell, const NetworkReaders& readers) {
+// A cell with more threads than CPUs is refused by its run, not by parity.
+Result<Subject> ParitySubject(const Cell& cell, const NetworkReaders& readers) {
+  Job job;
+  ApplyAxes(cell, job);
   Subject subject;
   subject.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData),
                                           cell.Integer(kAxisLength), readers));
   const auto cpus = static_cast<int64_t>(AllowedCpus().size());
-  const int64_t asked = cell.Integer(kAxisThreads);
-  subject.threads = asked == 0 || asked > cpus ? cpus : asked;
-  subject.device = cell.Text(kAxisDevice);
-  subject.precision = cell.Text(kAxisPrecision);
-  subject.options = cell.options;
-  subject.tuned = cell.Text(kAxisTuned) == "yes";
+  subject.threads = job.threads == 0 || job.threads > cpus ? cpus : job.threads;
+  subject.device = job.device;
+  subject.precision = job.precision;
+  subject.options = job.options;
+  subject.tuned = job.tuned;
   return subject;
 }
-
-}  // namespace
 
 ParityGate::ParityGate(Store& store, WorkerCatalog& workers,
                        std::vector<std::filesystem::path> sketch_folders, StopToken stop,
@@ -56,13 +47,13 @@ Result<ParityRecord> ParityGate::Find(const PlannedCell& planned,
   // What may differ by how much is known for f32 only.
   if (cell.Text(kAxisPrecision) != "f32")
     return Unsupported("parity has no tolerances for {}", cell.Text(kAxisPrecision));
-  const Subject subject = TENCH_TRY(SubjectOf(cell, readers_));
+  const Subject subject = TENCH_TRY(ParitySubject(cell, readers_));
   const SubjectName name{cell.Text(kAxisNetwork),
                          TENCH_TRY(ResolveData(cell.Text(kAxisNetwork), cell.Text(kAxisData)))};
   ParityRecord record{entry->name,
                       description.version,
                       Fingerprint(subject.network),
-                      SettingOf(cell),
+                      ParitySetting(cell),
                       Outcome::kOk,
                       "",
                       0,
