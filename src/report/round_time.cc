@@ -56,9 +56,11 @@ std::vector<RoundPair> Meet(const std::map<Key, RoundTime>& a, const std::map<Ke
 std::optional<RoundTime> RoundTimeOf(const RunRecord& run) {
   const std::optional<double> image_ns = ImageNs(run);
   if (run.outcome != Outcome::kOk || !image_ns) return std::nullopt;
-  RoundTime time{
-      run.study, run.round, run.attempt, run.id, *image_ns, *image_ns, run.summary.sentinel(),
-      false,     false};
+  RoundTime time{run.study, run.round, run.attempt,           run.id,
+                 *image_ns, *image_ns, run.summary.sentinel()};
+  time.judged = run.summary.disturbed.has_value();
+  time.slow = run.summary.slow.value_or(false);
+  time.disturbed = run.summary.disturbed.value_or(false);
   // An imported log may have a single time only.
   if (run.summary.step_ns_min)
     time.shortest_ns *= *run.summary.step_ns_min / *run.summary.step_ns_median;
@@ -76,12 +78,15 @@ void StudyNoise::MarkDisturbed(std::span<RoundTime> times) const {
   }
   std::map<int64_t, double> usual_ns;
   for (const auto& [study, shortest] : shortest_ns) usual_ns[study] = UsualShortest(shortest);
+  const NoiseProfile unknown;
   for (RoundTime& time : times) {
+    if (time.judged) continue;
     const auto study = studies_.find(time.study);
     const double usual = time.study == 0 ? 0 : usual_ns[time.study];
-    time.slow = usual > 0 && time.shortest_ns > kSlowAbove * usual;
-    time.disturbed =
-        time.slow || (study != studies_.end() && study->second.Disturbed(time.sentinel));
+    const NoiseProfile& profile = study != studies_.end() ? study->second : unknown;
+    const RunNoise noise = profile.Judge(time.sentinel, time.shortest_ns, usual);
+    time.slow = noise.slow();
+    time.disturbed = noise.disturbed();
   }
 }
 

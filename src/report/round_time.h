@@ -28,7 +28,8 @@ struct RoundTime {
   double shortest_ns = 0;  // per image too, of its shortest step
   SentinelReadings sentinel;
   bool disturbed = false;
-  bool slow = false;  // itself, all along; then it is disturbed, too (stats/noise.h)
+  bool slow = false;    // itself, all along; then it is disturbed, too (stats/noise.h)
+  bool judged = false;  // the study stored both
 };
 
 // Of an `ok` run that has a time.
@@ -39,6 +40,7 @@ std::optional<RoundTime> RoundTimeOf(const RunRecord& run);
 class StudyNoise {
  public:
   void Add(const RunRecord& run);
+  // Judges the times whose study stored no judgement: it was killed, or an older tench made it.
   // `times` are all of one cell.
   void MarkDisturbed(std::span<RoundTime> times) const;
   // Of the studies that the sentinel watched.

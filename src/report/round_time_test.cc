@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 RoundTime Time(int64_t study, int64_t round, double image_ns, int64_t attempt = 0) {
-  return {study, round, attempt, 0, image_ns, image_ns, {}, false, false};
+  return {study, round, attempt, 0, image_ns, image_ns, {}, false, false, false};
 }
 
 std::vector<double> Ratios(const Pairing& pairing) {
@@ -65,6 +65,17 @@ TEST(RoundTimeTest, AnUndisturbedAttemptCountsBeforeADisturbedOne) {
   RoundTime first = Time(1, 0, 40, 0);
   first.disturbed = true;
   EXPECT_EQ(CountedTimes({first, disturbed})[0].image_ns, 30);
+}
+
+TEST(RoundTimeTest, AStoredJudgementStands) {
+  RunRecord run = TestRun(1, 0);
+  run.outcome = Outcome::kOk;
+  run.summary.slow = false;
+  run.summary.disturbed = true;
+  std::vector<RoundTime> times = {*RoundTimeOf(run)};
+  StudyNoise().MarkDisturbed(times);
+  EXPECT_TRUE(times[0].disturbed);
+  EXPECT_FALSE(times[0].slow);
 }
 
 TEST(RoundTimeTest, RunsAreDisturbedByTheMeasureOfTheirStudy) {

@@ -49,8 +49,12 @@ std::optional<double> NoiseProfile::Slowdown(const SentinelReadings& readings) c
   return worst;
 }
 
-bool NoiseProfile::Disturbed(const SentinelReadings& readings) const {
-  return Slowdown(readings).value_or(1) > kDisturbedAbove;
+RunNoise NoiseProfile::Judge(const SentinelReadings& readings, double shortest_ns,
+                             double usual_ns) const {
+  RunNoise noise;
+  noise.slowdown = Slowdown(readings).value_or(1);
+  if (usual_ns > 0 && shortest_ns > 0) noise.slowness = shortest_ns / usual_ns;
+  return noise;
 }
 
 NoiseSummary NoiseProfile::Summary() const {

@@ -22,6 +22,14 @@ inline constexpr double kSlowAbove = 1.05;
 // three are known.
 double UsualShortest(std::span<const double> shortest_ns);
 
+// How far one run was beyond the usual, where 1 is the usual. The only place that judges it.
+struct RunNoise {
+  double slowness = 1;  // its own shortest step over the usual one of its cell
+  double slowdown = 1;  // the sentinel around it
+  bool slow() const { return slowness > kSlowAbove; }
+  bool disturbed() const { return slow() || slowdown > kDisturbedAbove; }
+};
+
 struct NoiseSummary {
   int64_t runs = 0;  // with readings
   int64_t disturbed = 0;
@@ -38,7 +46,8 @@ class NoiseProfile {
   // The worst of the readings over the usual one, as far as it is known yet; nullopt without
   // readings.
   std::optional<double> Slowdown(const SentinelReadings& readings) const;
-  bool Disturbed(const SentinelReadings& readings) const;
+  // `usual_ns` is UsualShortest of the run's cell; 0 = unknown, and so is a `shortest_ns` of 0.
+  RunNoise Judge(const SentinelReadings& readings, double shortest_ns, double usual_ns) const;
   NoiseSummary Summary() const;
 
  private:

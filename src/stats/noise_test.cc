@@ -17,8 +17,8 @@ TEST(NoiseTest, TheWorstOfTheFourReadingsCountsOverTheUsualOfItsKind) {
   EXPECT_DOUBLE_EQ(*profile.Slowdown(Readings(1000, 4000, 1000, 4000)), 1);
   EXPECT_DOUBLE_EQ(*profile.Slowdown(Readings(1100, 4000, 1000, 3000)), 1.1);
   EXPECT_DOUBLE_EQ(*profile.Slowdown(Readings(1000, 4000, 1000, 6000)), 1.5);
-  EXPECT_TRUE(profile.Disturbed(Readings(1000, 5001, 1000, 4000)));
-  EXPECT_FALSE(profile.Disturbed(Readings(1000, 5000, 1000, 4000)));
+  EXPECT_TRUE(profile.Judge(Readings(1000, 5001, 1000, 4000), 0, 0).disturbed());
+  EXPECT_FALSE(profile.Judge(Readings(1000, 5000, 1000, 4000), 0, 0).disturbed());
 }
 
 TEST(NoiseTest, RunsWithoutReadingsAreNeverDisturbedAndNotCounted) {
@@ -28,7 +28,7 @@ TEST(NoiseTest, RunsWithoutReadingsAreNeverDisturbedAndNotCounted) {
   EXPECT_EQ(profile.runs(), 0);
   profile.Add(Readings(1000, 1000, 1000, 1000));
   EXPECT_FALSE(profile.Slowdown({}).has_value());
-  EXPECT_FALSE(profile.Disturbed({}));
+  EXPECT_FALSE(profile.Judge({}, 0, 0).disturbed());
   // Only one reading was taken: the other kind says nothing.
   EXPECT_DOUBLE_EQ(*profile.Slowdown(Readings(2000, 0, 0, 0)), 2);
 }
@@ -42,6 +42,15 @@ TEST(NoiseTest, TheSummarySaysHowManyRunsWereDisturbedAndByHowMuch) {
   EXPECT_EQ(summary.disturbed, 10);
   EXPECT_NEAR(summary.usual_slowdown, 1.02, 0.001);
   EXPECT_NEAR(summary.high_slowdown, 2, 0.1);
+}
+
+TEST(NoiseTest, ARunIsSlowByItsOwnShortestStepAndThenDisturbedToo) {
+  const NoiseProfile profile;
+  EXPECT_TRUE(profile.Judge({}, 106, 100).slow());
+  EXPECT_TRUE(profile.Judge({}, 106, 100).disturbed());
+  EXPECT_FALSE(profile.Judge({}, 105, 100).slow());
+  EXPECT_FALSE(profile.Judge({}, 106, 0).slow()) << "nothing is usual yet";
+  EXPECT_FALSE(profile.Judge({}, 0, 100).slow()) << "its steps are unknown";
 }
 
 }  // namespace

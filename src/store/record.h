@@ -67,6 +67,9 @@ struct RunSummary {
   // The noise sentinel before and after the run.
   std::optional<int64_t> sentinel_before_compute_ns, sentinel_before_memory_ns;
   std::optional<int64_t> sentinel_after_compute_ns, sentinel_after_memory_ns;
+  // The noise judgement of stats/noise.h, made when all runs of the study were known; nullopt = not
+  // judged yet.
+  std::optional<bool> slow, disturbed;
   int64_t wall_ns = 0;  // launch to end
   int64_t overhead_ns =
       0;  // of it, outside the worker's own work: launch to exec, reading, storing

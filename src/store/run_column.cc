@@ -252,6 +252,8 @@ void AppendSummaryColumns(std::vector<RunColumn>& columns) {
   columns.push_back(Column("sentinel_before_memory_ns", &RunSummary::sentinel_before_memory_ns));
   columns.push_back(Column("sentinel_after_compute_ns", &RunSummary::sentinel_after_compute_ns));
   columns.push_back(Column("sentinel_after_memory_ns", &RunSummary::sentinel_after_memory_ns));
+  columns.push_back(Column("slow", &RunSummary::slow));
+  columns.push_back(Column("disturbed", &RunSummary::disturbed));
   columns.push_back(Column("wall_ns", &RunSummary::wall_ns));
   columns.push_back(Column("overhead_ns", &RunSummary::overhead_ns));
 }

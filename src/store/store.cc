@@ -152,6 +152,18 @@ Status Store::ExtendStudy(int64_t study, int64_t rounds, int64_t cells) {
   return Ok();
 }
 
+Status Store::SetNoise(int64_t run, bool slow, bool disturbed) {
+  Statement update =
+      TENCH_TRY(impl_->database.Prepare("UPDATE run SET slow = ?2, disturbed = ?3 WHERE id = ?1"));
+  update.Bind(1, run);
+  update.Bind(2, int64_t{slow});
+  update.Bind(3, int64_t{disturbed});
+  TENCH_TRY(update.Run());
+  if (impl_->database.changes() == 0)
+    return Failed("{}: there is no run {}", impl_->database.path(), run);
+  return Ok();
+}
+
 Result<std::vector<StudyRecord>> Store::Studies() {
   Statement select = TENCH_TRY(
       impl_->database.Prepare(fmt::format("SELECT {} FROM study ORDER BY id", kStudyColumns)));

@@ -56,6 +56,8 @@ class Store {
   // A study has each (round, cell, attempt) once. Where that attempt is there already as
   // `interrupted`, the run becomes the next attempt.
   Result<int64_t> AddRun(const RunRecord& run, const RunSeries& series);
+  // Stores the noise judgement of a run, which needs the runs that came after it.
+  Status SetNoise(int64_t run, bool slow, bool disturbed);
   // All that `work` adds through this store becomes durable together, or nothing of it does, and no
   // other process writes in between: for importing many runs at once, or for a look and a write
   // that belong together.

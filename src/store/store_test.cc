@@ -46,6 +46,18 @@ class StoreTest : public testing::Test {
   Store store_;
 };
 
+TEST_F(StoreTest, ANoiseJudgementIsAddedToAStoredRun) {
+  const int64_t study = *store_.AddStudy(TestStudy());
+  const int64_t id = *store_.AddRun(TestRun(study, 0), {});
+  ASSERT_TRUE(store_.AddRun(TestRun(study, 1), {}).ok());
+  EXPECT_EQ(Runs()[0].summary.disturbed, std::nullopt);
+  ASSERT_TRUE(store_.SetNoise(id, false, true).ok());
+  EXPECT_EQ(Runs()[0].summary.slow, false);
+  EXPECT_EQ(Runs()[0].summary.disturbed, true);
+  EXPECT_EQ(Runs()[1].summary.disturbed, std::nullopt) << "of another run";
+  EXPECT_FALSE(store_.SetNoise(id + 99, true, true).ok());
+}
+
 TEST_F(StoreTest, GivesBackEveryFieldOfARun) {
   const int64_t study = *store_.AddStudy(TestStudy());
   Cell cell = TestCell();

@@ -29,32 +29,40 @@ void NoiseWatch::Learn(const RunRecord& run) {
   Attempts& attempts = attempts_[{run.round, run.cell_id}];
   ++attempts.finished;
   if (run.outcome != Outcome::kOk) return;
-  attempts.ok.push_back({run.attempt, run.summary.sentinel(), run.summary.step_ns_min.value_or(0)});
+  attempts.ok.push_back(
+      {run.id, run.attempt, run.summary.sentinel(), run.summary.step_ns_min.value_or(0)});
   if (!run.summary.step_ns_min) return;
   CellSteps& steps = steps_[run.cell_id];
   steps.shortest_ns.push_back(*run.summary.step_ns_min);
   steps.usual_ns = UsualShortest(steps.shortest_ns);
 }
 
-NoiseWatch::Excess NoiseWatch::ExcessOf(const std::string& cell, const OkRun& run) const {
-  Excess excess;
-  excess.slowdown = profile_.Slowdown(run.sentinel).value_or(1);
+RunNoise NoiseWatch::NoiseOf(const std::string& cell, const OkRun& run) const {
   const auto known = steps_.find(cell);
-  if (known != steps_.end() && known->second.usual_ns > 0 && run.shortest_ns > 0)
-    excess.slowness = run.shortest_ns / known->second.usual_ns;
-  return excess;
+  const double usual_ns = known == steps_.end() ? 0 : known->second.usual_ns;
+  return profile_.Judge(run.sentinel, run.shortest_ns, usual_ns);
 }
 
-NoiseWatch::Excess NoiseWatch::CountedExcess(const std::string& cell,
-                                             const Attempts& attempts) const {
+std::vector<NoiseWatch::Judgement> NoiseWatch::Judgements() const {
+  std::vector<Judgement> judgements;
+  for (const auto& [key, attempts] : attempts_) {
+    for (const OkRun& run : attempts.ok) {
+      const RunNoise noise = NoiseOf(key.second, run);
+      judgements.push_back({run.id, noise.slow(), noise.disturbed()});
+    }
+  }
+  return judgements;
+}
+
+RunNoise NoiseWatch::CountedNoise(const std::string& cell, const Attempts& attempts) const {
   if (attempts.ok.empty()) return {};
-  std::vector<Excess> excesses;
+  std::vector<RunNoise> noises;
   std::vector<Attempt> candidates;
   for (const OkRun& run : attempts.ok) {
-    const Excess& excess = excesses.emplace_back(ExcessOf(cell, run));
-    candidates.push_back({run.attempt, excess.slow(), excess.disturbed()});
+    const RunNoise& noise = noises.emplace_back(NoiseOf(cell, run));
+    candidates.push_back({run.attempt, noise.slow(), noise.disturbed()});
   }
-  return excesses[CountedAttempt(candidates)];
+  return noises[CountedAttempt(candidates)];
 }
 
 bool NoiseWatch::Disturbed(const RunRecord& run) const {
@@ -65,7 +73,7 @@ bool NoiseWatch::Disturbed(const RunRecord& run) const {
 
 int64_t NoiseWatch::DisturbedRounds() const {
   return std::count_if(attempts_.begin(), attempts_.end(), [&](const auto& entry) {
-    return CountedExcess(entry.first.second, entry.second).disturbed();
+    return CountedNoise(entry.first.second, entry.second).disturbed();
   });
 }
 
@@ -74,10 +82,10 @@ std::vector<RoundOfCell> NoiseWatch::Repeats(int64_t planned_runs) const {
   Candidates slow, others;
   for (const auto& [key, attempts] : attempts_) {
     made += attempts.finished - 1;
-    const Excess excess = CountedExcess(key.second, attempts);
-    if (excess.slow() && attempts.finished < kMostAttempts) slow.emplace_back(excess.slowness, key);
-    if (!excess.slow() && excess.disturbed() && attempts.finished < kMostOtherAttempts)
-      others.emplace_back(excess.slowdown, key);
+    const RunNoise noise = CountedNoise(key.second, attempts);
+    if (noise.slow() && attempts.finished < kMostAttempts) slow.emplace_back(noise.slowness, key);
+    if (!noise.slow() && noise.disturbed() && attempts.finished < kMostOtherAttempts)
+      others.emplace_back(noise.slowdown, key);
   }
   std::vector<RoundOfCell> repeats;
   TakeWorst(std::move(slow), planned_runs / kRunsPerRepeat - made, repeats);

@@ -24,6 +24,13 @@ class NoiseWatch {
   // Rounds of cells of which there is no undisturbed run, by what is known now.
   int64_t DisturbedRounds() const;
 
+  // The judgement of every `ok` run, by what is known now.
+  struct Judgement {
+    int64_t run = 0;  // its id in the store
+    bool slow = false, disturbed = false;
+  };
+  std::vector<Judgement> Judgements() const;
+
   // (round, cell id) of the runs to repeat: first those that were slow themselves, then those
   // around which the sentinel was, the worst of each first. A slow run is repeated twice at most,
   // another once. All repeats of a study, those made before included, are at most a fifth of its
@@ -32,7 +39,7 @@ class NoiseWatch {
 
  private:
   struct OkRun {
-    int64_t attempt = 0;
+    int64_t id = 0, attempt = 0;
     SentinelReadings sentinel;
     double shortest_ns = 0;
   };
@@ -40,16 +47,9 @@ class NoiseWatch {
     int64_t finished = 0;
     std::vector<OkRun> ok;
   };
-  // How far beyond the usual, where 1 is the usual.
-  struct Excess {
-    double slowness = 1, slowdown = 1;  // of the run itself; of the sentinel around it
-    bool slow() const { return slowness > kSlowAbove; }
-    bool disturbed() const { return slow() || slowdown > kDisturbedAbove; }
-  };
-
-  Excess ExcessOf(const std::string& cell, const OkRun& run) const;
+  RunNoise NoiseOf(const std::string& cell, const OkRun& run) const;
   // Of the attempt that counts (stats/counted_attempt.h); the usual where none is ok.
-  Excess CountedExcess(const std::string& cell, const Attempts& attempts) const;
+  RunNoise CountedNoise(const std::string& cell, const Attempts& attempts) const;
 
   NoiseProfile profile_;
   // Of a cell's runs; `usual_ns` as UsualShortest says, kept because every look at the study asks

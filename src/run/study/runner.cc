@@ -117,6 +117,7 @@ class StudyWork {
     if (request_.repeat && !result.interrupted) TENCH_TRY(RepeatDisturbed(result));
     result.already_complete = was_complete && result.runs == 0;
     result.disturbed = noise_.DisturbedRounds();
+    TENCH_TRY(StoreJudgements());
     return result;
   }
 
@@ -130,6 +131,15 @@ class StudyWork {
       }
     }
     return Ok();
+  }
+
+  // Judged when no run is left to come: the usual of a study is known from all of its runs.
+  Status StoreJudgements() {
+    return store_.InOneTransaction([&]() -> Status {
+      for (const NoiseWatch::Judgement& judgement : noise_.Judgements())
+        TENCH_TRY(store_.SetNoise(judgement.run, judgement.slow, judgement.disturbed));
+      return Ok();
+    });
   }
 
   // A repeat may be slow as well; there is an end to them (noise_watch.h).

@@ -356,6 +356,11 @@ TEST_F(RunnerTest, DisturbedRunsAreRepeatedOnceAtTheEndOfTheStudy) {
   EXPECT_EQ(again.attempt, 1);
   EXPECT_TRUE(Run(request)->already_complete);
   EXPECT_EQ(Stored().size(), 21u);
+  for (const RunRecord& run : Stored()) {
+    ASSERT_TRUE(run.summary.disturbed) << "judged at the end of the study";
+    EXPECT_EQ(*run.summary.disturbed, run.round == 7 && run.attempt == 0);
+    EXPECT_EQ(run.summary.slow, false);
+  }
 }
 
 }  // namespace
