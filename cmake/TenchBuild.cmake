@@ -10,6 +10,9 @@ target_compile_options(tench_flags INTERFACE -Wall -Wextra -Wshadow -Werror=retu
 if(TENCH_WERROR)
   target_compile_options(tench_flags INTERFACE -Werror)
 endif()
+# Messages and debug information name sources from the root of the tree: an installed program holds no
+# path of the machine that built it, and two checkouts give the same bits.
+target_compile_options(tench_flags INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
 if(TENCH_SANITIZE)
   target_compile_options(tench_flags INTERFACE -fsanitize=${TENCH_SANITIZE}
                                                -fno-sanitize-recover=all)

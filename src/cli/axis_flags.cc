@@ -8,12 +8,6 @@
 namespace tench {
 namespace {
 
-std::string FlagName(const Axis& axis) {
-  std::string name = "--" + axis.name;
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
-
 std::string HelpText(const Axis& axis) {
   std::string help = axis.help;
   if (!axis.choices.empty()) help += fmt::format(" ({})", Join(axis.choices, ", "));
@@ -24,10 +18,16 @@ std::string HelpText(const Axis& axis) {
 
 }  // namespace
 
+std::string AxisFlagName(const Axis& axis) {
+  std::string name = "--" + axis.name;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
 void AxisFlags::AddTo(CLI::App& app, const std::string& group) {
   for (const Axis& axis : Axes()) {
     app.add_option_function<std::string>(
-           FlagName(axis),
+           AxisFlagName(axis),
            [this, name = axis.name](const std::string& text) { texts_[name] = text; },
            HelpText(axis))
         ->group(group)

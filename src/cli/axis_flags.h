@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The axis table as command-line flags: one flag per row, plus --option NAME=VALUE. Shared by every
-// command that names one cell.
+// command that names one cell. Not aware of which workers, networks or data sets exist.
 
 #include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "axis/axis.h"
 #include "axis/cell.h"
 
 namespace tench {
+
+// "--weight-decay" of the row weight_decay.
+std::string AxisFlagName(const Axis& axis);
 
 class AxisFlags {
  public:
   // Adds the flags to `app`; this object must outlive the parsing.
   void AddTo(CLI::App& app, const std::string& group = "What to run");
-  // The cell that the flags say; everything else at its default.
+  // The cell with the values given; every other axis is at its default.
   Result<Cell> ToCell() const;
   // Whether the user gave the axis' flag.
   bool Given(const std::string& axis) const { return texts_.contains(axis); }
 
  private:
-  std::map<std::string, std::string> texts_;  // by axis name; only those given
+  std::map<std::string, std::string> texts_;  // by axis name; given axes only
   std::vector<std::string> options_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tench list`: what there is to choose from.
+// `tench list`: the workers, networks, data sets, suites and axes to choose from.
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -63,8 +64,7 @@ Listing ListDataSets() {
   return listing;
 }
 
-Listing ListSuites() {
-  Listing listing{{"name", "file", "about"}, {}};
+std::map<std::string, std::filesystem::path> FindSuites() {
   std::map<std::string, std::filesystem::path> found;
   std::error_code ignored;
   for (const auto& folder : SuiteFolders()) {
@@ -73,7 +73,12 @@ Listing ListSuites() {
         found.emplace(entry.path().stem().string(), entry.path());
     }
   }
-  for (const auto& [name, path] : found) {
+  return found;
+}
+
+Listing ListSuites() {
+  Listing listing{{"name", "file", "about"}, {}};
+  for (const auto& [name, path] : FindSuites()) {
     Result<Suite> suite = LoadSuite(path.string(), {});
     listing.rows.push_back(
         {name, path.string(), suite.ok() ? suite->title : suite.error().message});
@@ -104,6 +109,11 @@ const std::vector<std::pair<std::string, Listing (*)()>>& Topics() {
   return topics;
 }
 
+Error UnknownTopic(const std::string& topic, const std::vector<std::string>& topics) {
+  return Failed("there is no list of '{}'{} (there are {})", topic, Hint(topic, topics),
+                Join(topics, ", "));
+}
+
 void Print(const Listing& listing) {
   TextTable table(std::vector<TextColumn>(listing.keys.size()), false);
   for (const auto& row : listing.rows) table.AddRow(row);
@@ -118,6 +128,43 @@ Json ToJson(const Listing& listing) {
     rows.push_back(object);
   }
   return rows;
+}
+
+// Names alone, one per line, for shell completions: no worker is started, no suite is read.
+using Names = std::vector<std::string>;
+
+Names WorkerNames() { return WorkerCatalog::Discover().names(); }
+
+Names SuiteNames() {
+  Names names;
+  for (const auto& [name, path] : FindSuites()) names.push_back(name);
+  return names;
+}
+
+Names FirstColumn(const Listing& listing) {
+  Names names;
+  for (const auto& row : listing.rows) names.push_back(row.front());
+  return names;
+}
+
+Result<int> ListPlain(const std::string& topic) {
+  Names names, topics;
+  for (const auto& [name, make] : Topics()) {
+    topics.push_back(name);
+    if (topic != name) continue;
+    if (topic == "workers") {
+      names = WorkerNames();
+    } else if (topic == "suites") {
+      names = SuiteNames();
+    } else {
+      names = FirstColumn(make());
+    }
+  }
+  if (topic.empty()) names = topics;
+  if (!topic.empty() && std::find(topics.begin(), topics.end(), topic) == topics.end())
+    return UnknownTopic(topic, topics);
+  for (const std::string& name : names) fmt::print("{}\n", name);
+  return 0;
 }
 
 Result<int> List(const std::string& topic, bool json) {
@@ -136,9 +183,7 @@ Result<int> List(const std::string& topic, bool json) {
       Print(listing);
     }
   }
-  if (!known)
-    return Failed("there is no list of '{}'{} (there are {})", topic, Hint(topic, names),
-                  Join(names, ", "));
+  if (!known) return UnknownTopic(topic, names);
   if (json)
     fmt::print(
         "{}\n",
@@ -152,11 +197,14 @@ Command AddListCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("list", "Workers, networks, data sets, suites and axes");
   auto topic = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
+  auto plain = std::make_shared<bool>(false);
   app->add_option("topic", *topic,
                   "workers, networks, datasets, suites or axes; all of them if left out")
       ->type_name("");
   app->add_flag("--json", *json, "as JSON");
-  return {app, [topic, json] { return List(*topic, *json); }};
+  app->add_flag("--plain", *plain, "the names alone, one per line; without a topic, the topics")
+      ->excludes("--json");
+  return {app, [=] { return *plain ? ListPlain(*topic) : List(*topic, *json); }};
 }
 
 }  // namespace tench

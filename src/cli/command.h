@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A command of the tench program: its flags, and what it does once they are parsed. Each cmd_*.cc
-// adds one. An error it returns is printed by main as one line, and the exit code is 2; otherwise
-// the code is what it returns.
+// A command of the tench program: its flags, and the function that runs once they are parsed. Each
+// cmd_*.cc adds one. `run` returns the exit code; program.cc prints an error as one line and exits
+// with 2. `app` belongs to the root; `run` owns the values of the flags.
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -29,8 +29,11 @@ Command AddExportCommand(CLI::App& root);
 Command AddMergeCommand(CLI::App& root);
 Command AddImportCommand(CLI::App& root);
 Command AddDoctorCommand(CLI::App& root);
+// Both describe `root` as it is when they run, so that they name every command and flag.
+Command AddManCommand(CLI::App& root);
+Command AddCompletionCommand(CLI::App& root);
 
-// Where results go and come from unless --db says otherwise.
+// The results file unless --db names another.
 inline constexpr const char* kDefaultDatabase = "tench.db";
 
 }  // namespace tench

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program.h"
+
+#include <cstdio>
+
+#include "base/text.h"
+
+namespace tench {
+namespace {
+
+constexpr const char* kAbout =
+    "tench: trains the same networks, from the same weights, on the same data, in every "
+    "deep-learning framework,\n"
+    "and reports what each costs.";
+constexpr const char* kFooter =
+    "Start with: tench doctor; tench run --worker reference --network lenet; tench sweep quick; "
+    "tench results\n"
+    "Each command has its own --help.";
+
+// CLI11 names what it did not expect; this adds the nearest known name.
+std::string Explain(const CLI::App& root, const CLI::ParseError& error) {
+  std::string message = error.what();
+  const CLI::App* scope = &root;
+  for (const CLI::App* sub : root.get_subcommands()) scope = sub;
+  std::vector<std::string> names;
+  for (const CLI::App* sub : scope->get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  for (const CLI::Option* option : scope->get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const std::string& extra : scope->remaining()) {
+    const std::string name = extra.substr(0, extra.find('='));
+    return fmt::format("unknown {} '{}'{} (see tench {}--help)",
+                       name.starts_with("-") ? "option" : "argument", name, Hint(name, names),
+                       scope == &root ? "" : scope->get_name() + " ");
+  }
+  for (char& c : message) {
+    if (c == '\n') c = ' ';
+  }
+  return message;
+}
+
+}  // namespace
+
+std::string VersionText(std::string_view version, std::string_view revision) {
+  if (revision.empty()) return fmt::format("tench {}", version);
+  return fmt::format("tench {} (git {})", version, revision);
+}
+
+int FailProgram(std::string_view message) {
+  std::fflush(stdout);
+  fmt::print(stderr, "tench: {}\n", message);
+  return 2;
+}
+
+std::vector<Command> AddCommands(CLI::App& root, const std::string& version) {
+  root.name("tench");
+  root.description(kAbout);
+  root.footer(kFooter);
+  root.set_version_flag("--version", version);
+  root.require_subcommand(0, 1);
+  root.get_formatter()->column_width(34);
+  return {AddListCommand(root),    AddShowCommand(root),    AddRunCommand(root),
+          AddSweepCommand(root),   AddTrainCommand(root),   AddVerifyCommand(root),
+          AddResultsCommand(root), AddCompareCommand(root), AddReportCommand(root),
+          AddExportCommand(root),  AddImportCommand(root),  AddMergeCommand(root),
+          AddDoctorCommand(root),  AddManCommand(root),     AddCompletionCommand(root)};
+}
+
+int RunProgram(int argc, const char* const* argv, const std::string& version) {
+  CLI::App root;
+  const std::vector<Command> commands = AddCommands(root, version);
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return root.exit(help);
+  } catch (const CLI::CallForAllHelp& help) {
+    return root.exit(help);
+  } catch (const CLI::CallForVersion& call) {
+    return root.exit(call);
+  } catch (const CLI::ParseError& error) {
+    return FailProgram(Explain(root, error));
+  }
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    Result<int> code = command.run();
+    if (!code.ok()) return FailProgram(code.error().message);
+    // Output that did not reach the pipe or the disk must not look like success.
+    if (std::fflush(stdout) != 0) return FailProgram("standard output could not be written");
+    return *code;
+  }
+  fmt::print("{}", root.help());
+  return 0;
+}
+
+}  // namespace tench
