@@ -68,16 +68,16 @@ class KeyWatch {
     return true;
   }
 
-  const std::string& complaint() const { return complaint_; }
+  const std::string& violation() const { return violation_; }
 
  private:
   bool Complain(std::string what) {
-    if (complaint_.empty()) complaint_ = std::move(what);
+    if (violation_.empty()) violation_ = std::move(what);
     return false;
   }
 
   std::vector<std::set<std::string>> keys_;
-  std::string complaint_;
+  std::string violation_;
 };
 
 // The parser's message without its prefix, which repeats the place.
@@ -121,7 +121,7 @@ Result<Json> ParseJson(std::string_view text, std::string_view origin) {
   KeyWatch watch;
   try {
     Json json = Json::parse(text, std::ref(watch));
-    if (!watch.complaint().empty()) return Failed("{}: {}", origin, watch.complaint());
+    if (!watch.violation().empty()) return Failed("{}: {}", origin, watch.violation());
     return json;
   } catch (const Json::parse_error& error) {
     const size_t offset = std::min(error.byte == 0 ? 0 : error.byte - 1, text.size());

@@ -59,7 +59,7 @@ class CaffeReader {
     }
     if (first_)
       log_.wall_ns =
-          static_cast<int64_t>(std::clamp(SecondsTo(*first_, last_), 0.0, kMostLogSeconds) * 1e9);
+          static_cast<int64_t>(std::clamp(SecondsTo(*first_, last_), 0.0, kMaxLogSeconds) * 1e9);
     return std::move(log_);
   }
 
@@ -78,8 +78,8 @@ class CaffeReader {
   Result<double> SecondsOf(const CaffeLine& line) const {
     const double stamped =
         mark_ ? SecondsTo(*mark_, line.time) - static_cast<double>(test_us_) / 1e6 : -1;
-    if (stamped >= 0 && stamped < kMostLogSeconds) return stamped;
-    if (line.seconds && *line.seconds >= 0 && *line.seconds < kMostLogSeconds) return *line.seconds;
+    if (stamped >= 0 && stamped < kMaxLogSeconds) return stamped;
+    if (line.seconds && *line.seconds >= 0 && *line.seconds < kMaxLogSeconds) return *line.seconds;
     return Failed(
         "the duration of iteration {} is unknown: {}", line.number,
         mark_ ? "the time stamps go backwards" : "the log lacks the start of the optimisation");

@@ -13,7 +13,7 @@
 namespace tench {
 
 // Longer times in a log are rejected as implausible.
-inline constexpr double kMostLogSeconds = 1e9;
+inline constexpr double kMaxLogSeconds = 1e9;
 
 Status ForEachLogLine(std::string_view text, std::string_view origin,
                       const std::function<Status(std::string_view)>& each);

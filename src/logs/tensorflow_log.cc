@@ -41,7 +41,7 @@ Status AddStep(std::string_view message, int64_t& previous, TrainingLog& log) {
   if (!good)
     return Failed("not in the form 'global step N: loss = L (T sec/step)': '{}'",
                   Printable(message, 100));
-  if (!(seconds >= 0 && seconds < kMostLogSeconds))
+  if (!(seconds >= 0 && seconds < kMaxLogSeconds))
     return Failed("{} s is not a plausible step time", seconds);
   if (log.loss.empty()) {
     log.first_step = number;

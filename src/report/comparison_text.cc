@@ -12,7 +12,7 @@
 namespace tench {
 namespace {
 
-constexpr size_t kMostListed = 20;
+constexpr size_t kMaxListed = 20;
 
 std::string Plural(int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -107,14 +107,14 @@ void AppendOutliers(std::string& out, const Comparison& comparison) {
     for (const RoundPair& round : pair.rounds) {
       if (!round.outlier) continue;
       if (listed == 0) out += "\noutlier rounds (they still count):\n";
-      if (++listed <= kMostListed) {
+      if (++listed <= kMaxListed) {
         out += fmt::format("  round {}: B ÷ A {}, the pair's {}: {}\n", round.a.round + 1,
                            Ratio(round.ratio), Ratio(pair.test.ratio), PairTitle(comparison, pair));
       }
     }
   }
-  if (listed > kMostListed)
-    out += fmt::format("  and {} more (--json has all)\n", listed - kMostListed);
+  if (listed > kMaxListed)
+    out += fmt::format("  and {} more (--json has all)\n", listed - kMaxListed);
 }
 
 std::string CountsText(const Comparison& comparison) {

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <tuple>
+
 #include "report/html/charts.h"
 #include "report/html/published.h"
 #include "report/html/test_report.h"
@@ -27,17 +30,6 @@ ReportData Report(const std::vector<RunRecord>& runs) {
   ReportBuilder builder;
   for (const RunRecord& run : runs) builder.Add(run);
   return *std::move(builder).Finish([](int64_t) { return Result<RunSeries>(ReportSeries()); });
-}
-
-const ReportCell& Find(const ReportData& data, const std::string& series, int64_t batch,
-                       const std::string& phase = "train") {
-  for (const ReportCell& cell : data.cells) {
-    if (cell.series == series && cell.cell.Integer(kAxisBatch) == batch &&
-        cell.cell.Text(kAxisPhase) == phase && cell.cell.Integer(kAxisThreads) == 0)
-      return cell;
-  }
-  ADD_FAILURE() << "no cell " << series << " " << batch << " " << phase;
-  return data.cells.front();
 }
 
 // The rows of a table whose columns have the given values.
@@ -191,7 +183,7 @@ TEST(ChartDataTest, SpeedUpDividesTheBaselinesTimeByTheOthers) {
   const Chart &workers = set.charts[0], &threads = set.charts[1];
   EXPECT_EQ(Calculation(workers.spec, "own"), "datum.series === base ? datum.image_ns : null");
   EXPECT_EQ(Calculation(workers.spec, "speed_up"), "datum.base_ns / datum.image_ns");
-  EXPECT_EQ(workers.spec["transform"][2]["groupby"], Json({"batch"}));
+  EXPECT_EQ(workers.spec["transform"][2]["groupby"], Json::array({"batch"}));
   EXPECT_EQ(threads.spec["transform"][2]["groupby"], (Json{"batch", "series"}));
   EXPECT_EQ(Calculation(threads.spec, "own"),
             "datum.threads_used === base ? datum.image_ns : null");

@@ -8,7 +8,7 @@
 namespace tench {
 namespace {
 
-constexpr size_t kMostPanels = 12;
+constexpr size_t kMaxPanels = 12;
 // Width of the worker names; equal in all panels, so that bars are aligned.
 constexpr int kLabelWidth = 84;
 constexpr double kRoomForLabels = 1.5;  // axis length over the longest bar
@@ -47,7 +47,7 @@ std::vector<Panel> ChoosePanels(const ReportData& data) {
   std::stable_sort(panels.begin(), panels.end(), [](const Panel& a, const Panel& b) {
     return std::pair(a.training, a.ranked) > std::pair(b.training, b.ranked);
   });
-  if (panels.size() > kMostPanels) panels.resize(kMostPanels);
+  if (panels.size() > kMaxPanels) panels.resize(kMaxPanels);
   std::stable_sort(panels.begin(), panels.end(),
                    [](const Panel& a, const Panel& b) { return a.group < b.group; });
   return panels;

@@ -46,9 +46,9 @@ Json OwnRows(const DataTable& table, const Json& spec, const ChartChoice& choice
 
 // Reads the process's output until its end. A line with a figure's name reports that figure as
 // finished; returns the last other line.
-std::string Listen(const Fd& from, const std::set<std::string>& names,
-                   const std::function<void(size_t)>& drawn) {
-  std::string pending, complaints;
+std::string ReadProgress(const Fd& from, const std::set<std::string>& names,
+                         const std::function<void(size_t)>& drawn) {
+  std::string pending, error_text;
   size_t count = 0;
   char buffer[4096];
   while (true) {
@@ -67,11 +67,11 @@ std::string Listen(const Fd& from, const std::set<std::string>& names,
       if (names.contains(line)) {
         drawn(++count);
       } else if (!Trim(line).empty()) {
-        complaints = line;  // the last line of a traceback says what went wrong
+        error_text = line;  // the last line of a traceback says what went wrong
       }
     }
   }
-  return pending.empty() ? complaints : pending;
+  return pending.empty() ? error_text : pending;
 }
 
 }  // namespace
@@ -128,11 +128,11 @@ Status DrawFigures(const std::vector<FigureFile>& figures, const std::filesystem
   options.output_fd = pipe.out.get();
   Subprocess process = TENCH_TRY(Subprocess::Spawn(options).In("python3"));
   pipe.out.Close();
-  const std::string complaint = Listen(pipe.in, names, drawn);
+  const std::string error_text = ReadProgress(pipe.in, names, drawn);
   const ExitStatus status = *process.Wait(std::numeric_limits<int64_t>::max());
   if (status.clean()) return Ok();
   return Failed("rendering the figures failed ({}){}{}", status.ToString(),
-                complaint.empty() ? "" : ": ", Printable(complaint));
+                error_text.empty() ? "" : ": ", Printable(error_text));
 }
 
 }  // namespace tench

@@ -13,7 +13,7 @@
 namespace tench {
 namespace {
 
-constexpr size_t kMostCellsWithSeries = 400;
+constexpr size_t kMaxCellsWithSeries = 400;
 
 struct GroupingRow {
   std::string_view column;
@@ -149,7 +149,7 @@ Result<ReportData> ReportBuilder::Finish(
       cell.gpu_memory_peak_bytes = newest.summary.gpu_memory_peak_bytes;
       cell.spread = SpreadOf(newest.step_ns);
       if (newest.summary.steps == 0) continue;
-      if (with_series++ >= kMostCellsWithSeries) {
+      if (with_series++ >= kMaxCellsWithSeries) {
         ++data.cells_without_series;
         continue;
       }

@@ -12,7 +12,7 @@
 namespace tench {
 namespace {
 
-constexpr size_t kMostWinners = 60;
+constexpr size_t kMaxWinners = 60;
 
 std::string Rate(double image_ns) {
   const double rate = image_ns > 0 ? 1e9 / image_ns : 0;
@@ -115,7 +115,7 @@ std::string WinnersSection(const ReportData& data) {
   size_t shown = 0;
   bool apart = false;
   for (const auto& [group, cells] : comparisons) {
-    if (++shown > kMostWinners) break;
+    if (++shown > kMaxWinners) break;
     const ReportCell &first = *cells[0], &second = *cells[1];
     std::string interval;
     double margin = second.row.ratio;
@@ -147,9 +147,9 @@ std::string WinnersSection(const ReportData& data) {
         "<p class=\"soft\">* not measured side by side: rounds of different studies were paired by "
         "their number.</p>\n";
   }
-  if (comparisons.size() > kMostWinners) {
+  if (comparisons.size() > kMaxWinners) {
     out += fmt::format("<p class=\"soft\">{} more comparisons are in the full table.</p>\n",
-                       comparisons.size() - kMostWinners);
+                       comparisons.size() - kMaxWinners);
   }
   return out;
 }

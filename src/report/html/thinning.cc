@@ -11,14 +11,14 @@
 namespace tench {
 namespace {
 
-constexpr size_t kMostLossPoints = 60, kMostUsePoints = 80, kMarkedPoints = 5;
+constexpr size_t kMaxLossPoints = 60, kMaxUsePoints = 80, kMarkedPoints = 5;
 
 std::vector<LossPoint> ThinLoss(const std::vector<double>& loss, double steps_per_epoch) {
   std::set<size_t> kept;
   if (!loss.empty()) kept.insert(loss.size() - 1);
   const double end = std::log(static_cast<double>(loss.size()) + 1);
-  for (size_t i = 0; i < kMostLossPoints; ++i) {
-    const double place = std::exp(end * static_cast<double>(i) / kMostLossPoints) - 1;
+  for (size_t i = 0; i < kMaxLossPoints; ++i) {
+    const double place = std::exp(end * static_cast<double>(i) / kMaxLossPoints) - 1;
     if (static_cast<size_t>(place) < loss.size()) kept.insert(static_cast<size_t>(place));
   }
   size_t marked = 0;
@@ -40,7 +40,7 @@ std::vector<UsePoint> ThinUse(const std::string& blob) {
   const Result<SampleSeries> decoded = SampleSeries::Decode(blob);
   if (!decoded.ok() || decoded->empty()) return points;
   const std::vector<Sample>& samples = decoded->samples();
-  const size_t stride = (samples.size() + kMostUsePoints - 1) / kMostUsePoints;
+  const size_t stride = (samples.size() + kMaxUsePoints - 1) / kMaxUsePoints;
   const Sample* before = nullptr;
   for (size_t i = 0; i < samples.size(); i += stride) {
     // A point is the maximum of its samples, because readers look for peaks.
