@@ -51,7 +51,7 @@ std::vector<std::string> Titles(const std::vector<ChartChoice>& choices) {
 
 std::string Calculation(const Json& spec, const std::string& as) {
   for (const Json& transform : spec["transform"]) {
-    if (transform.value("as", "") == as) return transform["calculate"];
+    if (transform.value("as", "") == as) return transform["calculate"].get<std::string>();
   }
   return "";
 }
@@ -112,7 +112,7 @@ TEST(ChartDataTest, OverviewShowsTheLargestSharedBatchWithRatesAndLabels) {
   ASSERT_EQ(set.charts.size(), 1u);
   const Json& panels = set.charts[0].spec["concat"];
   std::vector<std::string> titles;
-  for (const Json& panel : panels) titles.push_back(panel["title"]["text"]);
+  for (const Json& panel : panels) titles.push_back(panel["title"]["text"].get<std::string>());
   EXPECT_THAT(titles, testing::UnorderedElementsAre("lenet on mnist, batch 32, train, threads=1",
                                                     "lenet on mnist, batch 32, train, threads=2",
                                                     "lenet on mnist, batch 64, forward",
