@@ -66,9 +66,8 @@ RunNoise NoiseWatch::CountedNoise(const std::string& cell, const Attempts& attem
 }
 
 bool NoiseWatch::Disturbed(const RunRecord& run) const {
-  return ExcessOf(run.cell_id,
-                  {run.attempt, run.summary.sentinel(), run.summary.step_ns_min.value_or(0)})
-      .disturbed();
+  const OkRun ok{run.id, run.attempt, run.summary.sentinel(), run.summary.step_ns_min.value_or(0)};
+  return NoiseOf(run.cell_id, ok).disturbed();
 }
 
 int64_t NoiseWatch::DisturbedRounds() const {
