@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The CPUs on which this process may run, and lists of CPUs as the kernel writes them.
+// CPU affinity: the CPUs on which this process may run, and CPU lists in the kernel's notation. Not
+// aware of threads or workers.
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the control groups of this process allow it: the tightest limit of its group and of every
-// group above. Versions 1 and 2, and both mounted at once. Inside a container that shows another
-// path than its mounts do, the mounts' own root counts.
+// Resource limits of this process's control groups: the tightest limit of its own group and of
+// every group above. Reads cgroup v1, v2 and hybrid mounts. Inside a container whose paths differ
+// from its mounts, the root of the mounts counts.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the kernel says about the processors: identity, topology, the instruction sets that deep
-// learning uses, caches, and the settings that change speed. A passive struct; what is unknown is
-// empty or 0.
+// The processors as the kernel describes them: identity, topology, the instruction sets that deep
+// learning uses, caches, and frequency settings. A passive struct; an unknown value is empty or 0.
 
 #include <cstdint>
 #include <filesystem>

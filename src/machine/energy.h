@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The energy that the CPU packages used, from the kernel's powercap counters (RAPL; Intel and AMD).
-// It is the whole machine's: other load is in it. Absent, or readable by root only, there is no
-// value, and nothing is said. Poll it at least every few minutes, as the counters wrap. Opens its
-// files once; not for two threads at a time.
+// Energy of the CPU packages, from the kernel's powercap counters (RAPL; Intel and AMD). The value
+// covers the whole machine, other load included. Counters that are absent or readable by root only
+// give no value and no error.
+//
+// Invariants: Poll is called at least every few minutes, because the counters wrap.
+// Thread safety: none. The files are opened once.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The facts of this machine that a result must carry to be understood later. Read once per study; a
-// passive struct, in which what is unknown is empty or 0. Every fact comes from a file below
-// `root`, so that tests bring their own machine. What changes from minute to minute for `tench
-// doctor` (busy processes) is in load.h.
+// Facts about this machine that a result must carry. Read once per study. A passive struct; an
+// unknown value is empty or 0. Every fact comes from a file below `root`, so that tests supply
+// their own machine. Processes that are busy at the moment are in load.h.
 
 #include <array>
 #include <cstdint>

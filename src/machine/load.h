@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Who else is using this machine: the CPU time of every process, looked at twice. The caller waits
-// in between; nothing here sleeps.
+// CPU use of other processes, from two readings of /proc. The caller waits between them; nothing
+// here sleeps.
 
 #include <sys/types.h>
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// NVIDIA's management library, opened at run time: tench links nothing of it and needs no header.
-// Where it is absent, or finds no driver, Open gives nothing, and nothing is said. TENCH_NVML names
-// another library to open, or none when it is empty. Opening can take tens of milliseconds: once
-// per tench process, not per run. Not for two threads at a time.
+// NVIDIA's management library (NVML), loaded with dlopen: tench neither links it nor needs its
+// header. Without the library or a driver, Open returns null and reports no error. TENCH_NVML names
+// another library; an empty value disables it. Opening takes tens of milliseconds, so a process
+// opens it once, not per run.
+//
+// Thread safety: none.
 
 #include <sys/types.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What this machine can do at best, measured: floating-point operations by a matrix product whose
-// panels stay in the caches, and bytes by y += a·x over arrays that no cache holds. The yardstick
-// for every GFLOP/s that tench prints. Runs on threads of its own for about half a second; on a
-// machine that does other work at the same time it tells what is left.
+// Measured peak performance of this machine: FLOP/s of a cache-blocked matrix product, and bytes/s
+// of y += a·x over arrays that exceed every cache. The reference for every GFLOP/s that tench
+// prints. Runs on its own threads for about half a second. Other load on the machine lowers both
+// values.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One line of /proc/PID/stat. A pure parser: it reads no file, allocates nothing and knows no units
-// but the kernel's own ticks and pages.
+// Parser of one line of /proc/PID/stat. Pure: it reads no file, allocates nothing, and keeps the
+// kernel's units (ticks and pages).
 
 #include <sys/types.h>
 

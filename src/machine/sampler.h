@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Looks at a process and its descendants from outside, through /proc. It starts no thread and keeps
-// no time: the runner's loop calls Take about every 100 ms. What vanishes while it is being read is
-// left out of that sample; nothing here can fail. A member is the root, whatever descends from it,
-// and whatever is in a session or process group that the root leads. Resident sets are summed, so
-// pages that two members share count twice. One thread at a time. Buffers are kept between calls; a
-// Take of a small tree costs some tens of microseconds. Each thread has a file of its own, so a
-// process with more than eight of them has its switches read once a second only. wait4 tells the
-// exact totals in the end.
+// Samples a process and its descendants from outside, through /proc. It starts no thread and keeps
+// no clock: the session calls Take about every 100 ms. A process that vanishes during a Take is
+// left out of that sample; no call fails.
+//
+// A member is the root process, every descendant, and every process in a session or process group
+// that the root leads. Resident sets are summed, so pages that two members share count twice. The
+// context switches of a process with more than eight threads are read once a second, because each
+// thread has its own file; wait4 gives the exact totals at the end.
+//
+// Thread safety: none. Buffers are reused; a Take of a small tree costs tens of microseconds.
 
 #include <sys/types.h>
 

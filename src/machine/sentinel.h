@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The noise sentinel: a short fixed piece of work on every CPU that tench may use, timed before and
-// after every run of a study. It does the same each time, so that a reading above the usual says
-// that the machine was busy with something else, slowed down or throttled. One half computes in
-// registers, the other streams through memory; each takes a few milliseconds. What readings mean is
-// noise.h's. One thread calls; the work itself runs on one pinned thread per CPU.
+// The noise sentinel: a short fixed workload on every CPU that tench may use, timed before and
+// after every run of a study. A reading above the usual shows other load or a lower clock. One half
+// computes in registers, the other streams through memory; each takes a few milliseconds.
+// stats/noise.h interprets the readings.
+//
+// Thread safety: one thread calls; the work itself runs on one pinned thread per CPU.
 
 #include <cstdint>
 #include <vector>

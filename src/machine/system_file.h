@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Files that the kernel invents, in /proc and /sys: small, of unknown length, and absent on many
-// machines without that being an error.
+// Reads virtual files of /proc and /sys: small, of unknown length, and absent on many machines
+// without that being an error.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How long a run measures. Either a fixed number of steps (or epochs of the data set), or until the
-// median is known well enough. A passive struct: suites and flags fill it, the job carries it,
-// stats/stop_rule obeys it. It is no axis: it does not say what is measured, and does not enter a
-// cell's id.
+// How long a run measures: a fixed number of steps (or epochs of the data set), or until the median
+// has converged. A passive struct: suites and flags fill it, the job carries it, stats/stop_rule
+// obeys it. It is not an axis and does not enter a cell's id.
 
 #include <cstdint>
 
@@ -15,10 +14,10 @@ struct Budget {
   int64_t epochs = 0;       // > 0: floor(images / batch) * epochs timed steps, no stop rule
   int64_t min_steps = 10;
   int64_t min_time_ns = 500'000'000;
-  double relative_interval =
-      0.01;  // stop when the 95 % interval of the median is within this of it
-  int64_t time_limit_ns =
-      30'000'000'000;  // of timed steps; reached before the interval is good: `unconverged`
+  // Converged when the 95 % interval of the median is within this share of it.
+  double relative_interval = 0.01;
+  // Of timed steps; a run that reaches it before it converged is `unconverged`.
+  int64_t time_limit_ns = 30'000'000'000;
 };
 
 }  // namespace tench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // How a run ended. A failed run is data: it is stored with a reason and a command that reproduces
-// it.
+// it. Passive.
 
 #include <span>
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What one step does. Every layer uses these words.
+// The computation of one step: inference, gradient, or gradient and update. Passive; shared by
+// every layer.
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What one kernel of one layer cost over all steps of a profiled run. A passive struct: a worker
+// The cost of one kernel of one layer over all steps of a profiled run. A passive struct: a worker
 // fills it, the result line carries it, a report prints it.
 
 #include <cstdint>

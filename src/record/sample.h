@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One look at the processes of a run: memory, CPU time, faults, switches. A passive struct:
+// One sample of the processes of a run: memory, CPU time, faults, switches. A passive struct:
 // machine/sampler takes samples, record/sample_series keeps them, reports draw them.
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The samples of one run, their peaks, and their form in the store. Bounded: a long run keeps every
-// second, then every fourth … sample (and always the latest), while peaks and totals are taken over
-// all of them. A plain value, not aware of where samples come from.
+// The samples of one run, their peaks, and their encoding in the store. Bounded: a long run keeps
+// every second, then every fourth sample and so on, and always the latest. Peaks and totals cover
+// all samples. A value type; not aware of where samples come from.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace tench {
 
 class SampleSeries {
  public:
-  static constexpr size_t kMostSamples =
-      4096;  // about seven minutes at 10 Hz before the first thinning
+  // About seven minutes at 10 Hz before the first thinning.
+  static constexpr size_t kMostSamples = 4096;
 
   // In the order of time. A sample of a tree that is gone is left out.
   void Add(const Sample& sample);
@@ -48,8 +48,8 @@ class SampleSeries {
   std::vector<Sample> samples_;
   Sample peak_;
   int64_t added_ = 0;
-  int64_t stride_ =
-      1;  // samples_[i] is number i * stride_, but for the last one, which is the latest
+  // samples_[i] is number i * stride_, except for the last one, which is the latest.
+  int64_t stride_ = 1;
   bool last_is_extra_ = false;
 };
 

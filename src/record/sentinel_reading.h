@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How long the noise sentinel's fixed work took, once and around one run. Passive;
-// machine/sentinel.h takes readings, stats/noise.h judges them.
+// Times of the noise sentinel's fixed workload: one reading, and the readings around one run.
+// Passive; machine/sentinel.h takes readings, stats/noise.h interprets them.
 
 #include <cstdint>
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the sentinel's readings say about a study: how noisy its machine was, and which of its runs
-// were disturbed. The measure is the study itself: each reading over the median of all readings of
-// its kind. A run is disturbed when the worst of its readings is more than 1.25 times the usual; or
-// when it was slow itself, its shortest step more than 1.05 times the median of those of its cell's
-// runs: then whatever slowed it lasted all along. Pure.
+// Noise of a study, from the sentinel's readings and the runs' own step times: how noisy the
+// machine was, and which runs were disturbed. A reading is compared with the study's median of its
+// kind.
+//
+// A run is disturbed when its worst reading exceeds 1.25 times that median. It is also disturbed
+// when it is slow itself: its shortest step exceeds 1.05 times the median of the shortest steps of
+// its cell. Pure; not aware of the store.
 
 #include <cstdint>
 #include <optional>

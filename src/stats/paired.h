@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which of two things is faster, from ratios of times that were taken side by side, one per round:
-// the geometric mean, its 95 % interval (Student's t on the logarithms), a p-value, Holm's
-// correction over a table, and a verdict. Pure functions over literal vectors; not aware of runs or
-// cells.
+// Comparison of two cells by paired time ratios, one per round: the geometric mean, its 95 %
+// interval (Student's t on the logarithms), a p-value, Holm's correction over a table, and a
+// verdict. Pure functions over literal vectors; not aware of runs or cells.
 //
-// Three regions of the true ratio: faster (below 1 / (1 + margin)), same (between), slower (above 1
-// + margin). A pair's p-value is the smallest α for which the interval of 1 - α coverage lies
-// within one region; so p <= 0.05 is to say that the 95 % interval does. The verdict is that region
-// if the p-value, corrected for the table, is at most 0.05 and there are at least 5 rounds;
-// otherwise `ambiguous`.
+// The true ratio lies in one of three regions: faster (below 1 / (1 + margin)), same (between),
+// slower (above 1 + margin). The p-value of a pair is the smallest α for which the interval of
+// coverage 1 - α lies within one region. The verdict is that region if the corrected p-value is at
+// most 0.05 and there are at least 5 rounds; otherwise it is `ambiguous`.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Decides when a run has measured enough. It sees only step times, so that literal vectors test it:
-// at least `min_steps` and `min_time_ns`, then until the 95 % interval of the median is within
-// `relative_interval`; or the time limit, which says `unconverged`. Steps that drift (the medians
-// of the first and second half differ by more than twice that) are not settled, whatever the
-// interval. With fixed steps it only counts. Add is amortised cheap: the interval is looked at
-// again only after the sample grew by a tenth.
+// The stop criterion of a run. Input: step times only, so that literal vectors test it. A run
+// measures at least `min_steps` and `min_time_ns`, then until the 95 % interval of the median is
+// within `relative_interval`. At the time limit it ends as `unconverged`. With fixed steps the rule
+// only counts.
+//
+// Steps that drift do not converge, whatever the interval: the medians of both halves may differ by
+// twice `relative_interval` at most. The interval is recomputed when the sample has grown by a
+// tenth, so Add is amortised O(log n).
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One connection to an SQLite file that is ours or empty: opening looks at the file's first bytes
-// before anything could change them, and refuses what belongs to another program. Not aware of
-// tables; schema.h makes those. Used by one thread.
+// One connection to an SQLite file that is tench's or empty. Opening inspects the first bytes
+// before anything could change them, and refuses the file of another program. Not aware of tables,
+// which schema.h creates.
+//
+// Thread safety: none.
 
 #include <sqlite3.h>
 

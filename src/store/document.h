@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Long texts that many runs share (a worker's description, its environment), each stored once and
-// known by its id. The empty text has no document and the id nullopt. Keeps a small cache; not
-// aware of what the texts mean.
+// referred to by its id. The empty text has no document and the id nullopt. Keeps a small cache;
+// not aware of what the texts mean.
 
 #include <cstdint>
 #include <map>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Brings the studies, runs and parity findings of one store into another: of several machines into
-// one file, or of an archive into the present. A study is the same in both if its machine, suite,
-// start and seed are; a run if its study, round, cell and attempt are, and a single run if its
-// machine, cell, start and duration are. What is there already is not added again.
+// Merges the studies, runs and parity results of one store into another. Two studies are the same
+// if machine, suite, start and seed are equal. Two runs are the same if study, round, cell and
+// attempt are equal; two single runs, if machine, cell, start and duration are. Records that exist
+// already are not added again.
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which process holds a study, in a form that outlives it: a process number alone would be taken by
-// the next process, so the time at which it started and the boot in which it ran belong to it.
-// Tells whether such a process still lives, as far as this machine can know.
+// The identity of the process that holds a study, in a form that outlives it: process id, start
+// time and boot id, because process ids are reused. Decides whether such a process still lives, as
+// far as this machine can know.
 
 #include <cstdint>
 #include <string>

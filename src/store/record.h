@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the store keeps, as passive structs. A run's summary is stored beside it, so that tables
-// never read the long series. Times are nanoseconds, sizes bytes. A value that was not measured is
-// a std::nullopt or an empty vector, never a zero that looks like a measurement.
+// The records of the store, as passive structs. A run's summary is stored beside it, so that tables
+// never read the long series. Times are in nanoseconds, sizes in bytes. A value that was not
+// measured is a std::nullopt or an empty vector, never a zero.
 
 #include <cstdint>
 #include <optional>
@@ -70,9 +70,8 @@ struct RunSummary {
   // The noise judgement of stats/noise.h, made when all runs of the study were known; nullopt = not
   // judged yet.
   std::optional<bool> slow, disturbed;
-  int64_t wall_ns = 0;  // launch to end
-  int64_t overhead_ns =
-      0;  // of it, outside the worker's own work: launch to exec, reading, storing
+  int64_t wall_ns = 0;      // launch to end
+  int64_t overhead_ns = 0;  // of it, outside the worker: launch to exec, reading, storing
 
   SentinelReadings sentinel() const {
     return {{sentinel_before_compute_ns.value_or(0), sentinel_before_memory_ns.value_or(0)},

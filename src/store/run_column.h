@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The columns of the table `run`: one row here per value of a RunRecord, and one per axis of the
-// axis table. A row drives the schema, the insert and the select. A column that an older file lacks
-// is added when it is opened for writing, and read as its default otherwise, so that a new axis or
-// a new measurement needs no migration. The keys of a run and its long texts are not here: store.cc
-// knows those.
+// The columns of the table `run`: one row per value of a RunRecord, and one per axis of the axis
+// table. A row drives the schema, the insert and the select. A column that an older file lacks is
+// added when the file is opened for writing, and read as its default otherwise. So a new axis or
+// measurement needs no migration. The keys of a run and its long texts are in store.cc.
 
 #include <functional>
 #include <span>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The tables and their versions. A file carries the version of its layout; migrations bring an
-// older one up to date, in order and in one transaction; a newer one is refused. Columns of `run`
-// are not versioned: see run_column.h.
+// The tables and their versions. A file carries the version of its layout. Migrations update an
+// older file, in order and in one transaction; a newer file is refused. Columns of `run` are not
+// versioned: see run_column.h.
 
 #include <cstdint>
 #include <functional>

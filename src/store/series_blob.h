@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Number series as the store keeps them: 8 bytes each, little-endian, nothing else. Pure.
+// Encoding of number series in the store: 8 bytes each, little-endian, without a header. Pure.
 
 #include <cstdint>
 #include <span>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// SQLite's codes in the user's words: one line that names the file, says what is the matter and
-// what to do about it. A full disk, a lock, a damaged file and a missing right are told apart,
-// because the user does something different about each.
+// SQLite's error codes as one line for the user, with the file, the cause and the remedy. A full
+// disk, a lock, a damaged file and a missing permission are distinguished, because their remedies
+// differ.
 
 #include <sqlite3.h>
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One prepared SQLite statement, owned. Parameters count from 1 as in SQL, columns from 0. A failed
-// Bind is remembered and told by the next Step, so that binding reads as a plain list. NaN, which
-// SQLite would turn into NULL, travels as the text 'nan'. Texts and blobs are views: bound ones
-// must outlive the Step, returned ones end with the next Step or Reset.
+// One prepared SQLite statement. Parameters count from 1 as in SQL, columns from 0. A failed Bind
+// is reported by the next Step, so that bindings read as a plain list. NaN, which SQLite would
+// store as NULL, is stored as the text 'nan'.
+//
+// Ownership: owns the statement. Texts and blobs are views: bound ones must outlive the Step,
+// returned ones end with the next Step or Reset.
 
 #include <sqlite3.h>
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The results of all studies in one SQLite file: WAL mode, synchronous=FULL, append-only. A run is
-// written in one transaction with its summary and its series; after AddRun returns, a power cut
-// cannot lose it. Several processes may use one file: writes are short and wait for each other. The
-// schema has a version and migrations; a newer file is refused. The axis columns come from the axis
-// table. One Store belongs to one thread.
+// The results of all studies in one SQLite file (WAL mode, synchronous=FULL). A run is written in
+// one transaction with its summary and its series; after AddRun returns, a power cut cannot lose
+// it. The schema has a version and migrations; a newer file is refused. The axis columns come from
+// the axis table.
+//
+// Invariants: runs are only added; of a stored run, only the noise judgement changes.
+// Thread safety: one Store belongs to one thread. Several processes may use one file: writes are
+// short and wait for each other.
 
 #include <cstdint>
 #include <filesystem>

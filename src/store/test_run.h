@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Records for tests: a run in which every field has a value of its own, and a small study. Not part
+// Records for tests: a run in which every field has a distinct value, and a small study. Not part
 // of the product.
 
 #include <string>

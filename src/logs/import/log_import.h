@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An old log as a run of today: same record, same series, so that it ranks and exports like one.
-// What the log does not say comes from its name, train_{network}_{mode}_{batch}.log, as the 2017
-// study's scripts named them (mode CPU or GPU, batch with leading zeros), or from the caller. Such
-// a run has the flag `imported`, the version "imported" (so that it is never mixed into the row of
-// a run of ours) and says which file it is from. Reads one file; not aware of the store.
+// Imports a framework's old training log as a run: the same record and series, so that it is ranked
+// and exported like any other. Facts that the log lacks come from its file name,
+// train_{network}_{mode}_{batch}.log (mode CPU or GPU, batch with leading zeros), or from the
+// caller. The run has the flag `imported`, names its file, and has the version "imported", so that
+// it never shares a row with a measured run. Reads one file; not aware of the store.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What measures the machine rather than one process. Opened once per tench process, because NVML
-// takes tens of milliseconds to open and a run's overhead must stay far below that. For the main
-// thread alone.
+// The instruments that measure the machine rather than one process: NVML and the energy counters.
+// Opened once per tench process, because opening NVML takes tens of milliseconds.
+//
+// Thread safety: none; for the main thread.
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From a planned cell to the job that a worker gets and to all that a run's record can say
-// beforehand. Pure but for reading a network's file.
+// Plans the job of a cell, and fills the facts of a run's record that are known before the run.
+// Pure except for reading a network's file.
 
 #include <cstdint>
 #include <string>

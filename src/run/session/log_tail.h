@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The end of what a worker printed. A framework may print a gigabyte: it is read as fast as it
-// comes, and only the last part is kept.
+// The last part of a worker's output. A framework may print a gigabyte: all of it is read, and a
+// bounded tail is kept. Not aware of what is printed.
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// When a run has taken too much memory, and whether a death by SIGKILL was the kernel's doing for
-// lack of it. Not aware of processes: it is shown samples.
+// The memory limit of a run, and the evidence that a SIGKILL was the kernel's OOM killer. Input:
+// samples; not aware of processes.
 
 #include <cstdint>
 #include <optional>

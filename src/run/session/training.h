@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One long job of a worker whose steps are told as they come and whose snapshots are handed over
-// between the steps that they lie between. Nothing is measured, limited or stored. A stop asks the
-// worker to finish its step and to leave a last snapshot.
+// One long training job. Steps are delivered as they come, and each snapshot between the steps
+// before and after it. Nothing is measured, limited or stored. A stop asks the worker to finish its
+// step and to write a last snapshot.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which workers there are: executables named tench-worker-NAME, in TENCH_WORKER_PATH, beside tench,
-// then on PATH; and manifests (tench-worker-NAME.json beside tench) of workers that could not be
-// built, which say what they need and how to get it.
+// The workers on this machine: executables named tench-worker-NAME in TENCH_WORKER_PATH, beside
+// tench, then on PATH. Manifests (tench-worker-NAME.json beside tench) describe workers that could
+// not be built: their requirements and how to install them. Not aware of jobs.
+//
+// Thread safety: none; Describe caches.
 
 #include <filesystem>
 #include <map>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The environment of a worker: a short list of the user's variables and the thread settings of
-// every runtime that we know of. All else stays behind: an OMP_ or MKL_ variable left over in a
-// shell must not change a measurement. What was given is stored with the run.
+// The environment of a worker: a short allowlist of the user's variables, and the thread settings
+// of every known runtime. Other variables are dropped: a leftover OMP_ or MKL_ variable must not
+// change a measurement. The environment is stored with the run.
 
 #include <string>
 #include <utility>
@@ -12,11 +12,11 @@ namespace tench {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// From "NAME=VALUE" texts (our own `environ`), sorted by name. `cpus` are those that the worker is
-// bound to, one per thread: every runtime is told their number, and TENCH_CPUS lists them. None of
-// that when it is empty (for
-// --describe). `version` is the framework's that the cell names: a worker that serves several picks
-// it by TENCH_WORKER_VERSION, any other is held to it by its hello.
+// `ours` are "NAME=VALUE" texts, such as `environ`; the result is sorted by name. `cpus` are the
+// CPUs of the worker, one per thread: every runtime gets their number, and TENCH_CPUS lists them.
+// Without CPUs (--describe) no thread setting is made. `version` is the framework version that the
+// cell names. A worker that serves several versions selects by TENCH_WORKER_VERSION; for any other
+// the version in its hello is checked.
 Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::vector<int>& cpus,
                               const std::string& version = "");
 std::vector<std::string> OwnEnvironment();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How long the rest of a study will take: each remaining run as long as its cell took before, and
-// cells never run as long as the mean of the known ones. Pure arithmetic, constant time per
-// question.
+// Estimates the remaining time of a study. A remaining run takes as long as its cell took before; a
+// cell that never ran takes the mean of the known ones. Pure; constant time per call.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which batches of a study ran out of memory, so that larger ones of the same cell need not be
-// tried. Pure.
+// The batch sizes of a study that ran out of memory, so that larger ones of the same cell are
+// skipped. Pure.
 
 #include <cstdint>
 #include <map>

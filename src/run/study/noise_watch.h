@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The noise of a study as it goes on: learns the sentinel's readings and the shortest steps of its
-// runs and says which runs are to be repeated at its end. Pure; the runner takes the readings.
+// The noise of a study in progress. Learns the sentinel's readings and the shortest steps of its
+// runs, judges each run by stats/noise.h, and selects the runs to repeat at the end. Pure; the
+// runner takes the readings.
 
 #include <cstdint>
 #include <map>

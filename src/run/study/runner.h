@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A study: every cell of a matrix once per round, rounds in shuffled order, each run stored before
-// the next begins. Runs that were disturbed, by the noise sentinel, are repeated at the end
-// (noise_watch.h). Stopped at any moment, it goes on where it was. Knows the store and RunCell; the
-// terminal is behind RunnerEvents.
+// Runs a study: every cell of a matrix once per round, in shuffled order, each run stored before
+// the next begins. Disturbed runs are repeated at the end (noise_watch.h). A study that was stopped
+// or killed resumes where it ended. Not aware of the terminal, which is behind RunnerEvents.
+//
+// Thread safety: none; for the main thread.
 
 #include <cstdint>
 #include <filesystem>

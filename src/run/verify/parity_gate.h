@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What stands between a study's cells and the clock: a worker that computes something else than the
-// reference is not measured. Parity is found once per worker version, network and setting, kept in
-// the store, and asked for again by every later cell and study.
+// The gate between a study's cells and the clock: a worker that fails parity is not measured.
+// Parity is determined once per worker version, network and setting, and kept in the store for
+// every later cell and study.
 
 #include <filesystem>
 #include <string>

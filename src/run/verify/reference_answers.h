@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What `reference` answers to the trials of a network: from committed sketches where naive loops
-// would take minutes, otherwise by running it, each trial once per object. A sketch is used only
-// when it was made of the very same trial (the network's fingerprint and the batch).
+// The reference worker's answers to the trials of a network. They come from committed sketches
+// where naive loops would take minutes, otherwise from running `reference`, each trial once per
+// object. A sketch is used only for the trial that it was made of (network fingerprint and batch).
 
 #include <filesystem>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Parity of one worker on one network: runs the trials in the worker, compares each with the
-// reference's answer, and says where a difference begins. Not aware of the store or the terminal.
+// reference's answer, and locates the first difference. Not aware of the store or the terminal.
 
 #include <functional>
 #include <string>
@@ -28,8 +28,8 @@ struct Verification {
   std::string reason;        // of any other: what differs by how much, and where it begins
   double worst = 0;          // the largest difference over its allowance; at most 1 when verified
   std::string worst_tensor;  // "train: parameters of conv1.weight"
-  std::string first_layer;  // kWrong: the first layer, in forward order, whose output differs; "" =
-                            // no output does
+  // kWrong: the first layer, in forward order, whose output differs; "" = no output does.
+  std::string first_layer;
   // The tensors furthest from the reference, over their allowance; a few of each trial, the
   // furthest first.
   struct Far {
