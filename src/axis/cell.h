@@ -16,7 +16,7 @@
 
 namespace tench {
 
-// What an option's name has before it where axes are named: in suites, filters and labels.
+// The prefix of an option's name in suites, filters and labels.
 inline constexpr std::string_view kOptionPrefix = "option.";
 
 struct Cell {

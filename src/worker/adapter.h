@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The contract of a framework: the one interface that every worker implements. worker/serve owns
-// the adapter, calls it from one thread, in the order Describe, Build, SetParameters, SetBatch,
-// Step…, and does everything else: messages, the timed loop, files, signals. An adapter builds the
-// framework's own graph as its own experts would, and never re-implements an op that the framework
-// has. It may throw: serve catches. Expected refusals are errors of kind kUnsupported ("layer
-// 'norm1': no lrn in this version") or kOutOfMemory.
+// The adapter contract: the one interface that every C++ worker implements. An adapter builds the
+// framework's own graph as the framework's documentation recommends, and never re-implements an op
+// that the framework has. Not aware of messages, the timed loop, files or signals: worker/serve
+// does those.
+//
+// Invariants: the order of calls is Describe, Build, SetParameters, SetBatch, Step… An adapter may
+// throw; serve catches. Expected refusals are errors of kind kUnsupported ("layer 'norm1': no lrn
+// in this version") or kOutOfMemory. Ownership: serve owns the adapter. Thread safety: one thread
+// calls it.
 
 #include <sys/types.h>
 
@@ -29,15 +32,14 @@ struct BuildOptions {
   std::string device = "cpu";
   int64_t threads = 1;
   std::string precision = "f32";
-  Phase phase = Phase::kTrain;  // only steps of this phase will be asked for
+  Phase phase = Phase::kTrain;  // the phase of every Step
   Solver solver;
   uint64_t seed = 1;     // of dropout masks
   bool dropout = true;   // false: the identity, also in training
-  bool observe = false;  // Outputs, Gradients and State will be asked for: keep them; fusion may be
-                         // switched off
+  bool observe = false;  // Outputs, Gradients and State will be read; fusion may be off
   bool tuned = false;
   std::map<std::string, std::string> options;
-  bool profile = false;  // Profile will be asked for: time every kernel
+  bool profile = false;  // Profile will be read: time every kernel
 };
 
 struct BuildFacts {
@@ -45,8 +47,7 @@ struct BuildFacts {
   std::map<std::string, std::string> choices;
 };
 
-// serve gives the values of the named tensor in `out`, in the logical order of its shape; or takes
-// them from `values`.
+// serve writes the named tensor to `out`, or reads it from `values`, in the logical (NCHW) order.
 using TensorSource = std::function<Status(const std::string& name, std::span<float> out)>;
 using TensorSink = std::function<Status(const std::string& name, std::span<const float> values)>;
 // The batch of a step, valid until the next call.
@@ -58,12 +59,11 @@ class Adapter {
 
   virtual Description Describe() = 0;
 
-  // `graph` is already cut for the forward phase (InferenceGraph). Everything slow belongs here: it
-  // is timed apart.
+  // `graph` is already reduced for the forward phase (InferenceGraph). All one-time work belongs
+  // here: build time is measured separately.
   virtual Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) = 0;
 
-  // Asks `source` once for every trained parameter. Momenta start at zero, and Adam's count of
-  // updates at none.
+  // Calls `source` once for every trained parameter. Resets the momenta and Adam's step count to 0.
   virtual Status SetParameters(const TensorSource& source) = 0;
   virtual Status Parameters(const TensorSink& sink) = 0;
   // Running statistics by their parameter name, momenta as "NAME.momentum", Adam's second ones as
@@ -74,9 +74,8 @@ class Adapter {
   // One HostTensor per Input layer. Called once when input is fixed, before every step when it is
   // cycled.
   virtual Status SetBatch(std::span<const HostTensor> inputs) = 0;
-  // Cycled input, before the first step: for a framework that reads files of its own and has to
-  // have all of the data in them beforehand. The samples of the batches, one after another, begin
-  // again after `samples`. SetBatch is called all the same.
+  // Cycled input, before the first step: for a framework that reads all data from files of its own.
+  // The concatenated samples of the batches repeat after `samples`. SetBatch is called as well.
   virtual Status SetCycle(int64_t samples, const BatchSource& batch) {
     (void)samples, (void)batch;
     return Ok();
@@ -91,8 +90,7 @@ class Adapter {
   virtual Status Gradients(const TensorSink& sink) = 0;
   virtual Status Outputs(std::span<const std::string> layers, const TensorSink& sink) = 0;
 
-  // The process that does the work, where that is another one: its memory and its CPU time are
-  // counted with the worker's own. 0 = none.
+  // A child process that computes: its memory and CPU time are added to the worker's. 0 = none.
   virtual pid_t Helper() const { return 0; }
 
   virtual Result<std::vector<ProfileRow>> Profile() {

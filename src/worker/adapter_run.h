@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests of adapters: one network run by any adapter from the bits that every worker generates,
-// what it left behind, and how far two such runs are apart.
+// For tests of adapters: runs a network on an adapter from the bits that every worker generates,
+// collects losses and tensors, and measures the relative error of two tensors.
 
 #include <cmath>
 #include <map>
@@ -44,8 +44,8 @@ inline Status Prepare(Adapter& adapter, const TypedGraph& graph, const BuildOpti
   return adapter.SetBatch(inputs);
 }
 
-// The rate drops to a tenth after the second step, so that momentum inside the rate can be told
-// from momentum outside it.
+// The learning rate drops to a tenth after the second step, which distinguishes a rate inside the
+// momentum from a rate outside it.
 inline Result<AdapterRun> RunGraph(Adapter& adapter, const Graph& graph, int64_t batch,
                                    const BuildOptions& options, int steps) {
   const TypedGraph typed =
@@ -68,7 +68,7 @@ inline Result<AdapterRun> RunGraph(Adapter& adapter, const Graph& graph, int64_t
   return run;
 }
 
-// What an adapter and the reference are both asked to run.
+// One run, of an adapter or of the reference.
 struct RunPlan {
   Phase phase = Phase::kTrain;
   bool observe = true;
@@ -92,8 +92,8 @@ inline Result<AdapterRun> RunNetwork(Adapter& adapter, const Graph& graph, int64
   return RunGraph(adapter, graph, batch, options, plan.steps);
 }
 
-// The norm of the difference over the norm; tensors that are nothing but rounding are judged by
-// `floor` per element.
+// The 2-norm of the difference over the 2-norm of `expected`. `floor` per element bounds the
+// denominator from below, for tensors of near-zero norm.
 inline double RelativeError(const std::vector<float>& expected, const std::vector<float>& got,
                             double floor) {
   if (expected.size() != got.size()) return 1e9;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One option of the job, looked up before the job is read in earnest: for a framework that decides
-// on something while it is loaded, which `hello` already tells of. Whatever is wrong with the job
-// is said when serve reads it.
+// Reads one option of a job before the job is parsed, for a framework that reads the setting while
+// its library is loaded. Errors in the job are ignored here: serve reports them when it parses the
+// job. Stateless.
 
 #include <string>
 
 namespace tench {
 
-// Only a job that comes as a file can be looked into; otherwise `fallback`.
+// `fallback` if the job is not a file or does not set the option.
 std::string EarlyOption(int argc, char** argv, const std::string& name,
                         const std::string& fallback);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests: an adapter that computes nothing and notes what it was asked. Each test replaces the
-// functions that it cares about.
+// For tests: an adapter that computes nothing and records the calls. A test replaces the functions
+// that it needs.
 
 #include <functional>
 #include <map>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Whether a worker can do a job at all, by its own description. What it cannot do is an error of
-// kind kUnsupported that names the layer, the update, the device, the precision or the option; a
-// worker's Build therefore only meets what it said it knows.
+// Checks a job against a worker's description. An unsupported layer, update, device, precision or
+// option is an error of kind kUnsupported that names it, so that Build sees described features
+// only. Not aware of frameworks. Stateless.
 
 #include "protocol/message.h"
 
 namespace tench {
 
-// `graph` is the one that will be built: already cut for the forward phase.
+// `graph` is the graph to build: already reduced for the forward phase.
 Status CheckJob(const Job& job, const TypedGraph& graph, const Description& worker);
 
-// The budget with its epochs turned into steps: floor(images / batch) · epochs.
+// The budget with its epochs converted to steps: floor(images / batch) · epochs.
 Result<Budget> ResolveBudget(const Job& job);
 
 }  // namespace tench

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What goes into a worker before and between its steps: parameters, state and batches. Each tensor
-// comes from the raw file that the job names for it, or else from the generator; so every worker
-// starts from the same bits. Keeps references to the job and the graph.
+// The input tensors of a job: parameters, state and batches. A tensor comes from the raw file that
+// the job names for it, otherwise from the generator, so every worker starts from the same bits.
+// Ownership: references the job and the graph, which must outlive it. Used by one thread.
 
 #include <vector>
 
@@ -14,8 +14,8 @@ namespace tench {
 
 class JobInput {
  public:
-  // `graph` is the one that was built. Fails if a file is named for a tensor that the job's network
-  // does not have, or holds labels, tokens or lengths out of range.
+  // `graph` is the graph that was built. Fails if the job names a file for an unknown tensor, or if
+  // a file has labels, tokens or lengths out of range.
   static Result<JobInput> Open(const Job& job, const TypedGraph& graph);
 
   // A parameter, a running statistic or "NAME.momentum".

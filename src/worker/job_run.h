@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One job from hello to result: drives the adapter through it and answers at every stage. Not aware
-// of the command line or of exceptions, which are serve's.
+// Runs one job from hello to result: calls the adapter and writes the answers of every stage. Not
+// aware of the command line or of exceptions, which serve handles.
 
 #include "protocol/message.h"
 #include "worker/adapter.h"
@@ -11,7 +11,7 @@ namespace tench {
 
 enum class JobEnd { kComplete, kStopped };
 
-// An error is for the caller to put into an error line.
+// The caller writes an error as the error line.
 Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers);
 
 }  // namespace tench

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Whether a shared library may be handed to the loader. The loader maps what a file's headers
-// promise and dies of SIGBUS where the file was cut off (a download or a disk that ended early);
-// here that is one line for the user instead. Nothing is loaded.
+// Checks a shared library before dlopen. The loader maps the segments that the ELF headers list,
+// and a truncated file kills the process with SIGBUS. The check turns that into an error of one
+// line. Loads nothing.
 
 #include <filesystem>
 

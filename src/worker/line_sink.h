@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where a worker's answers go: one JSON line per message, written whole. When the reader is gone it
-// says so; there is then nobody left to tell anything, and the worker ends quietly.
+// Writes a worker's answers: one JSON line per message, in one piece. reader_gone() is true after
+// the reader has closed its end; the worker then exits without a message. Used by one thread.
 
 #include "base/file.h"
 #include "protocol/message.h"
@@ -23,9 +23,8 @@ class LineSink {
   bool reader_gone_ = false;
 };
 
-// Takes over descriptor `fd` for answers. If it is standard output, whatever else the process
-// prints there goes to standard error from now on, so that a framework's chatter cannot get between
-// the lines.
+// Takes descriptor `fd` for answers. If it is standard output, later prints to standard output go
+// to standard error, so that a framework's messages cannot corrupt the lines.
 Result<LineSink> OpenLineSink(int fd);
 
 }  // namespace tench

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a worker can say about its own process: memory as the kernel counts it, the shared objects
-// that are really loaded, and whether the processor rounds tiny numbers to zero. Linux only; what
-// cannot be read is 0, empty or "unknown", never a failure.
+// Facts of a process: resident memory as the kernel counts it, loaded shared objects, CPU time and
+// the flush-to-zero mode. Linux only. A fact that cannot be read is 0, empty or "unknown", never an
+// error. Stateless.
 
 #include <sys/types.h>
 
@@ -14,9 +14,9 @@
 namespace tench {
 
 int64_t ResidentBytes();
-int64_t PeakResidentBytes();  // the kernel's high-water mark since the process began or since the
-                              // last reset
-bool ResetPeakResident();     // false where the kernel does not allow it
+// The kernel's high-water mark since the process began or since the last reset.
+int64_t PeakResidentBytes();
+bool ResetPeakResident();              // false where the kernel does not allow it
 int64_t PeakResidentBytes(pid_t pid);  // of another process; 0 if there is none
 // CPU time of another process so far; 0 if there is none.
 int64_t CpuNs(pid_t pid);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The main program of every C++ worker: reads the job, drives the adapter, answers in lines. The
-// timed loop, warm-up, stop rule, memory readings and signal handling live here, so that every
-// framework is measured by the same instructions. This is also the only place that catches a
-// framework's exceptions.
+// The main program of every C++ worker: reads the job, calls the adapter, writes the answers. The
+// timed loop, warm-up, stop rule, memory readings and signal handling are shared code, so that
+// every framework is measured by the same instructions. No exception of a framework passes serve.
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Writes the tensors that a job asks for, after its last step: raw little-endian f32 files, at
-// protocol/tensor_path.h.
+// Writes the tensors that a job requests, after its last step: raw little-endian f32 files at the
+// paths of protocol/tensor_path.h. Stateless.
 
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace tench {
 
-// The layers that `outputs` means: "*" is every layer that computes something. Unknown layers are
-// errors with the nearest name.
+// Resolves the layer names in `outputs`; "*" is every layer with an output that is computed. An
+// unknown layer is an error with the nearest name.
 Result<std::vector<std::string>> ResolveOutputs(const TypedGraph& graph,
                                                 const std::vector<std::string>& outputs);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The loop that every number comes from: warm-up steps, then timed steps until the stop rule is
-// content. Knows an adapter and a sink for Steps lines; nothing of JSON or descriptors, so that a
-// test drives it with a fake clock and a fake adapter.
+// The measurement loop: warm-up steps, then timed steps until the stop rule finishes. Calls an
+// adapter and emits Steps messages. Not aware of JSON or descriptors, so that a test runs it with a
+// fake clock and a fake adapter. Used by one thread.
 
 #include <functional>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Caffe, as the user's own `caffe` program: every network, weight and batch goes in as a file, what
-// it computes comes back as files and log lines. The program is looked for when the adapter is
-// made; where there is none, Build says what to install.
+// The Caffe adapter drives the user's own `caffe` program: networks, weights and batches are input
+// files; results are files and log lines. The program is searched for when the adapter is created;
+// if there is none, Build says what to install.
 
 #include <memory>
 

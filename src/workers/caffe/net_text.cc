@@ -151,8 +151,8 @@ class NetEditor {
   const CaffeNames& names_;
   caffe::NetParameter to_;
   NetText result_;
-  std::map<std::string, std::string>
-      blob_;  // name in the source -> name here, at this point of the network
+  // Name in the source -> name here, at this point of the network.
+  std::map<std::string, std::string> blob_;
   std::map<std::string, std::string> output_of_;  // Caffe's layer -> blob
 };
 

@@ -15,13 +15,14 @@ namespace tench::caffe_worker {
 
 struct NetForm {
   bool dropout = true;  // false: dropout layers are left out
-  bool apart = false;   // nothing in place, so that every layer's output can be seen; losses are
-                        // written to files, to the last bit
+  // Nothing in place, so that every layer's output can be seen; losses are written to files, to
+  // the last bit.
+  bool apart = false;
   bool as_training =
       false;  // the phase TEST computes the training's loss: batch statistics, auxiliary heads
   bool equal_rates = false;  // every lr_mult and decay_mult is 1
-  std::vector<std::string>
-      outputs;  // layers whose output is to be written to a file; needs `apart`
+  // Layers whose output is to be written to a file; needs `apart`.
+  std::vector<std::string> outputs;
 };
 
 // One of the network's losses, as Caffe knows it.
@@ -32,8 +33,8 @@ struct LossBlob {
 
 // A blob of a layer, in the order in which Caffe's solver numbers what it learns.
 struct BlobSlot {
-  std::optional<size_t>
-      parameter;  // index in TypedGraph::parameters; nullopt: a batch norm's factor
+  // Index in TypedGraph::parameters; nullopt: a batch norm's factor.
+  std::optional<size_t> parameter;
   Shape shape;
 };
 
@@ -41,10 +42,10 @@ struct NetText {
   std::string text;
   std::vector<LossBlob> losses;
   std::vector<BlobSlot> slots;
-  std::map<std::string, std::string>
-      files;  // apart: layer -> HDF5 file of its output, in the data set "data"; losses too
-  std::map<std::string, double>
-      factors;  // of a loss layer: the file's number times this is its output
+  // Apart: layer -> HDF5 file of its output, in the data set "data"; losses too.
+  std::map<std::string, std::string> files;
+  // Of a loss layer: the file's number times this is its output.
+  std::map<std::string, double> factors;
 };
 
 // `list` is the file that names the HDF5 files of data. kUnsupported, with the layer's name, for

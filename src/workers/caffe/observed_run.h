@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Steps that are looked at: one `caffe` process per step, from files to files. Nothing is timed
-// here; everything is exact.
-//   weights, statistics   the .caffemodel that goes in and the snapshot that comes out
-//   momenta               the .solverstate, likewise
-//   losses, outputs       HDF5Output layers, in f32 to the last bit (the log has six digits)
-//   gradients             one update at rate 1, without momentum and decay, leaves them in the
-//   .solverstate, bit for bit
-// Outputs, and the gradients of a train step, are computed by once more running the step from the
-// state before it: same weights, same batch, same seed.
+// The steps of an observing build: one `caffe` process per step, from files to files. Nothing is
+// timed, and every number is exact:
+//
+// - weights and statistics: the input .caffemodel and the output snapshot;
+// - momenta: the .solverstate;
+// - losses and outputs: HDF5Output layers, in f32 (the log has six digits only);
+// - gradients: the .solverstate after one update at rate 1 without momentum and decay, bit for bit.
+//
+// Outputs, and the gradients of a train step, come from a repetition of the step from the state
+// before it: same weights, same batch, same seed.
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One `caffe` process and its log, read line by line as it is written. The process dies with this
-// object.
+// One `caffe` process and its log, read line by line as it is written. Ownership: the destructor
+// kills the process. Used by one thread.
 
 #include <filesystem>
 #include <optional>
@@ -34,8 +34,8 @@ class CaffeProcess {
   Status ReadUntil(std::string_view text);
   // Reads to the end. Anything but a clean exit is a failure.
   Status Finish();
-  // Why Caffe ended: its last fatal words, or the signal; kOutOfMemory and kUnsupported where they
-  // say so.
+  // The reason of Caffe's exit: its last fatal message, or the signal. kOutOfMemory and
+  // kUnsupported by the message.
   Error Failure();
 
  private:

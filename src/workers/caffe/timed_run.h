@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Steps that are timed: one long `caffe` process whose log lines are the steps. It is never held up
-// or hurried: a step is over when its line has come, so that the time between two lines is the time
-// of a step, Caffe's own data layer and log line in it.
-//   train     `caffe train --weights`, display 1: from one iteration line to the next, that is the
-//   update of the one before, forward, backward forward   `caffe test --weights`: from one batch's
-//   scores to the next gradient  `caffe time`: forward and backward without an update. It takes no
-//   weights: they come from the network's own fillers, in the
-//             same distribution. Its loss would be theirs, so ours is computed once before, by
-//             `caffe test`, with dropout as the identity
+// The steps of a timed build: one long `caffe` process whose log lines end the steps. The time
+// between two lines is the time of a step, including Caffe's data layer and the log line.
+//
+// - train, `caffe train --weights`, display 1: from one iteration line to the next, which is the
+//   update of the step before, forward and backward;
+// - forward, `caffe test --weights`: from one batch's scores to the next;
+// - gradient, `caffe time`: forward and backward without an update. It takes no weights: Caffe's
+//   fillers draw them from the same distribution. `caffe test` computes the loss of the right
+//   weights once before, with dropout as the identity.
 
 #include <filesystem>
 #include <optional>
@@ -28,7 +28,7 @@ class TimedRun {
                                 const BuildOptions& options, double lr, const std::string& from);
 
   pid_t pid() const { return process_.pid(); }
-  // Waits for the next step's line, and gives its loss as the log has it: six digits.
+  // Waits for the next step's line and returns its loss, with the six digits of the log.
   Result<double> Step();
 
  private:
@@ -44,9 +44,9 @@ class TimedRun {
   size_t scores_ = 0;
 };
 
-// The process of a timed training is always ahead of the steps that were taken from it. This makes
-// `steps` updates once more, from the same file at the same rate, untimed, and gives the
-// .solverstate that they end in. `done` is how many updates `from` has behind it.
+// The process of a timed training is ahead of the steps that were read from it. Repeats `steps`
+// updates from the same file at the same rate, untimed, and returns the .solverstate after them.
+// `done` is the number of updates before `from`.
 Result<std::string> Replay(const Workshop& workshop, const TypedGraph& graph,
                            const BuildOptions& options, double lr, const std::string& from,
                            int64_t done, int64_t steps);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The .caffemodel files of a run: trained parameters and running statistics lie in one file, but
-// come and go apart. One tensor at a time is in memory.
+// The .caffemodel files of a run. Trained parameters and running statistics share one file but are
+// read and written separately. One tensor at a time is in memory.
 
 #include <filesystem>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The folder in which `caffe` works for one run, and the files that both kinds of run need: the
-// network, the solver, the data. Owns the folder; not aware of what a run is for.
+// The working folder of `caffe` for one run, with the files that timed and observing builds need:
+// the network, the solver, the data. Owns the folder. Not aware of phases or steps.
 
 #include <filesystem>
 #include <functional>
@@ -37,7 +37,7 @@ class Workshop {
 
   std::filesystem::path Path(const std::string& name) const { return folder_.path() / name; }
 
-  // Puts the network there and gives back what is to be known of it.
+  // Writes the network and returns its description.
   Result<NetText> PutNet(const TypedGraph& graph, const NetForm& form) const;
   Status PutSolver(const SolverText& solver) const;
   // One resident batch, which Caffe's HDF5Data layer copies into place in every iteration.

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kNoSubgraph = "NONE";
 
 // MXNet 1.9.1's oneDNN subgraph of a fully connected layer and its activation replaces the layer's
-// own output for all who read it.
+// own output for every reader.
 bool FusionWouldHideAnOutput(const TypedGraph& graph) {
   std::vector<int> readers(graph.layers.size()), activations(graph.layers.size());
   for (const TypedLayer& layer : graph.layers) {
@@ -51,7 +51,7 @@ class MxnetAdapter final : public Adapter {
          fallback.subgraph,
          {"MKLDNN", "NONE"}},
         {"bulk",
-         "ops that the engine takes as one piece of work; 0 = each alone",
+         "ops that the engine executes as one unit; 0 = each alone",
          std::to_string(fallback.bulk),
          {}},
         {"aggregate",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// MXNet's side of the contract. A library that cannot be opened still describes itself, and refuses
-// to build with the reason.
+// The MXNet adapter. With a library that cannot be opened Describe still answers, and Build returns
+// the reason as an error.
 
 #include <filesystem>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An NDArray: memory that MXNet's engine owns, of f32. Copies in and out wait for the work that is
-// pending on the array, and speak the logical order whatever layout oneDNN has given it meanwhile.
-// Holds a pointer to the library, which must outlive it.
+// An f32 NDArray, whose memory MXNet's engine owns. Read and Write wait for the pending work on the
+// array, and use the logical order whatever layout oneDNN has given it. Ownership: frees its
+// handle; the library must outlive it.
 
 #include <span>
 #include <vector>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A bound graph: MXNet has inferred, fused, planned its static memory and allocated every variable,
-// gradient and output. Forward and Backward only queue work (see engine.h); reading an array waits
-// for that array.
+// A bound graph: MXNet has inferred shapes, fused subgraphs, planned static memory and allocated
+// every variable, gradient and output. Forward and Backward only queue work (see engine.h); reading
+// an array waits for it. Used by one thread.
 
 #include <map>
 #include <string>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// tench's network in MXNet's symbols. Where MXNet's convention is another (pooling that rounds up,
-// time before batch, a flat vector of LSTM weights, biased running variances) the difference is
-// settled here, and `ParameterPlace` says how to read and write the numbers. Losses are heads of
-// the graph whose gradient is MXNet's own; their values come out as scalars that already carry
-// their weight.
+// Lowers a network to MXNet symbols. Differences of convention (pooling that rounds up, time-major
+// sequences, a flat vector of LSTM weights, biased running variances) are resolved here, and
+// ParameterPlace describes the conversion of each parameter. Losses are heads of the graph with
+// MXNet's own gradient; their values are scalars with the loss weight applied.
 
 #include <map>
 #include <set>
@@ -16,17 +15,17 @@
 
 namespace tench::mxnet {
 
-// Where a parameter of the network lives: in a variable of MXNet's graph, or in a stretch of one.
+// The storage of a parameter: a variable of MXNet's graph, or a range of one.
 struct ParameterPlace {
   std::string variable;
   int64_t offset = 0;  // in elements, when it is a part of a flat variable
   bool part = false;
-  double scale = 1;  // what MXNet's number is multiplied with to be ours
+  double scale = 1;  // the factor from MXNet's value to tench's
 };
 
 struct Lowered {
-  Symbol heads = nullptr;  // grouped: the losses' values first, then what makes gradients, then
-                           // observed outputs
+  // Grouped: the losses' values first, then what makes gradients, then observed outputs.
+  Symbol heads = nullptr;
   std::vector<std::string> losses;         // layers, in the order of the heads
   std::map<std::string, size_t> observed;  // layer -> head
   std::map<std::string, Shape> variables;  // every variable's shape

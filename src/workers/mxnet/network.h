@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A network that MXNet has bound under certain settings, with its momenta: what a step queues, and
-// where every number is read and written. Queue returns before the work is done; Loss and every
-// read wait. Used by one thread.
+// A network that MXNet has bound under given settings, with its momenta. Queue starts a step and
+// returns before it is complete; Loss and every read wait for it. Ownership: references the library
+// and the graph, which must outlive it. Used by one thread.
 
 #include <optional>
 
@@ -16,12 +16,11 @@ Result<Device> DeviceOf(const std::string& name);
 
 class Network {
  public:
-  // `graph` and `library` must outlive it.
   static Result<std::unique_ptr<Network>> Make(const Library& library, const TypedGraph& graph,
                                                const BuildOptions& options,
                                                const EngineSettings& settings);
 
-  // The step's forward, backward and update, as far as the phase has them.
+  // Forward, and backward and update as far as the phase has them.
   Status Queue();
   Result<double> Loss() const;
   void SetLearningRate(double lr) {
@@ -54,8 +53,8 @@ class Network {
   Lowered lowered_;
   std::unique_ptr<Executor> executor_;
   std::vector<Array> values_, gradients_;  // by parameter
-  std::vector<std::optional<Array>>
-      momenta_;  // by parameter; a second handle of what the update writes
+  // By parameter; a second handle of what the update writes.
+  std::vector<std::optional<Array>> momenta_;
   std::vector<std::optional<Array>> momenta2_;  // Adam's
   double momentum_sign_ = 1;
   std::optional<Update> update_;

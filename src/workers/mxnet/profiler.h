@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// MXNet's own profiler, and whose layer each of its events belongs to. MXNet names an event by its
-// operator alone; so a profiled network runs on the engine that computes in the order of the
-// executor's listing, op by op, and events are matched to that listing in order. One process can be
-// profiled once: MXNet keeps one file of events.
+// MXNet's profiler, and the mapping of its events to layers. MXNet names an event by its operator
+// alone. A profiled network therefore runs on the synchronous engine, in the order of the
+// executor's listing, and events are matched to that listing in order. A process can be profiled
+// once: MXNet has one event file.
 
 #include <span>
 

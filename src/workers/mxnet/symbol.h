@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Symbols: the nodes of MXNet's own graph, made by name and attributes as every front end of MXNet
-// makes them. A SymbolMaker owns all that it makes; a Symbol is a pointer that lives as long as its
-// maker. Not aware of tench's ops.
+// Symbols: the nodes of MXNet's graph, created by operator name and attributes as MXNet's front
+// ends create them. Ownership: a SymbolMaker owns its symbols; a Symbol is a pointer that is valid
+// as long as its maker. Not aware of tench's ops.
 
 #include <map>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The tuned track: which of MXNet's own settings make this network's step fastest here, by a short
-// trial of each. Settings are tried one knob after another, each at the best of those before, and
-// only those that the phase can feel. What the user has named stays as named.
+// The tuned track: a coordinate search over MXNet's settings. Options are tried one after another,
+// each at the best value of those before, and only options that affect the phase. Options that the
+// user has set are kept. Not aware of the adapter; worker/option_trial times the candidates.
 
 #include "workers/mxnet/network.h"
 
@@ -10,7 +10,7 @@ namespace tench::mxnet {
 
 struct Tuning {
   EngineSettings settings;
-  std::map<std::string, std::string> choices;  // what was chosen, and each candidate's time
+  std::map<std::string, std::string> choices;  // the winner's settings, and each candidate's time
 };
 
 Result<Tuning> Tune(const Library& library, const TypedGraph& graph, const BuildOptions& options,

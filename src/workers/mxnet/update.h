@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The update of net/solver.h by MXNet's own ops: sgd_mom_update (or multi_sgd_mom_update for
-// several parameters at once), nag_mom_update and adam_update. The momentum of the first two is m =
-// momentum·m - lr·(g + wd·w): ours with the sign turned. MXNet's Adam knows no correction of its
-// momenta; its own front end puts that into the rate, and so does this. Holds views of the
-// executor's arrays, and owns the momenta. Apply only queues work, except where gradients are
-// clipped: the norm is waited for, as in MXNet's own clip_global_norm.
+// several parameters at once), nag_mom_update and adam_update. The momentum of the first two is
+// m = momentum·m - lr·(g + wd·w): tench's momentum negated. MXNet's adam_update has no bias
+// correction; like MXNet's front end, this class applies it to the rate. Ownership: holds views of
+// the executor's arrays and owns the momenta. Apply only queues work, but with clip_gradients it
+// waits for the norm, as MXNet's clip_global_norm does.
 
 #include <utility>
 
@@ -26,10 +26,10 @@ class Update {
                              int64_t aggregate);
 
   void SetLearningRate(double lr);
-  void Reset() { updates_ = 0; }  // none was made since the parameters were set
+  void Reset() { updates_ = 0; }  // restarts Adam's bias correction
   Status Apply();
 
-  // What MXNet's momentum is multiplied with to be ours.
+  // The factor from MXNet's momentum to tench's.
   static double MomentumSign(const Solver& solver) {
     return solver.type == SolverType::kAdam ? 1 : -1;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The reference worker's side of the contract: runs one kernel per layer, in order and back, and
-// updates the parameters. It is the arbiter of what is right, not a competitor: plain loops, sums
-// in double, the same bits for every number of threads.
+// The reference adapter: runs one kernel per layer, forward in order and backward in reverse, and
+// updates the parameters. It is the oracle of parity, not a competitor: plain loops, sums in
+// double, the same bits for every number of threads.
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which tensors may share memory: each is needed over a stretch of a step's timeline, and two whose
-// stretches do not meet can lie in the same buffer. Pure arithmetic over literal numbers.
+// Memory planning: tensors whose live ranges do not overlap share a buffer. A live range is an
+// interval of the step's timeline. Pure arithmetic over literal numbers.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +17,12 @@ struct Lifetime {
 
 struct BufferPlan {
   std::vector<int64_t> sizes;  // elements of each buffer
-  std::vector<size_t> buffer;  // which buffer each tensor lies in; meaningless for empty tensors
+  std::vector<size_t> buffer;  // the buffer of each tensor; undefined for empty tensors
   int64_t TotalElements() const;
 };
 
-// Greedy in the order of `first`: the smallest free buffer that fits, or else the largest free one,
-// enlarged.
+// Greedy best fit in the order of `first`: the smallest free buffer that fits, otherwise the
+// largest free one, enlarged.
 BufferPlan PlanBuffers(std::span<const Lifetime> lifetimes);
 
 }  // namespace tench

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One layer's arithmetic, forward and backward: what the reference worker is made of. A kernel is
-// built for one layer of a checked graph; it owns only what it must remember from forward to
-// backward (masks, indices, statistics). Tensors are the adapter's, in the logical order of their
-// shapes. Sums run in double, storage is f32. Not aware of the other layers, of solvers or of
-// files.
+// The reference kernel of one layer, forward and backward. A kernel is built for one layer of a
+// checked graph. It owns only the state between forward and backward (masks, indices, statistics);
+// the adapter owns the tensors, in the logical order of their shapes. Accumulation is in double,
+// storage in f32. Not aware of other layers, solvers or files. Used by one thread.
 
 #include <cstdint>
 #include <functional>
@@ -19,16 +18,16 @@
 namespace tench {
 
 struct KernelTensors {
-  std::vector<std::span<const float>>
-      inputs;  // one per input of the layer; empty where that is of integers
-  std::vector<std::span<const int32_t>>
-      integers;  // the same positions; empty where the input is f32
+  // One per input of the layer; empty where that is of integers.
+  std::vector<std::span<const float>> inputs;
+  // The same positions; empty where the input is f32.
+  std::vector<std::span<const int32_t>> integers;
   std::span<float> output;
   std::vector<std::span<float>> parameters;       // in the order that net/op.h lists them
   std::span<const float> output_gradient;         // empty for losses: theirs is 1
   std::vector<std::span<float>> input_gradients;  // to be added to; empty = not wanted
-  std::vector<std::span<float>>
-      parameter_gradients;  // to be overwritten; empty for running statistics
+  // To be overwritten; empty for running statistics.
+  std::vector<std::span<float>> parameter_gradients;
 };
 
 struct StepContext {
@@ -44,12 +43,12 @@ class Kernel {
   virtual void Forward(const KernelTensors& tensors, const StepContext& step, ThreadPool& pool) = 0;
   // Follows a training Forward with the same inputs.
   virtual void Backward(const KernelTensors& tensors, ThreadPool& pool) = 0;
-  // Of the last Forward, times its weight and before it is rounded to f32; 0 for what is no loss.
+  // The weighted loss of the last Forward, before rounding to f32; 0 for other ops.
   virtual double Loss() const { return 0; }
 };
 
-// Where a kernel stands. `training` false: Backward will never be called, and nothing need be
-// remembered for it.
+// The position of a kernel. `training` false: Backward is never called, and no state is kept for
+// it.
 struct KernelSite {
   const TypedGraph& graph;
   size_t layer;
@@ -63,7 +62,7 @@ struct KernelSite {
 
 // null for Input layers, which compute nothing.
 std::unique_ptr<Kernel> MakeKernel(const KernelSite& site);
-// Whoever wants other arithmetic in one place: the tests, which need a worker that is wrong.
+// Replaces the kernel of a layer: for tests that need a wrong worker.
 using KernelMaker = std::function<std::unique_ptr<Kernel>(const KernelSite&)>;
 
 std::unique_ptr<Kernel> MakeConvolution(const Convolution& op, const KernelSite& site);

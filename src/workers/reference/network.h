@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A graph made ready to compute: a kernel per layer and memory for every tensor, shared where two
-// are never needed at once. In the forward phase an activation lives until its last reader;
-// otherwise until its layer's backward; in an observing build to the end of the step. Owns all
-// tensors. Not aware of solvers or files.
+// A graph prepared for execution: a kernel per layer, and memory for every tensor by a buffer plan.
+// In the forward phase an activation is live until its last reader, otherwise until its layer's
+// backward pass, and in an observing build to the end of the step. Owns all tensors. Not aware of
+// solvers or files. Used by one thread.
 
 #include <cstdint>
 #include <memory>
@@ -62,10 +62,10 @@ class Network {
   std::vector<KernelTensors> tensors_;
   std::vector<std::vector<float>> parameters_, gradients_, buffers_;
   std::vector<HostTensor> inputs_;  // by layer; only those of Input layers are used
-  std::vector<std::span<float>>
-      output_gradients_;  // by layer; empty where no parameter lies before
-  std::vector<size_t>
-      opens_gradient_of_;  // by layer: the reader whose backward comes first, which finds it zeroed
+  // By layer; empty where no parameter lies before.
+  std::vector<std::span<float>> output_gradients_;
+  // By layer: the reader whose backward comes first, which finds it zeroed.
+  std::vector<size_t> opens_gradient_of_;
 };
 
 }  // namespace tench

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Reads the patches that a convolution's filters meet, without ever building the whole matrix of
-// them. The grid of positions is the output image and the source is the input (forward, weight
-// gradient); or, transposed, the grid is the input image and the source is the output's gradient
-// (data gradient), where a stride leaves holes that read as zero. Padding reads as zero too.
+// Implicit im2col: reads the patches of a convolution without building the whole matrix. For
+// forward and the weight gradient the grid of positions is the output image and the source is the
+// input. For the data gradient (transposed) the grid is the input image and the source is the
+// output gradient, where a stride leaves holes. Holes and padding read as zero.
 
 #include <cstdint>
 #include <span>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// out(row, column) = Σ over depth of rows(row, k) · columns(k, column), in double, each sum in the
-// order k = 0, 1, 2, … whatever the number of threads. The operands are never built as whole
-// matrices: a tile asks for the lines that it needs, so that a convolution can hand out patches of
-// an image. Work is shared out by tiles of the result.
+// Matrix product with implicit operands: out(row, column) = Σ_k rows(row, k) · columns(k, column),
+// in double, each sum in the order k = 0, 1, 2, … for every number of threads. Operands are packed
+// per tile, so that a convolution can supply patches of an image. Work is divided by tiles of the
+// result.
 
 #include <algorithm>
 #include <cstdint>

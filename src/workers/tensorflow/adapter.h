@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// TensorFlow behind the contract: one graph, one session, one TF_SessionRun per step. The library
-// is opened when the adapter is made; where that fails Describe says so and Build refuses with the
-// same line. docs/workers/tensorflow.md tells how ops, options and versions map.
+// The TensorFlow adapter: one graph, one session, one TF_SessionRun per step. The library is opened
+// when the adapter is created. If that fails, Describe reports it and Build returns the same error.
+// docs/workers/tensorflow.md describes the mapping of ops, options and versions.
 
 #include <filesystem>
 #include <memory>
@@ -13,10 +13,12 @@
 namespace tench::tensorflow {
 
 struct TensorFlowSettings {
-  std::filesystem::path root;  // of the installation; "" = what the environment names
-                               // (TENCH_TENSORFLOW_ROOT), or the fetched one
-  std::string onednn = "on";   // "on", "off" or "auto": TensorFlow decides while it is loaded,
-                               // before a job's options are known
+  // Of the installation; "" = what the environment names (TENCH_TENSORFLOW_ROOT), or the fetched
+  // one.
+  std::filesystem::path root;
+  // "on", "off" or "auto": TensorFlow decides while it is loaded, before a job's options are
+  // known.
+  std::string onednn = "on";
 };
 
 std::unique_ptr<Adapter> MakeTensorFlowAdapter(const TensorFlowSettings& settings = {});

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Writes nodes into one TF_Graph, which it owns. The first error sticks: what is written after it
-// is nothing, and status() tells of it, so that a lowering reads as a list of nodes. Names are
-// SCOPE/LABEL, made unique; a profile finds its layers by them. Not aware of networks.
+// Writes nodes into one TF_Graph, which it owns. The first error is sticky: later calls write
+// nothing, and status() returns it, so that a lowering reads as a list of nodes. Names are
+// SCOPE/LABEL with a suffix that makes them unique; the profile maps nodes to layers by name. Not
+// aware of networks. Used by one thread.
 
 #include <map>
 #include <memory>
@@ -23,9 +24,9 @@ class GraphWriter;
 using TensorHandle = Owned<TF_Tensor>;
 using Dims = std::vector<int64_t>;
 
-// null when there is no memory for it.
+// Null without memory.
 TensorHandle AllocateTensor(const CApi& api, TF_DataType type, const Dims& dims);
-// A failed call's message as an error; kOutOfMemory where TensorFlow says RESOURCE_EXHAUSTED.
+// A TF_Status as a Status: RESOURCE_EXHAUSTED is kOutOfMemory, UNIMPLEMENTED kUnsupported.
 Status StatusOf(const CApi& api, const TF_Status* status);
 
 // One node, written when Node() or Output() is called.
@@ -63,7 +64,7 @@ class GraphWriter {
   TF_Graph* graph() const { return graph_.get(); }
   Status status() const;
 
-  // The beginning of the names of what follows; any text, made fit for TensorFlow.
+  // The name prefix of later nodes. Characters that TensorFlow refuses become '_'.
   void SetScope(std::string_view scope);
   const std::string& scope() const { return scope_; }
   NodeDraft Add(const char* type, std::string_view label = "") {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The option inter_op: how many threads run different nodes at once. The tuned track picks it by
-// trial: short runs of the very step that will be measured, in sessions of their own.
+// The option inter_op: the size of TensorFlow's inter-op thread pool. The tuned track selects it in
+// a trial (worker/option_trial): short runs of the step that will be timed, in a session per
+// candidate.
 
 #include <string>
 

@@ -319,8 +319,8 @@ class Lowerer {
   const std::vector<bool> needs_;
   std::vector<LoweredLayer> layers_;
   std::vector<Value> values_;
-  std::vector<std::vector<TF_Output>>
-      arriving_;  // gradients by each layer's output, one per reader
+  // Gradients by each layer's output, one per reader.
+  std::vector<std::vector<TF_Output>> arriving_;
   Program program_;
 };
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Turns a network into one TensorFlow graph: forward, backward and update, everything that a step
-// of the phase does. Parameters, momenta, running statistics, inputs and learning rates are
-// resource variables, so that a step feeds nothing and fetches the loss alone. The backward pass
-// goes layer by layer in reverse: TF_AddGradients within a layer, or the layer's own gradient nodes
-// where C++ knows none (LSTM, sparse cross-entropy, explicit padding), which are those that
-// TensorFlow's Python would have written. Node names begin with f (forward), b (backward) or u
-// (update), then the layer's number: "f.3.conv2/Conv2D".
+// Lowers a network to one TensorFlow graph with the whole step of the phase: forward, backward and
+// update. Parameters, momenta, running statistics, inputs and learning rates are resource
+// variables, so that a step feeds nothing and fetches the loss alone. The backward pass goes layer
+// by layer in reverse: by TF_AddGradients, or by gradient nodes of the layer's own where C++ has
+// none (LSTM, sparse cross-entropy, explicit padding); those nodes are the ones that TensorFlow's
+// Python writes.
+//
+// Invariant: node names begin with f (forward), b (backward) or u (update) and the layer's number:
+// "f.3.conv2/Conv2D". Ownership: the writer owns the nodes.
 
 #include <functional>
 #include <optional>
@@ -33,8 +35,8 @@ struct RateVariable {
 // A lowered network; nodes belong to the writer's graph.
 struct Program {
   std::vector<Variable> parameters;  // by parameter
-  std::vector<std::optional<Variable>>
-      momenta;  // by parameter; holds minus the momentum of net/solver.h, as TensorFlow does
+  // By parameter; holds minus the momentum of net/solver.h, as TensorFlow does.
+  std::vector<std::optional<Variable>> momenta;
   std::vector<TF_Output>
       gradients;                 // by parameter; empty operation for state and in the forward phase
   std::vector<Variable> inputs;  // by Input layer, in order
@@ -42,8 +44,8 @@ struct Program {
   std::vector<HostLayout> layouts;                // by layer, of its output
   std::vector<RateVariable> rates;                // one per distinct lr_mult
   std::vector<std::optional<Variable>> momenta2;  // by parameter: Adam's
-  std::vector<RateVariable>
-      powers;  // Adam's momenta to the power of the next update's number; `multiplier` is the first
+  // Adam's momenta to the power of the next update's number; `multiplier` is the first.
+  std::vector<RateVariable> powers;
   TF_Output loss{};
   std::vector<TF_Operation*> targets;  // what a step has to run besides the loss
 };

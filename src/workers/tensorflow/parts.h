@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The inputs of a layer that has several, in logical order. One of them may be computed from
-// another, and TF_AddGradients would then follow that path too: such layers write their own
-// gradients, each by its own part.
+// The inputs of a layer that has several, in logical order. One input may be computed from another,
+// and TF_AddGradients would also follow that path. Such layers write the gradient of each input
+// themselves. A plain value; the writer owns the nodes.
 
 #include <vector>
 

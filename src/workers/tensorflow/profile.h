@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Adds up what TensorFlow's full trace says of each step (RunMetadata.step_stats): one row per
-// node, whose calls are steps. Nodes are matched to layers by their names (lowering.h); what
-// Grappler fused stands under the name of the node that it kept. A convolution's or product's FLOPs
-// are those of its layer, shared by the nodes that do it.
+// Accumulates TensorFlow's full trace over the steps (RunMetadata.step_stats): one row per node,
+// whose calls are steps. Nodes are mapped to layers by their names (lowering.h). A fused node keeps
+// the name that Grappler gave it. The FLOPs of a convolution or matrix product are those of its
+// layer, divided among its nodes. Used by one thread.
 
 #include <map>
 #include <set>

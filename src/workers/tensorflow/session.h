@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One TF_Session over a graph: threads are set when it is made, variables live in it. Run returns
-// when everything that was asked for is computed. Owned by one thread.
+// One TF_Session over a graph. The session has the threads and the variables. Run returns when all
+// fetches and targets are computed. Ownership: the writer, whose graph it runs, must outlive it.
+// Used by one thread.
 
 #include <span>
 #include <string>
@@ -35,7 +36,7 @@ class Session {
   Result<std::vector<TensorHandle>> Run(const RunRequest& request);
   // The same with every node timed; `metadata` becomes a serialised RunMetadata.
   Result<std::vector<TensorHandle>> RunTraced(const RunRequest& request, std::string& metadata);
-  // How many GPUs this session sees.
+  // The number of GPUs that this session can use.
   Result<int> CountGpus();
 
  private:

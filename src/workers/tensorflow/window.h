@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What padding the windows of a convolution or pool need before and behind the image, and whether
-// one of TensorFlow's names says just that: VALID is none, SAME puts half before and the odd one
-// behind. Pure arithmetic.
+// The padding that the windows of a convolution or pool need before and after the image, and
+// whether it equals one of TensorFlow's padding modes: VALID is none; SAME puts half before, and
+// the odd element after. Pure arithmetic.
 
 #include <algorithm>
 #include <cstdint>
@@ -27,8 +27,7 @@ struct Reach {
     return windows == (size + stride - 1) / stride && before() == all / 2 &&
            behind() == all - all / 2;
   }
-  // How many elements of a window an average counts: what lies in the padded image, of which `pad`
-  // is on either side.
+  // The divisor of an average: the elements of a window inside the image with `pad` on both sides.
   int64_t Counted(int64_t window) const {
     const int64_t begin = window * stride - pad;
     return std::min(begin + kernel, size + pad) - begin;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Just enough of protobuf's wire format to say a ConfigProto and to read a RunMetadata: linking a
-// protobuf of our own beside the one inside of TensorFlow is what tench avoids. Readers take bytes
-// from the library and must survive any of them.
+// The subset of protobuf's wire format that writes a ConfigProto and reads a RunMetadata. No second
+// protobuf is linked beside the one inside TensorFlow. The reader accepts arbitrary bytes.
+// Stateless.
 
 #include <cstdint>
 #include <functional>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The PyTorch worker's side of the contract: builds the network of libtorch's operators, lets
-// autograd find the gradients and PyTorch's fused SGD make the update. docs/workers/torch.md says
-// which operator stands for which op. The namespace is `pytorch`, since a `tench::torch` would hide
-// the library's own.
+// The PyTorch adapter: ATen operators for the layers, autograd for the gradients, PyTorch's fused
+// optimizers for the update. docs/workers/torch.md lists the operator of each op. The namespace is
+// `pytorch`, because a `tench::torch` would hide the library's own.
 
 #include <memory>
 

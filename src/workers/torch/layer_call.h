@@ -17,15 +17,14 @@ namespace tench::pytorch {
 
 using LayerCall = std::function<at::Tensor(std::span<const at::Tensor> inputs)>;
 
-// What a call is made from.
+// The input of MakeLayerCall.
 struct LayerSite {
   const TypedGraph& graph;
   size_t layer;
   std::vector<at::Tensor> parameters;  // in the order of the op's comment
   bool training;                       // batch norm uses the batch's statistics, dropout drops
   bool dropout;
-  bool overwrite;  // the first input may be written over: nobody else reads it, nor does a backward
-                   // pass
+  bool overwrite;  // may run in place: no other layer and no backward pass reads the first input
 
   const Shape& input(size_t i) const { return graph.InputType(layer, i).shape; }
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A network as a flat list of layer calls with its parameters and its resident batch. Forward runs
-// the list; autograd does the rest. What a layer made is let go after its last reader, as the
-// variables of a PyTorch program are; an observing network keeps every output instead and writes
-// over none. Not aware of solvers, files or clocks. One thread at a time.
+// A network as a flat list of layer calls, with its parameters and its resident batch. Forward runs
+// the list; autograd runs the backward pass. A layer's output is released after its last reader, as
+// in a PyTorch program; an observing network keeps every output and runs nothing in place. Not
+// aware of solvers, files or clocks. Used by one thread.
 
 #include <ATen/core/Tensor.h>
 

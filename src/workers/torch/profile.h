@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What each layer costs, forward and backward, told by PyTorch's own record functions: while a
-// Profile lives, every operator that its thread runs is timed. Autograd numbers what the forward
-// pass makes, and the backward pass tells the numbers again: by them a layer's backward time is
-// found. Works on the CPU only, where an operator's call is its work. One Profile per thread at a
-// time.
+// The time of each layer, forward and backward, by PyTorch's record functions: while a Profile
+// exists, every operator of its thread is timed. Autograd's sequence numbers map a backward
+// operator to the layer of its forward operator. CPU only, where operators are synchronous. Thread
+// safety: one Profile per thread at a time.
 
 #include <ATen/record_function.h>
 
@@ -30,8 +29,8 @@ class Profile {
   void BeginUpdate();
   void EndUpdate();
 
-  // One row per layer and direction, with the operator that took most of it; autograd finds
-  // gradients of data and weights in one go, so that there is one direction "backward".
+  // One row per layer and direction, with the operator of the most exclusive time. Autograd
+  // computes data and weight gradients in one node, so there is one direction "backward".
   std::vector<ProfileRow> Rows(const TypedGraph& graph, int64_t steps) const;
 
  private:
@@ -62,9 +61,8 @@ class Profile {
     uint64_t end = 0;
     size_t layer = 0;
   };
-  uint64_t first_number_ = 0;  // autograd's, when the layer began
-  std::map<uint64_t, Range>
-      numbers_;  // of this step: first number -> the layer that has it and those up to `end`
+  uint64_t first_number_ = 0;          // autograd's, when the layer began
+  std::map<uint64_t, Range> numbers_;  // of this step, by the first sequence number of a layer
   std::map<Spot, Tally> tallies_;
 };
 

@@ -26,7 +26,7 @@ struct KnobRow {
   bool Knobs::*value;  // the second choice is true
 };
 
-// Memory comes last, so that a trial turns malloc's habits around once.
+// Memory comes last, so that a trial changes malloc's thresholds once.
 const std::vector<KnobRow>& Rows() {
   static const std::vector<KnobRow> rows = {
       {{"layout",
@@ -40,8 +40,7 @@ const std::vector<KnobRow>& Rows() {
         {"own", "onednn"}},
        &Knobs::onednn},
       {{"memory",
-        "what is freed: left to malloc's habits (the default), or kept in the process for the next "
-        "step",
+        "freed memory: malloc's default thresholds, or kept in the process for the next step",
         "default",
         {"default", "kept"}},
        &Knobs::keep_memory},
@@ -65,8 +64,8 @@ bool HasOneDnnLayers(const TypedGraph& graph) {
   });
 }
 
-// Small numbers, so that nothing overflows or becomes denormal; integers of zero are valid
-// everywhere but as lengths.
+// Small values neither overflow nor become denormal. Zero is a valid integer for every input but
+// lengths.
 void MakeUp(Network& network) {
   const at::NoGradGuard no_grad;
   for (const at::Tensor& parameter : network.parameters())
@@ -108,9 +107,9 @@ Result<bool> TryKnobs(const TypedGraph& graph, const BuildOptions& options, cons
   });
 }
 
-// After a trial of kept memory that it did not win: the thresholds which malloc's own adjustment
-// comes to with tensors of this size.
-void ReturnMemoryHabits() {
+// For a trial that kept memory and did not win: the thresholds that malloc's dynamic adjustment
+// reaches with tensors of this size.
+void RestoreMallocThresholds() {
   mallopt(M_MMAP_MAX, 65536);
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
@@ -147,8 +146,7 @@ std::map<std::string, std::string> Names(const Knobs& knobs) {
 
 void Apply(const Knobs& knobs) {
   at::globalContext().setUserEnabledMkldnn(knobs.onednn);
-  // malloc's habits are left alone unless they are to change: any call here ends its adjustment of
-  // thresholds for good.
+  // Any call of mallopt disables malloc's dynamic thresholds for the life of the process.
   if (!knobs.keep_memory) return;
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
@@ -184,7 +182,7 @@ Result<TrialResult> RunTrial(const TypedGraph& graph, const BuildOptions& option
   for (const TrialTime& time : trial.times())
     result.choices["trial " + time.candidate] = HumanNs(static_cast<double>(time.step_ns));
   for (const auto& [option, value] : Names(result.best)) result.choices[option] = value;
-  if (kept && !result.best.keep_memory) ReturnMemoryHabits();
+  if (kept && !result.best.keep_memory) RestoreMallocThresholds();
   malloc_trim(0);
   return result;
 }

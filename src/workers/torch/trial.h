@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The worker's knobs, and the tuned track: a short trial of every combination of those that the
-// user left open, on the network itself with made-up weights and data, and the fastest wins.
-// Settings that act on the whole process are made by Apply.
+// The worker's options, and the tuned track: a trial of every combination of the options that the
+// user has not set, on the network itself with generated weights and data. The fastest candidate
+// wins (worker/option_trial). Apply changes settings of the whole process; call from one thread.
 
 #include <c10/core/Device.h>
 
@@ -17,9 +17,8 @@ namespace tench::pytorch {
 
 struct Knobs {
   bool channels_last = false;  // images and filters in NHWC
-  bool onednn = true;          // false: PyTorch's own kernels over MKL where there are both
-  bool keep_memory =
-      false;  // what is freed stays in the process instead of going back to the kernel
+  bool onednn = true;          // false: PyTorch's own kernels over MKL
+  bool keep_memory = false;    // malloc keeps freed memory instead of returning it to the kernel
 
   auto operator<=>(const Knobs&) const = default;
 };
@@ -28,10 +27,11 @@ std::vector<WorkerOption> KnobOptions();
 Result<Knobs> KnobsOf(const std::map<std::string, std::string>& options);
 std::map<std::string, std::string> Names(const Knobs& knobs);  // option -> value
 
-void Apply(const Knobs& knobs);  // what is a matter of the process: all but the layout
+// Sets the settings of the process: all but the layout.
+void Apply(const Knobs& knobs);
 
-// The combinations worth a trial: those options that are not set, the layout only if the network
-// has images.
+// The combinations of the options that are not set: the layout only with images, the kernels only
+// with convolutions or LSTMs. `base` comes first.
 std::vector<Knobs> Candidates(const TypedGraph& graph, const BuildOptions& options,
                               const Knobs& base);
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The update by PyTorch's fused optimizers (what torch.optim.SGD(fused=True) and Adam(fused=True)
-// call), with Caffe's meaning (net/solver.h). PyTorch's own SGD is v = m·v + (1 - dampening)·g; w =
-// w - lr·v. With lr = 1 and dampening = 1 - rate it is Caffe's at every rate, so that a change of
-// rate needs nothing. Its Nesterov steps by g + m·v: with lr = 1 and gradients and decay already
-// times the rate it is Caffe's. Its Adam adds eps to √(s / c) where Caffe adds delta to √s, c being
-// the correction of s: with eps = delta / √c the two are one. Parameters of equal lr_mult and
-// decay_mult form one group, as in PyTorch's optimizers.
+// The update of net/solver.h (Caffe's) by PyTorch's fused optimizers, which
+// torch.optim.SGD(fused=True) and Adam(fused=True) call:
+//
+// - SGD: PyTorch computes v = m·v + (1 - dampening)·g; w = w - lr·v. With lr = 1 and
+//   dampening = 1 - rate it is Caffe's, at every rate and after every change of it.
+// - Nesterov: PyTorch steps by g + m·v. With lr = 1, and gradient and decay times the rate, it is
+//   Caffe's.
+// - Adam: PyTorch adds eps to √(s / c), Caffe delta to √s, with c the bias correction of s. With
+//   eps = delta / √c they are equal.
+//
+// Parameters of equal lr_mult and decay_mult form one group, as in PyTorch's optimizers. Ownership:
+// shares the parameters, owns the momenta. Used by one thread.
 
 #include <ATen/core/Tensor.h>
 
@@ -25,8 +30,8 @@ class Update {
          bool observe);
 
   void SetRate(double rate) { solver_.lr = rate; }
-  void Clear();  // momenta to zero, no update made yet
-  void Apply();  // of the gradients that the parameters hold
+  void Clear();  // sets the momenta and the step count to zero
+  void Apply();  // one update by the parameters' gradients
 
   // By index into TypedGraph::parameters; undefined for running statistics and where nothing is
   // kept.
