@@ -15,7 +15,7 @@ namespace tench {
 
 struct LoopOptions {
   Phase phase = Phase::kTrain;
-  Budget budget;                    // epochs already turned into fixed_steps
+  Budget budget;                    // epochs already converted to fixed_steps
   std::vector<double> lr_schedule;  // by step number, warm-up counted; empty = untouched
   // Both null when input is fixed. Making samples is tench's own work and off the clock; handing
   // them over is input_ns.

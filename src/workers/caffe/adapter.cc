@@ -65,7 +65,7 @@ class CaffeAdapter final : public Adapter {
     graph_ = graph;
     options_ = options;
     lr_ = options.solver.lr;
-    // What Caffe lacks shows here, before anything is started.
+    // Unsupported layers are reported here, before a process starts.
     TENCH_TRY(WriteNet(graph_, kDataList, {}));
     workshop_.emplace(TENCH_TRY(Workshop::Open(*binary_, options.threads)));
     if (options.observe) observed_.emplace(*workshop_, graph_, options_);

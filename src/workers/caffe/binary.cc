@@ -26,7 +26,7 @@ bool IsProgram(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
-// All that the program prints; whatever goes wrong, that is less.
+// The program's output; after a failure, the part that was printed.
 std::string Printed(const std::filesystem::path& binary, const std::vector<std::string>& arguments,
                     const std::string& loader_trace) {
   Result<Pipe> pipe = Pipe::Make();
@@ -78,7 +78,7 @@ BinaryFacts AskBinary(const std::filesystem::path& binary) {
     if (at != std::string::npos)
       facts.version = Printable(Trim(std::string_view(line).substr(at + 9)), 60);
   }
-  // What ldd does: the loader lists what it would load, and nothing runs.
+  // As ldd does: the loader lists the libraries, and nothing runs.
   for (const std::string& line : Split(Printed(binary, {}, "LD_TRACE_LOADED_OBJECTS"), '\n')) {
     const size_t arrow = line.find(" => /");
     if (arrow == std::string::npos) continue;

@@ -70,7 +70,7 @@ class NetEditor {
       if (layer.type() == "BatchNorm")
         layer.mutable_batch_norm_param()->set_use_global_stats(false);
     }
-    // The statistics of a batch norm are none of the solver's, and Caffe insists on it.
+    // Caffe requires lr_mult 0 for the statistics of a batch norm.
     if (form_.equal_rates && layer.type() != "BatchNorm") layer.clear_param();
     if (layer.type().ends_with("Loss")) {
       const double weight = layer.loss_weight_size() > 0 ? double{layer.loss_weight(0)} : 1;
@@ -104,9 +104,8 @@ class NetEditor {
     result_.text += fmt::format("layer {{\n{}{}}}\n", body, more);
   }
 
-  // A loss that a further layer reads would be counted twice: Caffe gives the layer its default
-  // weight again when it splits the blob. So what is read is the same loss once more, without
-  // weight.
+  // A loss that another layer reads would be counted twice: Caffe applies the layer's default
+  // weight again when it splits the blob. The reader gets a second loss layer of weight 0 instead.
   void AddSilentLoss(caffe::LayerParameter loss) {
     const std::string name = loss.name();
     loss.set_name("tench copy of " + name);
@@ -117,7 +116,7 @@ class NetEditor {
     Append(loss, "");
   }
 
-  // Where the blob of a layer of ours is: a batch norm's is that of its Scale layer.
+  // The blob of a layer's output: a batch norm's is that of its Scale layer.
   Result<std::string> BlobOf(const std::string& layer) const {
     const auto scale = names_.scales.find(layer);
     const auto found = output_of_.find(scale == names_.scales.end() ? layer : scale->second.name);

@@ -50,7 +50,7 @@ Result<EngineSettings> SettingsOf(const std::map<std::string, std::string>& opti
 }
 
 void ApplySettings(const EngineSettings& settings) {
-  // The default is not named: MXNet would print a line about it.
+  // The default stays unset: MXNet logs a line about a set variable.
   if (settings.engine == EngineSettings().engine) {
     unsetenv("MXNET_ENGINE_TYPE");
   } else {
@@ -69,9 +69,9 @@ void ApplySettings(const EngineSettings& settings) {
   Set("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD", bulk);
 }
 
-// libgomp keeps the count per thread, and a thread that it did not start begins with the
-// environment's: so each of the engine's is told. A second team, of the caller's for its copies,
-// would take the engine's its CPUs away (see OpenInItsOwnThread).
+// libgomp has a thread count per thread, initialised from the environment in threads that it did
+// not start. Each engine thread therefore sets its own. A second OpenMP team, in the calling thread
+// for its copies, would compete with the engine's team for the CPUs (see OpenInItsOwnThread).
 Status SetThreads(const Library& library, const EngineSettings& settings, int64_t threads) {
   ThreadCount count{library->omp_set_num_threads, static_cast<int>(threads)};
   library->omp_set_num_threads(1);

@@ -15,20 +15,20 @@ namespace {
 
 constexpr const char* kFix = "deps/fetch --workers mxnet brings the one that tench was written for";
 
-// MXNet looks once, while it is loaded, whether this is set. If not it takes half of the processors
-// for hyper-threads and never uses more than the other half; set, it asks OpenMP before every loop,
-// and the engine's thread can be told the real number later.
+// MXNet checks once, while it is loaded, whether OMP_NUM_THREADS is set. If not, it assumes
+// hyper-threads and uses half of the CPUs at most. If it is set, MXNet asks OpenMP before every
+// loop, so that the engine thread can set the real number later.
 void ClaimThreadCount() {
   cpu_set_t cpus;
   const int count = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
   setenv("OMP_NUM_THREADS", std::to_string(count).c_str(), 0);
 }
 
-// While it is loaded MXNet times its own loops, which may leave the loading thread with a team of
-// OpenMP threads; a thread that ends takes its team along. With more threads than CPUs libgomp lets
-// a waiting team sleep at once. Together with the caller's count of one (SetThreads) this took a
-// LeNet step on two cores from 42 to 28 ms, and CPU per wall time from 1.4 to 2.0; libgomp itself
-// was not traced.
+// MXNet times its own loops while it is loaded, which can leave an OpenMP team in the loading
+// thread; the team ends with its thread. With more threads than CPUs, libgomp lets a waiting team
+// sleep at once. Together with a thread count of 1 in the calling thread (SetThreads), this reduced
+// a LeNet step on two cores from 42 to 28 ms and raised CPU time over wall time from 1.4 to 2.0.
+// libgomp itself was not traced.
 Result<SymbolTable> OpenInItsOwnThread(const std::filesystem::path& file) {
   std::optional<Result<SymbolTable>> opened;
   std::thread([&] { opened = SymbolTable::Open(file, RTLD_NOW | RTLD_LOCAL, kFix); }).join();
@@ -59,8 +59,8 @@ Result<Library> Library::Open(const std::filesystem::path& file) {
   if (version / 100 != 109)
     return Unsupported("{}: MXNet {}; tench needs 1.9 ({})", file.string(), library.Version(),
                        kFix);
-  // Operators of the older kind (SequenceMask, SoftmaxOutput) can be found by name only after all
-  // were listed once.
+  // Legacy operators (SequenceMask, SoftmaxOutput) are found by name only after one listing of all
+  // operators.
   uint32_t count = 0;
   const char** names = nullptr;
   TENCH_TRY(library.Ask(library->MXListAllOpNames(&count, &names), "operators"));

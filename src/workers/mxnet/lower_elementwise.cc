@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes element by element, per channel, or only cuts and reshapes.
+// Elementwise and per-channel ops, slices and reshapes.
 #include <cmath>
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers whose op MXNet has under another name and with other words.
+// Layers with a direct MXNet operator.
 #include <algorithm>
 
 #include "workers/mxnet/lowering.h"
@@ -40,12 +40,11 @@ Result<Symbol> Lowering::Lower(size_t i, const Convolution& op) {
                inputs);
 }
 
-// MXNet rounds both sides down ("valid", which oneDNN computes) or both up ("full"); it knows no
-// window that is dropped. Only when one side needs the one and the other side the other is there a
-// row or column too many, which is cut off. Averages that round up are padded before and count what
-// is really there: MXNet decides by the shape of the output's gradient whether oneDNN computes the
-// backward pass, and where it so decides wrongly oneDNN would divide by the whole kernel in the
-// windows at the edge.
+// MXNet rounds both dimensions down ("valid", which oneDNN computes) or both up ("full"), and drops
+// no window. If one dimension needs each, the extra row or column is sliced off. Averages that
+// round up are padded explicitly and count elements inside the image: MXNet chooses oneDNN for the
+// backward pass by the shape of the output gradient, and where that choice is wrong oneDNN divides
+// by the whole kernel in windows at the border.
 Result<Symbol> Lowering::Lower(size_t i, const Pooling& op) {
   Symbol in = TENCH_TRY(In(i));
   const char* const kind = op.mode == PoolMode::kMax ? "max" : "avg";
@@ -127,9 +126,9 @@ Result<Symbol> Lowering::Lower(size_t i, const Add& op) {
   return Apply(i, "add_n", {{"num_args", std::to_string(inputs.size())}}, inputs);
 }
 
-// MXNet's momentum is the share that stays. It moves its running variance by the biased variance of
-// the batch: with m elements per channel the number that it keeps is ours times (m - 1) / m
-// throughout, if it starts so. In inference it is used as it is.
+// MXNet's momentum is the weight of the old value. Its running variance averages the biased
+// variance of the batch: with m elements per channel it stays tench's times (m - 1) / m, if it
+// starts so. Inference uses it unscaled.
 Result<Symbol> Lowering::Lower(size_t i, const BatchNorm& op) {
   const Shape& shape = graph_.layers[i].output.shape;
   const size_t statistics = op.affine ? 2 : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses: a value that the step reports, and a head from which MXNet's own gradient of that loss
-// begins.
+// Losses: a scalar value for the step's result, and a head where MXNet's gradient of the loss
+// starts.
 #include "workers/mxnet/lowering.h"
 
 namespace tench::mxnet {
@@ -15,8 +15,8 @@ Result<Symbol> Lowering::Constant(const std::string& name, Symbol symbol) {
   return maker_.Apply("BlockGrad", name, {}, {symbol});
 }
 
-// SoftmaxOutput begins the gradient. The value is worked out beside it in f64: once a network has
-// learnt its batch, the logarithm of a probability near 1 would be nothing but f32's rounding.
+// SoftmaxOutput starts the backward pass. The value is computed separately in f64: for a fitted
+// batch, the logarithm of a probability near 1 would be f32 rounding only.
 Result<Symbol> Lowering::Lower(size_t i, const SoftmaxCrossEntropy& op) {
   if (op.ignore_label) return LowerIgnoring(i, op);
   const Symbol scores = TENCH_TRY(In(i)), labels = TENCH_TRY(In(i, 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences. MXNet's RNN op wants time before batch; values stay in that order from the embedding
-// to the mean, so that nothing but the tokens is ever transposed in a measured network.
+// Sequences. MXNet's RNN op is time-major. Values stay time-major from the embedding to the mean,
+// so that a timed network transposes only the tokens.
 #include <algorithm>
 
 #include "workers/mxnet/lowering.h"

@@ -42,8 +42,8 @@ class Lowering {
   Result<Lowered> Run();
 
  private:
-  // A sequence can exist in both orders, (N, T, F) and (T, N, F); the missing one is made when
-  // somebody wants it.
+  // A sequence can exist in both orders, (N, T, F) and (T, N, F); the other order is created on
+  // demand.
   struct Value {
     Symbol batch_major = nullptr, time_major = nullptr;
   };

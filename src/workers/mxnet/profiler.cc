@@ -104,7 +104,7 @@ Result<std::vector<OpEvent>> ParseTrace(std::string_view text) {
   std::stable_sort(stretches.begin(), stretches.end(), [](const Stretch& a, const Stretch& b) {
     return a.start_us != b.start_us ? a.start_us < b.start_us : a.end_us > b.end_us;
   });
-  // The engine that computes in order reports each op twice, the one within the other.
+  // The synchronous engine reports each op twice, nested.
   std::vector<OpEvent> events;
   const Stretch* outer = nullptr;
   for (const Stretch& stretch : stretches) {

@@ -59,7 +59,7 @@ Result<bool> TrySettings(const Library& library, const TypedGraph& graph,
   });
 }
 
-// The other values of a knob, at what is best so far.
+// The further values of an option, at the best settings so far.
 std::vector<Candidate> CandidatesOf(const std::string& knob, const EngineSettings& best,
                                     const BuildOptions& options) {
   std::vector<Candidate> candidates;

@@ -44,7 +44,7 @@ std::string PlacementOf(const DeviceName& device) {
 class TensorFlowAdapter final : public Adapter {
  public:
   explicit TensorFlowAdapter(const TensorFlowSettings& settings) : onednn_(settings.onednn) {
-    // An f32 run multiplies in f32: GPUs would take TF32.
+    // f32 excludes TF32, which GPUs would use by default.
     setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
     if (onednn_ != "auto") setenv("TF_ENABLE_ONEDNN_OPTS", onednn_ == "on" ? "1" : "0", 1);
     auto api =
@@ -282,8 +282,7 @@ class TensorFlowAdapter final : public Adapter {
     std::vector<TensorHandle> tensors_;
   };
 
-  // TensorFlow counts GPUs by opening a session on them, which a machine without a driver is
-  // spared.
+  // Counting GPUs opens a session on them. Without the driver's device file there is none to count.
   GpuSupport Gpus() {
     if (api_->cuda_enabled == nullptr || !api_->cuda_enabled())
       return {0, "this TensorFlow library was built without CUDA"};
@@ -326,8 +325,7 @@ class TensorFlowAdapter final : public Adapter {
     return {graph_, std::move(weights)};
   }
 
-  // Running statistics, and momenta where there are any: TensorFlow keeps those with the other
-  // sign, except Adam's.
+  // Running statistics and momenta. TensorFlow's momenta have the opposite sign, except Adam's.
   std::vector<Wanted> StateVariables() const {
     const float sign = options_.solver.type == SolverType::kAdam ? 1 : -1;
     std::vector<Wanted> state;

@@ -44,8 +44,7 @@ bool HasKernel(const std::vector<ProfileRow>& rows, const std::string& layer,
   });
 }
 
-// Nobody reads the gradients in this phase: TensorFlow would gladly leave the whole backward pass
-// out.
+// No node reads the gradients in this phase, so that Grappler would prune the backward pass.
 TEST(TensorFlowAdapterTest, RunsTheWholeBackwardPassInPhaseGradient) {
   const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
   BuildOptions options = Options(Phase::kGradient);

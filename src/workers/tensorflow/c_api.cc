@@ -47,7 +47,7 @@ Result<CApi> OpenTensorFlow(const fs::path& root) {
   if (place == kPlaces.end())
     return Unsupported("{} is missing ({})", (root / kPlaces[0]).string(), kFix);
   const fs::path file = root / *place;
-  // The wheel's second half lies beside the first, and the loader opens it with it.
+  // dlopen also loads the wheel's second library, from the same folder.
   const fs::path framework = file.parent_path() / "libtensorflow_framework.so.2";
   if (fs::exists(framework, error)) {
     if (const Status checked = CheckLibraryFile(framework); !checked)

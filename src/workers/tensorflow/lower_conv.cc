@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv2D in NHWC, its two gradient nodes and BiasAdd. oneDNN's kernels are taken for VALID and SAME
-// only, so other paddings are a Pad before VALID. TensorFlow's CPU kernels lack two gradients. That
-// of a dilated convolution: the image is cut into its dilation's phases (SpaceToBatchND), each of
-// which is convolved densely, as tf.nn.atrous_conv2d does. That of a grouped one: few groups are
-// convolved one by one, many (kMaxSplitGroups) by one filter that is zero between groups.
+// Conv2D in NHWC, its two gradient nodes and BiasAdd. oneDNN's kernels are used for VALID and SAME
+// only, so other paddings are a Pad before VALID. TensorFlow's CPU kernels lack two gradients. A
+// dilated convolution is therefore lowered to SpaceToBatchND, a dense convolution and
+// BatchToSpaceND, as in tf.nn.atrous_conv2d. A grouped convolution is one convolution per group;
+// above kMaxSplitGroups it is one dense convolution with zeros between the groups.
 #include <algorithm>
 
 #include "workers/tensorflow/lowering.h"
@@ -56,8 +56,7 @@ TF_Output Join(GraphWriter& writer, const std::vector<TF_Output>& parts) {
   return writer.Add("ConcatV2").InList(parts).In(along).Output();
 }
 
-// A convolution with groups, whatever the CPU's kernels can do of it. `filter_sizes` are those of
-// the grouped filter.
+// A grouped convolution. `filter_sizes` are those of the grouped weights.
 class GroupedConvolution {
  public:
   GroupedConvolution(GraphWriter& writer, const DenseConvolution& dense, int64_t groups,
@@ -87,7 +86,7 @@ class GroupedConvolution {
     return Join(writer_, parts);
   }
 
-  // The gradient by the filter, and by the image if that is wanted.
+  // The weight gradient, and the data gradient if it is needed.
   std::pair<TF_Output, TF_Output> Backward(TF_Output dy, bool to_input) {
     const bool blocks = groups_ > kMaxSplitGroups;
     const std::vector<TF_Output> dys =

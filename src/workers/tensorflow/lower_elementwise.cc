@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes element by element, or only cuts and reshapes. The gradients are written here, as
-// TensorFlow's Python writes them: C++'s TF_AddGradients does not know all of these ops.
+// Elementwise ops, slices and reshapes. The gradient nodes are those that TensorFlow's Python
+// writes: TF_AddGradients lacks some of these ops in C++.
 #include "workers/tensorflow/lowering.h"
 #include "workers/tensorflow/parts.h"
 

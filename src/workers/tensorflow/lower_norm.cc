@@ -42,8 +42,8 @@ LoweredLayer LowerLrnWithin(const Lrn& op, const LayerSite& site) {
 
 }  // namespace
 
-// The gradient node is written here: C++'s TF_AddGradients forgets the settings and takes the
-// defaults (seen in 2.21).
+// TF_AddGradients drops the attributes of LRN and uses the defaults (seen in 2.21), so the gradient
+// node is written here.
 LoweredLayer LowerLrn(const Lrn& op, const LayerSite& site) {
   if (op.region == LrnRegion::kWithinChannel) return LowerLrnWithin(op, site);
   GraphWriter& writer = site.writer;

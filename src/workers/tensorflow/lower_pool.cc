@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool and AvgPool know VALID and SAME. Every pool of the network is first worked out as the
-// padding that its windows really need before and behind the image; where that is what VALID or
-// SAME would do, they are used, and otherwise the image is padded first. An average divides by what
-// tench counts: the padded image, without what ceil mode lets run beyond it.
+// MaxPool and AvgPool support VALID and SAME. The padding that a pool's windows need before and
+// after the image is computed first. If it equals VALID or SAME, that mode is used; otherwise the
+// image is padded explicitly. An average divides by tench's count: the padded image, without the
+// part beyond it that ceil mode adds.
 #include <limits>
 
 #include "workers/tensorflow/lowering.h"
@@ -21,8 +21,8 @@ NodeDraft& DescribeMax(NodeDraft& node, const Plane& plane) {
   return Describe(node, plane).Text("padding", !plane.valid() && plane.same() ? "SAME" : "VALID");
 }
 
-// TensorFlow's explicit padding of a max pool has Eigen's kernel only: a Pad of what no maximum is,
-// before VALID, is faster.
+// Explicit padding of a max pool has Eigen's kernel only. A Pad with the lowest value before VALID
+// is faster.
 LoweredLayer LowerMax(const Plane& plane, const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const bool padded = !plane.valid() && !plane.same();
@@ -50,7 +50,7 @@ LoweredLayer LowerMax(const Plane& plane, const LayerSite& site) {
   return layer;
 }
 
-// What turns sums over whole kernels into averages over what is counted; empty where every window
+// Factors from averages over whole kernels to averages over counted elements; empty if every window
 // counts its whole kernel.
 std::vector<float> Corrections(const Plane& plane) {
   std::vector<float> corrections;
@@ -80,7 +80,7 @@ LoweredLayer LowerAvg(const Plane& plane, const LayerSite& site) {
     layer.value.output = pool(site.in(0), "VALID");
     return layer;
   }
-  // SAME counts the image's own elements only, which is right where no padding is asked for.
+  // SAME counts elements of the image only, which is correct without padding.
   if (plane.same() && plane.h.pad == 0 && plane.w.pad == 0) {
     layer.value.output = pool(site.in(0), "SAME");
     return layer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences. The LSTM is TensorFlow's fused BlockLSTMV2 (gates i, f, g, o and no added forget bias:
-// ours) with its own gradient node, which C++'s TF_AddGradients does not know and TensorFlow's
-// Python writes in the same way.
+// Sequences. The LSTM is TensorFlow's fused BlockLSTMV2, with gates i, f, g, o and no forget bias
+// as in tench. TF_AddGradients has no gradient for it in C++; the gradient node is the one that
+// TensorFlow's Python writes.
 #include "workers/tensorflow/lowering.h"
 
 namespace tench::tensorflow {

@@ -173,8 +173,8 @@ class Lowerer {
   void AddTargets() {
     if (!writer_.status()) return;
     if (options_.phase == Phase::kGradient) {
-      // As targets by name: hung on a node of no output, Grappler would see that nobody reads them
-      // and cut the backward pass away.
+      // Targets of the run: as inputs of a node without outputs, Grappler would prune them and the
+      // backward pass.
       for (const TF_Output& gradient : program_.gradients) {
         if (gradient.oper != nullptr) program_.targets.push_back(gradient.oper);
       }

@@ -132,7 +132,7 @@ std::vector<ProfileRow> Profile::Rows() const {
   for (ProfileRow& row : rows) {
     const auto flops = layer_flops_.find(row.layer);
     if (!Multiplies(row) || flops == layer_flops_.end()) continue;
-    // The LSTM's gradient node does both, by its data and by its weights.
+    // The LSTM's gradient node computes the data gradient and the weight gradient.
     const int64_t times = Holds(row.kernel, "BlockLSTMGrad") ? 2 : 1;
     row.flops = times * flops->second / sharers[{row.layer, row.direction}] * row.calls;
   }

@@ -6,7 +6,7 @@
 namespace tench::tensorflow {
 namespace {
 
-// Numbers of the fields of ConfigProto and RunOptions that are said here.
+// Field numbers of ConfigProto and RunOptions.
 constexpr int kDeviceCount = 1, kIntraOpThreads = 2, kInterOpThreads = 5, kSoftPlacement = 7,
               kOwnThreads = 9;
 constexpr int kMapKey = 1, kMapValue = 2;
@@ -22,8 +22,8 @@ std::string ConfigProto(const SessionSettings& settings) {
     config.Bytes(kDeviceCount, none.text());
   }
   config.Integer(kIntraOpThreads, settings.intra_op).Integer(kInterOpThreads, settings.inter_op);
-  // Nodes on integers have no GPU kernel. Threads of its own: otherwise the process's first session
-  // would set those of all later ones.
+  // Soft placement: nodes on integers have no GPU kernel. Per-session threads: otherwise the first
+  // session of the process sets the threads of all later ones.
   config.Integer(kSoftPlacement, 1).Integer(kOwnThreads, 1);
   return config.text();
 }

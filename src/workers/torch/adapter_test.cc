@@ -29,9 +29,9 @@ using testing::HasSubstr;
 
 Graph Zoo(const std::string& name) { return *LoadNetwork(name, "", name == "lstm" ? 12 : 0); }
 
-// Every way in which a layer may write over another's output, or must not: a sum of two normalised
-// branches whose input is read twice, a rectifier behind each op, one over a tensor that others
-// read, an op whose backward pass needs its output.
+// Every case in which a layer may run in place, or must not: a sum of two normalised branches whose
+// input is read twice, a ReLU after each op, a ReLU over a tensor with other readers, an op whose
+// backward pass reads its output.
 Graph Overwriting() {
   const ParameterRule msra{{FillKind::kMsra, 0, 0}}, ones{{FillKind::kConstant, 1, 0}};
   GraphBuilder b("overwriting");

@@ -25,7 +25,7 @@ Result<c10::Device> OpenCuda(const DeviceName& device) {
   const std::string name = ToString(device);
   if (const GpuSupport gpus = Gpus(); gpus.count == 0)
     return Unsupported("device '{}': {}", name, gpus.reason);
-  // Global, and never closed: its operators register themselves for the rest of the process.
+  // RTLD_GLOBAL and never closed: its operators register themselves for the life of the process.
   if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) {
     return Unsupported("device '{}': PyTorch's CUDA library cannot be loaded: {}", name,
                        FirstLine(dlerror()));
@@ -34,7 +34,7 @@ Result<c10::Device> OpenCuda(const DeviceName& device) {
       at::globalContext().hasCUDA() ? at::detail::getCUDAHooks().deviceCount() : 0;
   if (device.index >= count)
     return Unsupported("device '{}': PyTorch finds {} usable GPUs", name, count);
-  // PyTorch lets convolutions round to TF32 unless told otherwise; that is not f32.
+  // PyTorch allows TF32 in convolutions by default; that is not f32.
   at::globalContext().setAllowTF32CuDNN(false);
   at::globalContext().setFloat32MatmulPrecision("highest");
   return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(device.index));
@@ -62,8 +62,8 @@ std::map<std::string, std::string> LibraryFacts() {
 
 Result<c10::Device> OpenDevice(const std::string& name, int64_t threads) {
   at::set_num_threads(static_cast<int>(threads));
-  // Nothing here runs operators side by side, and PyTorch's pool for that would be as large as the
-  // machine. It can be set only once.
+  // No operators run concurrently, and the default inter-op pool has a thread per CPU. The pool's
+  // size can be set once.
   if (at::get_num_interop_threads() != 1) at::set_num_interop_threads(1);
   const DeviceName device = TENCH_TRY(ParseDevice(name).In("device"));
   if (device.is_gpu()) return OpenCuda(device);

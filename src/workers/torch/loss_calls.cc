@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses: PyTorch's fused ones, which never make the probabilities.
+// Losses: PyTorch's fused operators, which do not materialise the probabilities.
 #include <ATen/core/Reduction.h>
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/cross_entropy_loss.h>

@@ -24,7 +24,7 @@ struct NetworkSettings {
   bool training = true;  // false: inference, without autograd
   bool dropout = true;
   bool observe = false;
-  bool channels_last = false;  // images and filters in NHWC
+  bool channels_last = false;  // images and weights in NHWC
 };
 
 class Network {
@@ -54,7 +54,7 @@ class Network {
   NetworkSettings settings_;
   std::vector<at::Tensor> parameters_;
   std::vector<LayerCall> calls_;       // by layer; none for inputs
-  std::vector<size_t> last_reader_;    // by layer; itself when nobody reads it
+  std::vector<size_t> last_reader_;    // by layer; the layer itself without readers
   std::vector<at::Tensor> values_;     // by layer; inputs stay
   std::vector<at::Tensor> arguments_;  // of the layer that is running
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation across channels, within them and over the batch; softmax and scales. The first is
-// no operator of ATen but a function of the C++ front end, whose headers are large: this is the one
-// source that reads them.
+// Normalisation across channels, within channels and over the batch; softmax and scale. LRN is no
+// ATen operator but a function of the C++ front end; only this source includes its large headers.
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/batch_norm.h>

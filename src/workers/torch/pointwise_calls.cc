@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations, dropout, and what only moves or adds up.
+// Activations, dropout, and ops that move or add elements.
 #include <ATen/ops/add.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/dropout.h>

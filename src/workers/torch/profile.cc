@@ -11,8 +11,7 @@
 namespace tench::pytorch {
 namespace {
 
-// PyTorch calls back through plain functions, which have no other way to find the profile of their
-// thread.
+// PyTorch's callbacks are plain functions, so that the profile of a thread must be thread-local.
 thread_local Profile* current_profile = nullptr;
 
 // Marks a call that was given a frame.

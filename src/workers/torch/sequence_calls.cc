@@ -17,8 +17,8 @@ Result<LayerCall> MakeCall(const Embedding&, const LayerSite& site) {
 }
 
 Result<LayerCall> MakeCall(const Lstm& op, const LayerSite& site) {
-  // PyTorch adds two biases, everyone else one. The second one stays zero and is not trained: two
-  // trained ones would move twice as far.
+  // PyTorch's LSTM has two biases. The second stays zero and untrained: two trained biases would
+  // move twice as far.
   const at::Tensor no_bias =
       at::zeros({4 * op.hidden}, site.parameters[2].options().requires_grad(false));
   const at::Tensor start = at::zeros({1, site.input(0)[0], op.hidden}, no_bias.options());

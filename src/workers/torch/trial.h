@@ -16,7 +16,7 @@
 namespace tench::pytorch {
 
 struct Knobs {
-  bool channels_last = false;  // images and filters in NHWC
+  bool channels_last = false;  // images and weights in NHWC
   bool onednn = true;          // false: PyTorch's own kernels over MKL
   bool keep_memory = false;    // malloc keeps freed memory instead of returning it to the kernel
 

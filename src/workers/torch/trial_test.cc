@@ -12,8 +12,6 @@
 namespace tench::pytorch {
 namespace {
 
-using testing::HasSubstr;
-
 TypedGraph Images() {
   return *Infer(OpChain({3, 6, 6}).Then("conv", Convolution{4, {3, 3}}).Classify(), 2);
 }

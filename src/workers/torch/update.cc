@@ -105,8 +105,8 @@ void Update::ApplySgd(Group& group, double rate, double decay) {
                     /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false);
     return;
   }
-  // PyTorch then has no buffer, and takes the rate as it is. What was subtracted is kept for who
-  // observes.
+  // Without momentum PyTorch has no buffer and applies the rate directly. An observing build keeps
+  // the update in a buffer.
   for (size_t i = 0; i < group.momenta.size(); ++i)
     group.momenta[i].copy_(at::add(group.gradients[i], group.parameters[i], decay)).mul_(rate);
   at::_fused_sgd_(group.parameters, group.gradients, {}, decay, 0, rate, /*dampening=*/0,
