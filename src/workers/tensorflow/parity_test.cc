@@ -14,7 +14,7 @@ namespace {
 
 using testing::IsEmpty;
 
-constexpr ParityBounds kBounds{1e-5, 1e-6};
+constexpr ParityBounds kBounds{1e-5, 1e-7}, kStateBounds{2e-5, 1e-7};
 const ParameterRule kXavier{{FillKind::kXavier, 0, 0}};
 const ParameterRule kBias{{FillKind::kUniform, -0.5, 0.5}, 2, 0};
 const Fill kValues{FillKind::kUniform, -1.7, 1.7};
@@ -32,11 +32,15 @@ void ExpectParity(const Graph& graph, int64_t batch = 4, const Solver& solver = 
       options.threads = 2;
       options.solver = solver;
       const int steps = phase == Phase::kTrain ? 5 : 1;
-      const auto expected = RunGraph(*reference, graph, batch, options, steps);
-      const auto got = RunGraph(*worker, graph, batch, options, steps);
+      auto expected = RunGraph(*reference, graph, batch, options, steps);
+      auto got = RunGraph(*worker, graph, batch, options, steps);
       ASSERT_TRUE(expected.ok()) << expected.error().message;
       ASSERT_TRUE(got.ok()) << got.error().message;
+      AdapterRun expected_state, got_state;
+      expected_state.state.swap(expected->state);
+      got_state.state.swap(got->state);
       EXPECT_THAT(Differences(*expected, *got, kBounds), IsEmpty());
+      EXPECT_THAT(Differences(expected_state, got_state, kStateBounds), IsEmpty());
     }
   }
 }
