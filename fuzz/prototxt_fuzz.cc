@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A prototxt may be anything. What is read is a network that passes Infer, has Caffe names for its
-// weights where they can have any, and can be written and read again or is refused in words.
+// Fuzzes ReadPrototxt with arbitrary bytes. A network that is read passes Infer, every parameter
+// has a place in a .caffemodel, and the written network keeps its batch. Errors and notes are one
+// line.
 
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
           "an error has more than one line");
     return 0;
   }
+  for (const std::string& note : network->notes)
+    Check(note.find('\n') == std::string::npos, "a note has more than one line");
   const int64_t batch = network->batch > 0 ? network->batch : 1;
   const Result<TypedGraph> typed = Infer(network->graph, batch);
   Check(typed.ok(), "a network that was read does not pass Infer");
