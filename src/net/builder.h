@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Writes a Graph layer by layer; the zoo's language. Each call appends one layer and returns its
-// name, to be the next one's input. Checks nothing: Infer does.
+// Builds a Graph layer by layer, for the zoo and for tests. Each call appends one layer and returns
+// its name for use as an input. Performs no checks; Infer does.
 
 #include <string>
 #include <utility>

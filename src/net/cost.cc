@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counts, per op. Multiplications are counted exactly for conv, fc and lstm: 2 FLOPs per
-// multiply-add; the bias and the gates' functions are left out, as publications do. For the rest,
-// one FLOP for every element that an output element is made of:
+// The FLOPs of each op. Convolution, fully connected and LSTM count 2 per multiply-add; biases and
+// gate functions are left out, as in publications. Any other op counts one per input element that
+// an output element depends on:
 //   relu, sigmoid, tanh, dropout        1 per element
 //   softmax                             1 per element
 //   pool                                every window element; global: the whole image
-//   lrn                                 `size` channels per element; within a channel size² places
+//   lrn                                 `size` per element; size² within a channel
 //   batch_norm, scale                   2 per element: scale and shift
 //   power                               2 per element: base and power
 //   add, multiply, maximum              1 per input and element
@@ -14,10 +14,9 @@
 //   other losses                        2 per element: value and target
 //   input, concat, slice, flatten,
 //   reshape, embedding                  0: they only move data
-// Backwards, each of two gradients costs as much as the forward pass: that of the weights (where
-// there are any) and that of the data (where a parameter lies before the layer). An LSTM needs the
-// data gradient of its hidden state always; an embedding adds each output element's gradient to its
-// row.
+// Backward, the weight gradient (of ops with weights) and the data gradient (if a layer before has
+// parameters) each cost as much as the forward pass. An LSTM always needs the data gradient of its
+// hidden state. An embedding adds one gradient per output element to a row of its weights.
 #include "net/cost.h"
 
 #include <limits>
@@ -27,7 +26,7 @@
 namespace tench {
 namespace {
 
-// A legal network can have more FLOPs than an integer holds; such a count stays at the largest one.
+// A valid network can have more FLOPs than an int64_t holds; the count saturates.
 int64_t Times(int64_t x, int64_t y) {
   int64_t product = 0;
   return __builtin_mul_overflow(x, y, &product) ? std::numeric_limits<int64_t>::max() : product;
@@ -40,7 +39,7 @@ int64_t Plus(int64_t x, int64_t y) {
 struct Flops {
   int64_t forward = 0;
   int64_t weight_gradient = 0;
-  int64_t data_gradient = 0;  // only if a parameter lies before the layer
+  int64_t data_gradient = 0;  // if a layer before has parameters
 };
 
 Flops MultiplyAdds(int64_t count) {

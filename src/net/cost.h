@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a network costs on paper: parameters, FLOPs (a multiply-add is two) and bytes, per layer and
-// in all. It counts the arithmetic that the op's definition needs, not what any framework does.
-// Only convolution, fully connected and LSTM are counted multiply by multiply; for the rest one
-// FLOP per output element and input that it reads (documented in cost.cc per op). Counts that no
-// integer holds stay at the largest one.
+// The theoretical cost of a network: parameters, FLOPs (a multiply-add is two) and bytes, per layer
+// and in total. Counts the arithmetic of the op's definition, not of an implementation.
+// Convolution, fully connected and LSTM are counted exactly; cost.cc lists the rule of every other
+// op. Counts saturate at the largest int64_t.
 
 #include <cstdint>
 #include <vector>
@@ -15,10 +14,10 @@
 namespace tench {
 
 struct Cost {
-  int64_t parameters = 0;     // trained ones
+  int64_t parameters = 0;     // trained
   int64_t forward_flops = 0;  // for the whole batch
-  int64_t backward_flops =
-      0;  // gradients of data and weights; none of data where no parameter lies before the layer
+  // Data gradient and weight gradient. No data gradient if no layer before has parameters.
+  int64_t backward_flops = 0;
   int64_t activation_bytes = 0;  // the output, f32
   int64_t parameter_bytes = 0;   // trained and state, f32
 };
@@ -26,8 +25,8 @@ struct Cost {
 std::vector<Cost> LayerCosts(const TypedGraph& graph);  // one per layer
 Cost LayerCost(const TypedGraph& graph, size_t layer);
 Cost TotalCost(const TypedGraph& graph);
-// FLOPs of one step: forward counts InferenceGraph's when the caller passes that; train adds 4 per
-// parameter (momentum, decay).
+// FLOPs of one step of the given graph; the caller passes the InferenceGraph for the forward phase.
+// The train phase adds 4 per parameter (momentum, weight decay).
 int64_t StepFlops(const TypedGraph& graph, Phase phase);
 
 }  // namespace tench

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generator is SplitMix64's sequence, entered at a place that the seed and the tensor's name
-// choose: word i is a bijective mix of key + (i + 1) · (an odd constant), so that any element can
-// be made without those before it. A Gaussian is the centred sum of eight 16-bit uniforms
-// (Irwin-Hall): integers until one last multiplication, hence the same bits on every machine; its
-// tails end at ±4.9.
+// The generator is SplitMix64 (Steele, Lea and Flood 2014) with random access: word i is a
+// bijective mix of key + (i + 1) · (an odd constant), where the key depends on the seed and the
+// tensor name. A Gaussian is the centred sum of eight 16-bit uniforms (Irwin-Hall distribution). It
+// uses integers up to one final multiplication, so it has the same bits on every machine; its tails
+// end at ±4.9.
 #include "net/fill.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Every weight and every synthetic sample is a pure function of (seed, tensor name, index): a
-// counter-based generator, so that each worker makes the identical bits itself, in any order and on
-// any number of threads. Only integer arithmetic and correctly rounded IEEE operations are used;
-// docs/generator.md states the formulas for workers in other languages, with test vectors.
+// A counter-based random number generator. Every weight and every synthetic sample is a pure
+// function of (seed, tensor name, index), so each worker generates identical bits in any order and
+// on any number of threads. Uses only integer arithmetic and correctly rounded IEEE operations.
+// docs/generator.md has the formulas and test vectors for workers in other languages.
 
 #include <cstdint>
 #include <span>
@@ -26,11 +26,10 @@ class Generator {
   uint64_t key_;
 };
 
-// Whether the fill's numbers make sense by themselves: finite, in order, integers where integers
-// are made.
+// Checks a fill by itself: finite, ordered bounds, integer bounds for kInteger.
 Status CheckFill(const Fill& fill);
 
-// kXavier and kMsra with numbers put in, by the shape's fan; others unchanged.
+// Replaces kXavier and kMsra by the distribution for the shape's fan; others are unchanged.
 Fill ResolveFill(const Fill& fill, const Shape& shape);
 
 // Elements first_index, first_index + 1, … of the tensor; `fill` is resolved. Uses `threads`

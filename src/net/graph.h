@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A network in tench's neutral form: layers in the order of computation, each named, each with one
-// output of its own name. Graph is what a person or a file says; TypedGraph (made by Infer) is the
-// same after checking, at one batch size, with every shape and parameter worked out. Both are plain
-// values without pointers into each other. Not aware of frameworks.
+// A network in tench's framework-independent form: named layers in topological order, each with one
+// output of the same name. Graph is the input from a file or the zoo. TypedGraph, made by Infer, is
+// the checked graph for one batch size with all shapes and parameters. Both are plain values
+// without pointers. Not aware of frameworks.
 
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace tench {
 
-// How a layer's weights (or its bias) begin and how fast they learn, as in Caffe.
+// The initial values and the learning-rate multipliers of a layer's weights or bias, as in Caffe.
 struct ParameterRule {
   Fill fill;
   double lr_mult = 1;
@@ -28,8 +28,8 @@ struct Layer {
   std::string name;
   Op op;
   std::vector<std::string> inputs;  // names of earlier layers
-  ParameterRule weight;  // of ops that have weights (batch norm: the scale; LSTM: both matrices)
-  ParameterRule bias;    // of ops that have a bias
+  ParameterRule weight;  // for ops with weights (batch norm: the scale; LSTM: both matrices)
+  ParameterRule bias;    // for ops with a bias
   bool operator==(const Layer&) const = default;
 };
 
@@ -42,10 +42,10 @@ struct Graph {
 struct Parameter {
   std::string name;  // "conv1.weight", "conv1.bias", "lstm.weight_input", "bn1.running_mean"
   Shape shape;
-  Fill fill;  // resolved: only kConstant, kUniform or kGaussian, with numbers
+  Fill fill;  // resolved: kConstant, kUniform or kGaussian
   double lr_mult = 1;
   double decay_mult = 1;
-  bool trained = true;  // false: running statistics, which belong to the state
+  bool trained = true;  // false for running statistics
   size_t layer = 0;     // index into TypedGraph::layers
 };
 
@@ -53,8 +53,7 @@ struct TypedLayer {
   Layer layer;
   std::vector<size_t> inputs;  // indices into TypedGraph::layers
   TensorType output;
-  std::vector<size_t> parameters;  // indices into TypedGraph::parameters, in the order that the
-                                   // op's comment lists them
+  std::vector<size_t> parameters;  // indices into TypedGraph::parameters, in the order of op.h
 };
 
 struct TypedGraph {
@@ -68,26 +67,23 @@ struct TypedGraph {
   }
 };
 
-// What Infer refuses to go beyond: far above any real network, low enough that no product of sizes
-// overflows unnoticed.
+// Limits of Infer: far above any real network, low enough that no product of sizes overflows.
 inline constexpr size_t kMaxLayers = 100'000;
-inline constexpr int64_t kMaxSize =
-    (int64_t{1} << 31) - 1;  // of the batch and of every number that an op is given
-inline constexpr int64_t kMaxElements = int64_t{1} << 40;  // of one tensor
+inline constexpr int64_t kMaxSize = (int64_t{1} << 31) - 1;  // of the batch and of op attributes
+inline constexpr int64_t kMaxElements = int64_t{1} << 40;    // of one tensor
 
-// Checks the network and works out shapes. Errors name the network and the layer: "lenet: layer
-// 'conv2': …".
+// Checks the network and infers all shapes. Errors name the network and the layer:
+// "lenet: layer 'conv2': …".
 Result<TypedGraph> Infer(const Graph& graph, int64_t batch);
 
-// For every layer, whether its output depends on a trained parameter: only through such layers does
-// a gradient flow.
+// For every layer, whether its output depends on a trained parameter, so that it needs a gradient.
 std::vector<bool> NeedsGradient(const TypedGraph& graph);
 
-// The network of the forward phase: auxiliary losses and all that only they need are gone.
+// The network of the forward phase: without auxiliary losses and the layers that only they need.
 Graph InferenceGraph(const Graph& graph);
 
-// 16 hex digits over everything that changes the computation or its start (not over the network's
-// name).
+// A hash, 16 hex digits, of everything that changes the computation or the initial values. The name
+// of the network is not part of it.
 std::string Fingerprint(const Graph& graph);
 
 }  // namespace tench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each op's fields are listed once, in a Visit function (op_fields.h), and walked by two visitors:
-// Writer leaves out what is at its default, Reader puts the default where nothing is said. So the
-// two directions cannot drift apart, and the written form is canonical.
+// Each op lists its fields once, in a Visit function (op_fields.h), for two visitors. Writer omits
+// fields at their default; Reader substitutes the default for missing fields. So the two directions
+// cannot diverge, and the written form is canonical.
 #include "net/graph_json.h"
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 
 const std::vector<std::string> kFillKinds = {"constant", "uniform",      "gaussian", "xavier",
                                              "msra",     "msra_fan_out", "integer"};
-// Whole numbers are written without a fraction: "10", not "10.0".
+// Integral values are written without a fraction: "10", not "10.0".
 Json NumberToJson(double value) {
   if (value == std::floor(value) && std::abs(value) < 0x1p53) return static_cast<int64_t>(value);
   return RealToJson(value);
@@ -122,7 +122,7 @@ class Reader {
                                   Hint(name, names)));
   }
   void Fills(const char* key, Fill& fill, const Fill& fallback);
-  // Tells Fields that the key may occur, so that a hint can offer it where the object lacks it.
+  // Registers the key with Fields, so that spelling hints can suggest it.
   void Known(const char* key) {
     if (Find(key) == nullptr) fields_.Bool(key, false);
   }
@@ -193,8 +193,8 @@ void Reader::Fills(const char* key, Fill& fill, const Fill& fallback) {
   if (!done.ok()) fields_.Fail(key, done.error().message);
 }
 
-// What a file that says nothing about a parameter means: weights that train, not the zeros of a
-// default ParameterRule.
+// The rule of a parameter that the file does not mention. A default ParameterRule would start
+// weights at zero, which do not train.
 ParameterRule DefaultRule(const Op& op, bool weight) {
   if (!weight || !HasWeight(op)) return {};
   const Fill fill =
@@ -233,7 +233,7 @@ void ReadRule(Reader& reader, const char* key, ParameterRule& rule, const Parame
   if (!done.ok()) reader.fields().Fail(key, done.error().message);
 }
 
-// The op's own switch for its bias; null for ops without one.
+// The op's `bias` field; null for ops without one.
 bool* BiasSwitch(Op& op) {
   return std::visit(
       Overload{[](AnyOf<Convolution, FullyConnected, Scale> auto& each) { return &each.bias; },

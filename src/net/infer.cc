@@ -12,7 +12,7 @@
 namespace tench {
 namespace {
 
-constexpr size_t kMaxNameBytes = 200;  // a name becomes a file's name when a tensor leaves a worker
+constexpr size_t kMaxNameBytes = 200;  // a tensor's name becomes part of a file name
 
 Status CheckName(std::string_view name) {
   if (name.empty()) return Failed("the name is empty");
@@ -73,7 +73,7 @@ Status CheckLosses(const TypedGraph& graph) {
                    : Failed("the network has no loss");
 }
 
-// A layer that leads to no loss would be computed by some frameworks and pruned by others.
+// Some frameworks would compute a layer without readers, and others would prune it.
 Status CheckUse(const TypedGraph& graph) {
   std::vector<bool> used(graph.layers.size());
   for (const TypedLayer& layer : graph.layers) {
@@ -87,7 +87,7 @@ Status CheckUse(const TypedGraph& graph) {
   return Ok();
 }
 
-// Layers, parameters and momenta share one space of names: in files, and in the generator.
+// Layers, parameters and momenta share one namespace, in files and in the generator.
 Status CheckTensorNames(const TypedGraph& graph, const Index& layers) {
   for (const Parameter& parameter : graph.parameters) {
     for (const std::string& name :
@@ -148,7 +148,7 @@ Graph InferenceGraph(const Graph& graph) {
   for (const Layer& layer : graph.layers) used.insert(layer.inputs.begin(), layer.inputs.end());
   std::vector<const Layer*> kept;
   for (auto layer = graph.layers.rbegin(); layer != graph.layers.rend(); ++layer) {
-    // What nothing ever used stays, so that Infer refuses it in every phase alike.
+    // A layer without readers stays, so that Infer rejects it in every phase.
     if (IsAuxiliary(layer->op) || (used.contains(layer->name) && !needed.contains(layer->name)))
       continue;
     needed.insert(layer->inputs.begin(), layer->inputs.end());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The fields of every op in a network's JSON form, in the order of docs/network.md: each listed
-// once, and walked by whatever reads or writes them (`Io`). A field at its default is not written,
-// so a field that is added later changes no fingerprint. For graph_json.cc alone.
+// The JSON fields of every op, in the order of docs/network.md. Each is listed once for both the
+// reader and the writer (`Io`). A field at its default is not written, so adding a field changes no
+// fingerprint. Private to graph_json.cc.
 
 #include <string>
 #include <vector>
@@ -86,7 +86,7 @@ void Visit(Io& io, BatchNorm& op) {
   io.Field("affine", op.affine, true);
 }
 template <class Io>
-void Visit(Io&, Scale&) {}  // its bias is switched like that of conv and fc
+void Visit(Io&, Scale&) {}  // graph_json.cc handles its bias, as for conv and fc
 template <class Io>
 void Visit(Io& io, Embedding& op) {
   io.Required("vocabulary", op.vocabulary);

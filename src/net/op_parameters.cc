@@ -65,8 +65,7 @@ bool HasBias(const Op& op) {
 
 Result<std::vector<Parameter>> LayerParameters(const Layer& layer,
                                                std::span<const TypedLayer* const> inputs) {
-  // A rule that nothing obeys is a mistake of whoever wrote it, and would change the fingerprint
-  // for nothing.
+  // An unused rule is a mistake in the file, and would change the fingerprint without any effect.
   if (!HasWeight(layer.op) && layer.weight != ParameterRule{})
     return Failed("{} has no weights to fill", OpName(layer.op));
   if (!HasBias(layer.op) && layer.bias != ParameterRule{})

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which parameters an op has: names, shapes and how they begin. The order is that of the op's
-// comment in op.h.
+// The parameters of an op: names, shapes and fills, in the order of the op's comment in op.h. Pure.
 
 #include <span>
 #include <vector>
@@ -14,8 +13,8 @@ namespace tench {
 bool HasWeight(const Op& op);
 bool HasBias(const Op& op);
 
-// The layer's parameters with resolved fills; `inputs` as for OutputType, which must have accepted
-// the layer. The index of the layer is left for the caller to set. Errors do not name the layer.
+// The layer's parameters with resolved fills. OutputType must have accepted the same `inputs`. The
+// caller sets Parameter::layer. Errors do not name the layer.
 Result<std::vector<Parameter>> LayerParameters(const Layer& layer,
                                                std::span<const TypedLayer* const> inputs);
 

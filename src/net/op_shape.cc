@@ -25,7 +25,7 @@ Status CheckReal(std::string_view what, bool good, double value, std::string_vie
   return Failed("{} is {}; it must be {}", what, value, range);
 }
 
-// The values that a fill of whole numbers can make, both ends included.
+// The values of an integer fill; both bounds are inclusive.
 struct Range {
   int64_t low = 0, high = 0;
 };
@@ -55,7 +55,7 @@ struct ShapeRule {
     return Failed("{} takes {} input{}, not {}", op, count, count == 1 ? "" : "s", inputs.size());
   }
 
-  // Input i as numbers of one of the given ranks.
+  // Checks that input i is f32 and has one of the given ranks.
   Status Numbers(size_t i, std::initializer_list<size_t> ranks, std::string_view form) const {
     const TypedLayer& input = *inputs[i];
     if (IsLoss(input.layer.op))
@@ -87,7 +87,7 @@ struct ShapeRule {
     return inputs[0]->output;
   }
 
-  // Two inputs of the same shape, and a scalar.
+  // Two inputs of the same shape to a scalar.
   Result<TensorType> ElementLoss(std::string_view op, double weight) const {
     TENCH_TRY(Arity(op, 2));
     TENCH_TRY(AnyNumbers(0));
@@ -170,8 +170,7 @@ struct ShapeRule {
     return F32({batch, in[1], h, w});
   }
 
-  // With pad < kernel and no window that starts beyond the input, every window holds at least one
-  // real element.
+  // With pad < kernel and no window that starts beyond the input, no window is empty.
   static Result<int64_t> PoolWindows(int64_t size, int64_t kernel, int64_t stride, int64_t pad,
                                      bool ceil_mode) {
     if (pad >= kernel) return Failed("pad {} must be below the kernel's {}", pad, kernel);
@@ -252,7 +251,7 @@ struct ShapeRule {
     return F32(part);
   }
 
-  // Two or more inputs of one shape, and that shape.
+  // Two or more inputs of the same shape, which is the output's shape.
   Result<TensorType> ElementWise(std::string_view op) const {
     if (inputs.size() < 2) return Failed("{} takes two or more inputs, not {}", op, inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {

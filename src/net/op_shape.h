@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The shape rule of every op: from the types of its inputs to the type of its output, or an error
-// that says what does not fit. Judges one layer by itself; how layers fit together is infer.cc's
-// matter. Errors do not name the layer: the caller does.
+// Shape inference of a single op: input types to output type, or an error with the reason. Not
+// aware of the rest of the graph (see infer.cc). Errors do not name the layer; the caller does.
+// Pure.
 
 #include <span>
 
@@ -11,13 +11,12 @@
 
 namespace tench {
 
-// `inputs` are the layers whose outputs the op reads, already typed, in the order of the op's
-// comment.
+// `inputs` are the typed layers that the op reads, in the order of the op's comment.
 Result<TensorType> OutputType(const Op& op, std::span<const TypedLayer* const> inputs,
                               int64_t batch);
 
-// A shape that may be allocated: positive sizes, at most kMaxElements in all. `what` opens the
-// error: "its output".
+// Checks that all sizes are positive and the product is at most kMaxElements. `what` is the subject
+// of the error: "its output".
 Status CheckShape(const Shape& shape, std::string_view what);
 
 }  // namespace tench

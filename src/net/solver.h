@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The update, as Caffe defines it. With g the gradient, r = lr·lr_mult and d = g +
-// weight_decay·decay_mult·w:
+// The optimizers, as Caffe defines them. With the gradient g, r = lr·lr_mult and
+// d = g + weight_decay·decay_mult·w:
 //   sgd        v = momentum·v + r·d; w = w - v
 //   nesterov   u = momentum·v + r·d; w = w - ((1 + momentum)·u - momentum·v); v = u
 //   adam       v = momentum·v + (1 - momentum)·d; s = momentum2·s + (1 - momentum2)·d²;
-//              w = w - r·√(1 - momentum2^t) / (1 - momentum^t) · v / (√s + delta), t counting
-//              updates from 1 since the parameters were set
-// v and s start at zero; they are the state NAME.momentum and NAME.momentum2. The learning rate is
-// inside the momentum (of sgd and nesterov), so that a change of rate does not rescale what was
-// learnt before it. clip_gradients above 0: if the norm of all gradients together, of the
-// parameters whose lr_mult is not 0, is above it, then each g is first scaled by clip_gradients
-// over that norm: before the decay is added.
+//              w = w - r·√(1 - momentum2^t) / (1 - momentum^t) · v / (√s + delta)
+// v and s start at zero; they are the state NAME.momentum and NAME.momentum2. t counts updates from
+// 1 since the parameters were set. The momentum of sgd and nesterov includes the learning rate, so
+// a change of the rate does not rescale past updates. clip_gradients > 0 limits the global norm
+// over all parameters whose lr_mult is not 0. If the norm is larger, each g is scaled by
+// clip_gradients / norm before weight decay is added.
 
 #include <string>
 #include <string_view>
@@ -35,10 +34,10 @@ struct Solver {
 // "sgd", "nesterov", "adam", in the order of the enum.
 const std::vector<std::string>& SolverTypeNames();
 std::string_view Name(SolverType type);
-// What a worker's update must be able to do: the type's word, and "clip_gradients" where that is
-// on.
+// The abilities that a worker must list to run the solver: the type's name, and "clip_gradients" if
+// it is used.
 std::vector<std::string> SolverNeeds(const Solver& solver);
-// Every word that SolverNeeds can give.
+// All abilities that SolverNeeds can return.
 std::vector<std::string> SolverAbilities();
 
 }  // namespace tench

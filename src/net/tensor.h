@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Shapes and host tensors. A shape is in the logical order of the network (N, C, H, W), whatever
-// layout a framework uses; dimension 0 is the batch. Host tensors exist only at a worker's edge.
+// Shapes and host tensors. A shape has the logical order (N, C, H, W), independent of a framework's
+// memory layout; dimension 0 is the batch. Workers use host tensors only to exchange data.
 
 #include <cstdint>
 #include <span>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a worker answered to one trial, as sketches: small enough to keep, and all that a comparison
-// needs. The reference's answer also says how far each number moves when every op's results move at
-// random by a few units in the last place: what rounding may do. Reads the raw files of a trial;
-// not aware of processes.
+// The result of one trial as sketches, which are small enough to store and sufficient for a
+// comparison. The reference's answer also has the change of each tensor under jitter, a random
+// perturbation of every op's result by a few ulps, which bounds the effect of rounding. Reads the
+// raw files of a trial. Not aware of processes.
 
 #include <cstdint>
 #include <filesystem>
@@ -35,12 +35,11 @@ struct Answer {
   std::string missing;               // why a tensor could not be read; "" = all were
 };
 
-// A tensor that is not there, or has another size than its shape says, is a finding about the
-// worker and no error here.
+// A missing tensor, or one of the wrong size, is recorded in `missing`: it is the worker's failure.
 Answer ReadAnswer(const Trial& trial, const std::filesystem::path& folder,
                   std::vector<double> losses);
 
-// Raises the changes of `answer` to what the same trial with jitter shows.
+// Raises the changes of `answer` to those of the same trial with jitter.
 void NoteChanges(const Answer& jittered, Answer& answer);
 
 Json ToJson(const Answer& answer);

@@ -11,8 +11,8 @@ namespace tench {
 namespace {
 
 constexpr int64_t kMaxProjectionsPerChannel = 8;
-// Uniform numbers, not Gaussian ones: those come in few enough values for a max pool to meet ties,
-// which frameworks break differently.
+// Uniform, because tench's Gaussian has few distinct values: max pooling would meet ties, which
+// frameworks break differently.
 const Fill kValues{FillKind::kUniform, -1.7, 1.7};
 const Fill kTargets{FillKind::kUniform, 0, 1};
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A tensor in 33 numbers: its norm and 32 seeded projections. Each element goes, with a random
-// sign, into one of 32 sums, so that every projection is a random ±1 vector over a thirty-second of
-// the tensor. Projections are linear: those of a difference are the difference of the projections,
-// and their root sum of squares is an unbiased estimate of the difference's norm (within about ±13
-// % for a difference that is spread over the tensor, exact for one element). So two tensors can be
-// compared without having both. Pure.
+// A count sketch of a tensor (Charikar, Chen and Farach-Colton 2002): its norm and 32 seeded
+// projections. Each element is added, with a random sign, to one of 32 sums. Projections are
+// linear, so the sketch of a difference is the difference of the sketches. Its root sum of squares
+// estimates the norm of the difference: within about ±13 % for a spread difference, exactly for a
+// single element. So two tensors can be compared without storing both. Pure.
 
 #include <array>
 #include <cstdint>
@@ -24,11 +23,11 @@ struct Sketch {
   std::array<double, kProjections> projections{};
 };
 
-// `name` seeds the signs: two sketches can be compared only when they are of the same name. A NaN
-// or an infinity anywhere shows in the norm.
+// `name` seeds the signs; only sketches of the same name are comparable. A NaN or an infinity in
+// the tensor propagates to the norm.
 Sketch MakeSketch(std::string_view name, std::span<const float> values);
 
-// The estimated norm of the difference; infinite when either holds a NaN or an infinity.
+// The estimated norm of the difference; infinite if either tensor has a NaN or an infinity.
 double Distance(const Sketch& a, const Sketch& b);
 
 // 172 characters of base64 over the projections as little-endian f32; the rounding is far below any

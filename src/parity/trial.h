@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The jobs by which a worker's computation is checked, and the tensors that are looked at in each.
-// `reference` and the worker get the same ones. Pure: whoever runs a job (src/run) writes the
-// tensors that it loads and names the folder for the answers.
+// The jobs that check a worker's computation, and the tensors that each compares. The reference and
+// the worker get the same jobs. Pure: src/run writes the tensors to load and sets the folder of the
+// answers.
 
 #include <cstdint>
 #include <map>
@@ -23,9 +23,8 @@ enum class TrialKind {
   kTrain,  // five updates, the learning rate a tenth after the second: losses, parameters, running
            // statistics
   kForward,  // one step of inference: loss
-  kOutputs,  // kGradient again, with every layer's output: asked for only to say where a difference
-             // begins
-  kDropout,  // dropout on: the share of zeros and the scale of the survivors
+  kOutputs,  // kGradient with every layer's output: locates the first difference
+  kDropout,  // dropout enabled: the fraction of zeros and the scale of the others
 };
 std::string_view Name(TrialKind kind);  // "ops", "gradient", …
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Lines from a descriptor, with a deadline on every read: what the other side does, or leaves
-// undone, can never hold the reader longer than it allowed. Any bytes may come; a line that is too
-// long or that ends without a newline is reported as such, not guessed at. Owns the descriptor. Not
-// aware of what the lines mean.
+// Reads lines from a file descriptor with a deadline on every read, so that a peer cannot block the
+// reader. Accepts arbitrary bytes; a line that is too long or lacks its newline is reported as
+// such. Owns the descriptor. Not aware of the meaning of the lines.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +16,9 @@ namespace tench {
 struct ChannelRead {
   enum class Kind {
     kLine,      // `text` without its newline
-    kNothing,   // the deadline came first
-    kHalfLine,  // the end came inside a line: `text` is what there was of it
-    kTooLong,   // `text` is the line's start; the channel is over
+    kNothing,   // the deadline passed
+    kHalfLine,  // the stream ended inside a line: `text` is the partial line
+    kTooLong,   // `text` is the start of the line; the channel is closed
     kEnd,
   };
   Kind kind = Kind::kNothing;
@@ -30,8 +29,8 @@ class Channel {
  public:
   explicit Channel(Fd fd, size_t max_line_bytes = kMaxLineBytes);
 
-  // The next line, waiting until `deadline_ns` (of NowNs) at most; 0 takes only what is there
-  // already. A descriptor that cannot be read is an end.
+  // The next line; waits until `deadline_ns` (on the clock of NowNs), 0 = does not wait. A read
+  // error ends the stream.
   ChannelRead Next(int64_t deadline_ns);
 
   int fd() const { return fd_.get(); }  // for poll; -1 after the end

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job's JSON. Every field is written, so that a worker in another language needs no defaults of
-// its own, and so are the network's parameters with their shapes. When reading, all but the
-// protocol, the network and the batch may be left out; an unknown key is refused, since a worker
-// that overlooks it would measure something else than it was asked for.
+// The JSON form of a job. All fields and the parameters' shapes are written, so that workers in
+// other languages need no defaults. When reading, only the protocol, the network and the batch are
+// required. An unknown key is an error: ignoring it would measure something else than requested.
 
 #include <algorithm>
 #include <cmath>
@@ -17,12 +16,12 @@ namespace tench {
 namespace {
 
 constexpr int64_t kMaxSteps = 1'000'000'000'000;
-constexpr double kMinDelta = 1e-30;  // without any, an element that never had a gradient is 0 / 0
+constexpr double kMinDelta = 1e-30;  // 0 would give 0 / 0 for an element without a gradient
 constexpr double kMaxClip = 1e30;
 constexpr int64_t kMaxBudgetNs = 1'000'000'000'000'000'000;
 
-// What is beyond plain SGD only where it is asked for: a worker that has nothing else need not know
-// the keys, and refuses them.
+// Keys beyond plain SGD are written only if used, so that a worker with SGD alone need not know
+// them.
 Json SolverToJson(const Solver& solver) {
   Json json = {{"lr", RealToJson(solver.lr)},
                {"momentum", RealToJson(solver.momentum)},
@@ -55,7 +54,7 @@ Json TensorsToJson(const TensorFiles& tensors) {
           {"state", tensors.state}};
 }
 
-// What the axis of that name allows, so that a job knows no bounds of its own.
+// The bounds come from the axis of that name.
 std::string AxisText(Fields& fields, std::string_view key, AxisIndex axis, std::string fallback) {
   std::string text = fields.String(key, std::move(fallback));
   const auto value = Axes()[axis].Parse(text);
@@ -168,8 +167,7 @@ Result<Job> JobFromJson(const Json& json) {
   ReadPlainFields(fields, job);
   const Json& network = fields.Object("network");
   const std::string fingerprint = fields.String("fingerprint", "");
-  if (fields.Has("parameters"))
-    fields.Array("parameters");  // for workers without shape inference; ours work them out again
+  if (fields.Has("parameters")) fields.Array("parameters");  // for workers without shape inference
   static const Json kNothing = Json::object();
   const Json& solver = fields.Has("solver") ? fields.Object("solver") : kNothing;
   const Json& budget = fields.Has("budget") ? fields.Object("budget") : kNothing;
@@ -182,7 +180,7 @@ Result<Job> JobFromJson(const Json& json) {
   job.budget = TENCH_TRY(ParseBudget(budget));
   job.tensors = TENCH_TRY(ParseTensors(tensors));
   if (kept) job.snapshots = TENCH_TRY(ParseSnapshots(snapshots));
-  // The two sides might disagree about a default that the network leaves out.
+  // The peers could have different defaults for an omitted field.
   if (const std::string ours = Fingerprint(job.network);
       !fingerprint.empty() && fingerprint != ours)
     return Failed("job.fingerprint: the network is '{}' here, and '{}' where the job was written",
@@ -214,7 +212,7 @@ Json ToJson(const Job& job) {
   json["tuned"] = job.tuned;
   json["options"] = job.options;
   json["tensors"] = TensorsToJson(job.tensors);
-  // Only where they are asked for: a worker without them need not know the keys.
+  // Written only if requested, so that a worker without them need not know the keys.
   if (job.profile) json["profile"] = true;
   if (job.snapshots.any())
     json["snapshots"] = {{"folder", job.snapshots.folder}, {"after", job.snapshots.after}};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The protocol between tench and a worker: one struct per line type. A job goes in as one JSON
-// file; answers come back as JSON lines on a descriptor of their own. docs/protocol.md is the same
-// for people who write a worker in another language; a test keeps the two in step. Passive structs
-// with ToJson / Parse. Not aware of processes, time or frameworks.
+// The protocol between tench and a worker: one passive struct per message type, with ToJson and
+// Parse. A job is one JSON file; answers are JSON lines on a separate descriptor. docs/protocol.md
+// is the specification for workers in other languages; a test checks that both agree. Not aware of
+// processes, time or frameworks.
 
 #include <cstdint>
 #include <map>
@@ -27,10 +27,10 @@ inline constexpr size_t kMaxLineBytes = 8 << 20;  // a longer line is a protocol
 
 // Tensors that leave or enter a worker: raw little-endian files, never JSON.
 struct TensorFiles {
-  // Tensors to read before the first step: parameter, state or input name -> file. What is not
-  // named is filled by net/fill.
+  // Tensors to read before the first step: parameter, state or input name -> file. net/fill
+  // generates the others.
   std::map<std::string, std::string> load;
-  // After the last step, what is asked for is written to `folder`/KIND/NAME.bin (tensor_path.h).
+  // The tensors to write to `folder`/KIND/NAME.bin (tensor_path.h) after the last step:
   std::string folder;                // "" = nothing is written
   std::vector<std::string> outputs;  // layers whose output is wanted; "*" = all
   bool gradients = false;
@@ -71,25 +71,25 @@ struct Job {
   bool profile = false;  // the result says what each kernel cost
 };
 
-// A knob of one framework, declared in --describe.
+// An option of one framework, declared in --describe.
 struct WorkerOption {
   std::string name, help, fallback;
   std::vector<std::string> choices;  // empty = free text
 };
 
-// The answer to --describe, and the heart of `hello`.
+// The answer to --describe, also part of `hello`.
 struct Description {
   int protocol = kProtocolVersion;
   std::string name;                            // "reference"
   std::string version;                         // of the framework
-  std::vector<std::string> ops;                // the words of OpNeeds that it can do
-  std::vector<std::string> updates = {"sgd"};  // the words of SolverNeeds that it can do
+  std::vector<std::string> ops;                // abilities, see OpNeeds
+  std::vector<std::string> updates = {"sgd"};  // abilities, see SolverNeeds
   std::vector<std::string> devices, precisions;
   std::vector<WorkerOption> options;
   std::map<std::string, std::string> facts;  // anything else worth keeping: build flags, BLAS
 };
 
-// First line of a run: who answers, and what was really loaded.
+// The first line of a run: the worker and the libraries that it loaded.
 struct Hello {
   Description worker;
   std::vector<std::string> libraries;  // shared objects in the process map that matter (BLAS,

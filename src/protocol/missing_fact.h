@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The fact in a description by which a worker says that something of the user's is not there
-// without which it can run nothing; its text says what to do. `tench doctor` shows it, and tests
-// that would need that thing are skipped with it.
+// The fact in a description with which a worker reports a missing prerequisite. Its text says how
+// to install it. `tench doctor` shows the text, and tests that need the prerequisite are skipped.
 
 namespace tench {
 

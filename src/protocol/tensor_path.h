@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where a tensor that a job asks for lies: FOLDER/KIND/NAME.bin, KIND one of outputs, gradients,
-// parameters and state. Both sides of the protocol use it: the worker that writes the file and
-// whoever reads it.
+// The path of a tensor that a job requests: FOLDER/KIND/NAME.bin, KIND one of outputs, gradients,
+// parameters and state. Shared by the worker, which writes the file, and tench, which reads it.
 
 #include <filesystem>
 #include <string_view>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The check that opens every job and every description: two sides of different protocol versions
-// must not guess at each other's words.
+// The version check of jobs and descriptions: peers with different protocol versions must not
+// interpret each other's messages.
 
 #include "base/error.h"
 #include "base/json.h"
 
 namespace tench {
 
-// Reads "protocol" of `fields`. Fails at once, before anything else is read, when it is not ours.
+// Reads "protocol" of `fields`; an error if it is not this version. Call it before reading others.
 Status CheckProtocolVersion(Fields& fields);
 
 }  // namespace tench

@@ -9,7 +9,7 @@
 namespace tench {
 namespace {
 
-// Of an op with weights; "" where Caffe has none that tench could fill.
+// The Caffe type of an op with parameters; "" if Caffe has no equivalent.
 std::string TypeName(const Op& op) {
   return std::visit(
       Overload{[](const Convolution&) { return "Convolution"; },

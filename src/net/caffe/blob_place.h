@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where each of tench's parameters lies in Caffe: which layer, which of its blobs. The two agree in
-// names and shapes but for batch norm, which is two layers there: BatchNorm (mean, variance, and
-// the factor that both are multiplied by) and Scale (scale, shift). Caffe keeps the running
-// statistics as sums; with the factor 1 / momentum its rule for moving them becomes exactly
-// tench's.
+// Maps each parameter of a network to a layer and a blob index of a .caffemodel.
+//
+// Names and shapes agree except for batch norm, which is two layers in Caffe: BatchNorm (mean,
+// variance, scale factor of both) and Scale (scale, shift). Caffe stores the running statistics as
+// sums. With a scale factor of 1 / momentum, Caffe's moving average equals tench's.
 
 #include <map>
 #include <optional>
@@ -16,33 +16,33 @@
 
 namespace tench {
 
-// How a tench layer is called in Caffe's files, where that is not its own name.
+// The names of layers in Caffe's files, where they differ from tench's.
 struct CaffeNames {
   struct ScaleLayer {
-    std::string name;  // "" = the file has none: scale 1, shift 0
-    bool bias = true;  // false: the file has no shift
+    std::string name;  // "" = no Scale layer: scale 1, shift 0
+    bool bias = true;  // false = the Scale layer has no shift
   };
-  std::map<std::string, std::string> layers;  // tench's name -> Caffe's, where they differ
-  std::map<std::string, ScaleLayer> scales;   // batch norm (tench's name) -> its Scale layer
+  std::map<std::string, std::string> layers;  // tench's name -> Caffe's
+  std::map<std::string, ScaleLayer> scales;   // batch norm -> its Scale layer
 
   const std::string& Of(const std::string& layer) const;
 };
 
-// The names that our own prototxts use: the Scale layer of "bn1" is "bn1_scale".
+// The names that prototxt_writer.h writes: the Scale layer of "bn1" is "bn1_scale".
 CaffeNames DefaultCaffeNames(const Graph& graph);
 
 struct BlobPlace {
-  std::string layer, type;  // Caffe's names of the layer and of its type
-  int index = 0;            // among the layer's blobs
-  bool summed = false;      // a running statistic: times the layer's factor, its blob 2
+  std::string layer, type;  // in Caffe
+  int index = 0;            // of the blob in the layer
+  bool summed = false;      // a running statistic, stored times the scale factor in blob 2
 };
 
-// One per parameter of the graph; nullopt where Caffe's file has no such blob. Ops that Caffe lacks
-// are an error with the layer's name.
+// One place per parameter of the graph; nullopt if the file has no such blob. An op without a Caffe
+// equivalent is an error that names the layer.
 Result<std::vector<std::optional<BlobPlace>>> BlobPlaces(const TypedGraph& graph,
                                                          const CaffeNames& names);
 
-// What the factor of a batch norm's sums has to be for Caffe to move them as tench does.
+// The scale factor that makes Caffe's moving average equal tench's.
 double StatisticsFactor(const BatchNorm& op);
 
 }  // namespace tench

@@ -18,7 +18,7 @@ void FuseBatchNorms(CaffeNetwork& network) {
     index[layers[i].name] = i;
     for (const std::string& input : layers[i].inputs) ++readers[input];
   }
-  std::unordered_map<std::string, std::string> renamed;  // a Scale -> the norm that took it in
+  std::unordered_map<std::string, std::string> renamed;  // Scale -> its batch norm
   for (Layer& layer : layers) {
     for (std::string& input : layer.inputs) {
       if (const auto norm = renamed.find(input); norm != renamed.end()) input = norm->second;
@@ -30,7 +30,7 @@ void FuseBatchNorms(CaffeNetwork& network) {
     if (norm == nullptr || norm->affine) continue;
     norm->affine = true;
     source.weight = layer.weight;
-    // A shift that the file does not have stays at zero.
+    // A Scale without a bias becomes a shift that stays at zero.
     source.bias = scale->bias ? layer.bias : ParameterRule{{FillKind::kConstant, 0, 0}, 0, 0};
     network.names.scales[source.name] = {network.names.Of(layer.name), scale->bias};
     renamed[layer.name] = source.name;
@@ -53,7 +53,7 @@ void DropUnused(CaffeNetwork& network) {
   std::erase_if(layers, [&](const Layer& layer) { return !needed.contains(layer.name); });
   if (dropped.empty()) return;
   std::reverse(dropped.begin(), dropped.end());
-  network.notes.push_back(fmt::format("no loss needs {}, which is left out", Join(dropped, ", ")));
+  network.notes.push_back(fmt::format("no loss needs {}; left out", Join(dropped, ", ")));
 }
 
 }  // namespace tench

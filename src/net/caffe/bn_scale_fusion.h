@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What makes a network of a prototxt's layers one of tench's: BatchNorm and Scale become one, and
-// nothing is left that no loss needs.
+// Graph passes after reading a prototxt: fuse BatchNorm with Scale, and remove dead layers. Both
+// modify the network in place and keep the order of its layers.
 
 #include "net/caffe/prototxt.h"
 
 namespace tench {
 
-// A Scale that is all that reads a batch norm is put into it. The result has the norm's name;
-// names.scales keeps the Scale's.
+// Fuses a Scale into the batch norm before it if nothing else reads the batch norm. The result
+// keeps the name of the batch norm; names.scales records the name of the Scale.
 void FuseBatchNorms(CaffeNetwork& network);
 
-// Layers that lead to no loss go; a note names those that are no inputs.
+// Removes layers that no loss depends on. A note names them, except inputs.
 void DropUnused(CaffeNetwork& network);
 
 }  // namespace tench

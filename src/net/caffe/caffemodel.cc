@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk knows three messages (the network, a layer, a blob) and four fields of interest in each;
-// all others are skipped by their wire type. protobuf's own parser would build the whole message: a
-// second copy of every number.
+// A hand-written parser of the wire format. It reads a few fields of three messages (network,
+// layer, blob) and skips the others by wire type. protobuf's generated parser would copy every
+// value.
 #include "net/caffe/caffemodel.h"
 
 #include <fcntl.h>
@@ -26,14 +26,14 @@ using google::protobuf::io::CodedInputStream;
 using WireFormat = google::protobuf::internal::WireFormatLite;
 
 constexpr size_t kMostModelBytes =
-    std::numeric_limits<int>::max();   // protobuf's own limit, and so Caffe's
-constexpr size_t kMaxDimensions = 32;  // Caffe's own limit
+    std::numeric_limits<int>::max();   // protobuf's limit, and so Caffe's
+constexpr size_t kMaxDimensions = 32;  // Caffe's limit
 constexpr size_t kMaxLayersInFile = 100'000;
 
 Error Broken(std::string_view where) { return Failed("{} is broken or cut off", where); }
 
-// Calls `field(number, wire type, stream)` for every field of a message; it returns true when it
-// has taken the value. An error of its own comes first.
+// Calls `field(number, wire type, stream)` for every field of a message. It returns true if it
+// consumed the value; an error ends the walk.
 template <class OnField>
 Status WalkMessage(std::string_view bytes, std::string_view where, OnField& field) {
   CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
@@ -53,7 +53,7 @@ Result<std::string_view> ReadBytes(CodedInputStream& stream, std::string_view wh
   const void* data = nullptr;
   int available = 0;
   if (!stream.ReadVarint32(&length)) return Broken(where);
-  // An empty value at the very end has no bytes to point at.
+  // An empty value at the end of the buffer has no direct pointer.
   if (length == 0) return std::string_view();
   if (!stream.GetDirectBufferPointer(&data, &available) ||
       length > static_cast<uint32_t>(available))
@@ -102,7 +102,7 @@ Status CheckBlob(const CaffeBlob& blob, std::string_view where) {
   return Ok();
 }
 
-// One blob's fields, gathered as they come.
+// Collects the fields of one blob, in any order.
 struct BlobFields {
   const std::string& where;
   CaffeBlob blob = {};

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A .caffemodel: the weights of a network by layer name, as Caffe keeps them. Reading maps the file
-// and walks its outer structure only; numbers go straight from the mapping to whoever asks for
-// them, so that a file never lies in memory twice. Writing streams one blob at a time. The old form
-// of layers (`layers`) is refused, the old form of shapes (num, channels, height, width) is not.
+// Reads and writes .caffemodel files: the weights of a network by layer name.
+//
+// Reading maps the file and parses only its outer structure. Values are copied from the mapping on
+// request, so that a file is never in memory twice. Writing streams one blob at a time. V0/V1
+// layers
+// (`layers`) are rejected; legacy blob shapes (num, channels, height, width) are accepted.
+// Thread safety: a Caffemodel is immutable after Open.
 
 #include <cstddef>
 #include <filesystem>
@@ -19,8 +22,8 @@
 
 namespace tench {
 
-// Numbers of one blob, as they lie in the file: packed runs of little-endian floats or doubles,
-// usually one.
+// The values of one blob in the encoding of the file: packed runs of little-endian floats or
+// doubles, usually one run.
 struct CaffeBlob {
   Shape shape;
   bool doubles = false;
@@ -35,7 +38,7 @@ struct CaffeLayer {
   std::vector<CaffeBlob> blobs;
 };
 
-// The layers that have blobs, in the file's order. The views point into `bytes`.
+// The layers with blobs, in the order of the file. The views point into `bytes`.
 Result<std::vector<CaffeLayer>> ParseCaffemodel(std::string_view bytes);
 
 // Owns the mapping of a file.
@@ -55,27 +58,27 @@ class Caffemodel {
   std::vector<CaffeLayer> layers_;
 };
 
-// What a file gave to a network.
+// The result of loading a file into a network.
 struct LoadedWeights {
-  std::vector<std::string> loaded;  // parameters, by tench's names
-  std::vector<std::string>
-      missing;  // parameters that the file has no blob for: they keep their fill
-  std::vector<std::string> unused;  // layers of the file that the network has no place for
+  std::vector<std::string> loaded;   // parameters, by tench's names
+  std::vector<std::string> missing;  // parameters without a blob in the file; they keep their fill
+  std::vector<std::string> unused;   // layers of the file that are not in the network
 };
 
-// Called once per parameter that the file has, with its values in the order of its shape; the span
-// is valid during the call only.
+// Called once per parameter in the file with its values in row-major order. The span is valid
+// during the call.
 using ParameterSink =
     std::function<Status(const Parameter& parameter, std::span<const float> values)>;
-// Gives the values of a parameter to be written.
+// Provides the values of a parameter to write.
 using ParameterSource = std::function<Status(const Parameter& parameter, std::span<float> out)>;
 
-// By layer name, as Caffe does it. A blob of another shape is an error that names the layer and
-// both shapes; a blob whose sizes differ only by ones (an old file's 1x1x10x20 for 10x20) is taken.
+// Matches layers by name, as Caffe does. A blob of a different shape is an error that names the
+// layer and both shapes. Leading dimensions of 1 are ignored: legacy files have 1x1x10x20 for
+// 10x20.
 Result<LoadedWeights> LoadWeights(const Caffemodel& model, const TypedGraph& graph,
                                   const CaffeNames& names, const ParameterSink& sink);
 
-// Everything that Caffe's --weights needs of the network. Atomic: a temporary file, renamed.
+// Writes a file for Caffe's --weights. Atomic: writes a temporary file and renames it.
 Status WriteCaffemodel(const std::filesystem::path& path, const TypedGraph& graph,
                        const CaffeNames& names, const ParameterSource& source);
 

@@ -50,7 +50,7 @@ std::vector<LayerPlan> PlanLayers(const TypedGraph& graph,
   return plans;
 }
 
-// All of a blob but its numbers.
+// A blob without its values.
 std::string BlobHead(const Shape& shape) {
   caffe::BlobProto blob;
   for (const int64_t size : shape) blob.mutable_shape()->add_dim(size);

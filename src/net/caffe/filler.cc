@@ -9,7 +9,7 @@
 namespace tench {
 namespace {
 
-// Caffe's n of xavier and msra.
+// The n of Caffe's xavier and msra fillers.
 double Fan(const caffe::FillerParameter& filler, const Shape& shape) {
   const double count = static_cast<double>(ElementCount(shape));
   const double fan_in = count / static_cast<double>(shape[0]),

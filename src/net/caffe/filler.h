@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Caffe's fillers as tench's fills. Those that depend on the fan are kept by name where tench has
-// the name, and put into numbers where it does not; those that tench has no form for are an error
-// that names the type.
+// Converts Caffe's fillers to tench's fills. A filler that depends on the fan keeps its name if
+// tench has the same filler; otherwise its bound or standard deviation is computed. An unsupported
+// filler is an error that names its type.
 
 #include "base/error.h"
 #include "net/caffe/schema.pb.h"
@@ -11,7 +11,7 @@
 
 namespace tench {
 
-// `shape` is that of the parameter (empty where it has no fan, as a bias).
+// `shape` is the shape of the parameter; empty for parameters without a fan, such as a bias.
 Result<Fill> ReadFiller(const caffe::FillerParameter& filler, const Shape& shape);
 
 }  // namespace tench

@@ -24,10 +24,10 @@ class DataReader {
   DataReader(const PrototxtRemarks& remarks, const std::set<std::string>& labels, bool unit)
       : remarks_(remarks), labels_(labels), unit_(unit) {}
 
-  // A top whose whole shape, batch first, the file gives.
+  // A top whose full shape, including the batch, is in the file.
   Status AddWhole(const std::string& top, const Shape& shape,
                   const caffe::FillerParameter* filler) {
-    if (shape.empty()) return Failed("the shape of '{}' has no batch size", top);
+    if (shape.empty()) return Failed("the shape of '{}' has no batch size", Printable(top));
     CaffeInput input{top, {}, shape[0], false, ""};
     if (shape[0] < 1 || shape[0] > kMaxSize)
       return Failed("the batch size is {}; it must be from 1 to {}", shape[0], kMaxSize);
@@ -36,15 +36,15 @@ class DataReader {
     return Ok();
   }
 
-  // A top of which the file gives the batch size, and perhaps the shape of a sample.
+  // A top whose batch size is in the file; `sample` is empty if the shape of a sample is not.
   Status AddSample(const std::string& top, Shape sample, int64_t batch, std::string note) {
     const auto remark = remarks_.shapes.find(top);
     if (remark != remarks_.shapes.end()) sample = remark->second, note.clear();
     if (sample.empty() && !labels_.contains(top)) {
       return Failed(
-          "the shape of '{0}' is known to its data only, which tench does not read; say it in a "
-          "comment of the file: # tench: {0} is 3x227x227",
-          top);
+          "the shape of '{0}' is only in its data, which tench does not read; add a comment to the "
+          "file: # tench: {0} is 3x227x227",
+          Printable(top));
     }
     CaffeInput input{top, {}, batch, false, labels_.contains(top) ? "" : std::move(note)};
     TENCH_TRY(SetFill(input, sample, nullptr));
@@ -66,13 +66,13 @@ class DataReader {
 
   Status SetLabel(CaffeInput& input, const Shape& sample, const caffe::FillerParameter* filler) {
     if (ElementCount(sample) != 1)
-      return Unsupported("'{}' has {} labels per sample; only one is supported", input.top,
-                         ElementCount(sample));
+      return Unsupported("'{}' has {} labels per sample; only one is supported",
+                         Printable(input.top), ElementCount(sample));
     input.input.role = InputRole::kLabel;
     input.classes_open = filler == nullptr;
     if (filler == nullptr) return Ok();
     input.input.fill = TENCH_TRY(ReadFiller(*filler, {}));
-    // Caffe cuts the fraction of a label off.
+    // Caffe truncates labels to integers.
     if (input.input.fill.kind == FillKind::kUniform)
       input.input.fill = {FillKind::kInteger, std::floor(input.input.fill.a),
                           std::ceil(input.input.fill.b)};
@@ -87,12 +87,12 @@ class DataReader {
 
 Shape ShapeOf(const caffe::BlobShape& shape) { return {shape.dim().begin(), shape.dim().end()}; }
 
-// The one for top `index`: a list has one for all tops, or one each.
+// The element for top `index` of a list that has one element for all tops or one per top.
 template <class List>
 Result<const typename List::value_type*> Each(const List& list, int index, int tops,
                                               const char* what) {
   if (list.size() != 1 && list.size() != tops)
-    return Failed("{} {} for {} tops; there must be one, or one each", list.size(), what, tops);
+    return Failed("{} {} for {} tops; there must be one, or one per top", list.size(), what, tops);
   return &list[list.size() == 1 ? 0 : index];
 }
 
@@ -106,7 +106,7 @@ Result<Shape> DummyShape(const caffe::DummyDataParameter& dummy, int index, int 
 }
 
 Status ReadDummy(const caffe::LayerParameter& layer, DataReader& reader) {
-  static const caffe::FillerParameter kZero;  // what Caffe takes where nothing is said
+  static const caffe::FillerParameter kZero;  // Caffe's default
   const caffe::DummyDataParameter& dummy = layer.dummy_data_param();
   for (int i = 0; i < layer.top_size(); ++i) {
     const Shape shape = TENCH_TRY(DummyShape(dummy, i, layer.top_size()));
@@ -118,8 +118,8 @@ Status ReadDummy(const caffe::LayerParameter& layer, DataReader& reader) {
   return Ok();
 }
 
-// A picture of a database: its channels are known to the database, but nearly always told by the
-// mean, and otherwise three.
+// An image of a database. Only the database knows the number of channels; the mean values usually
+// imply it, and the fallback is three.
 struct Sample {
   Shape shape;
   std::string note;
@@ -131,8 +131,8 @@ Sample CroppedSample(const caffe::LayerParameter& layer, int64_t old_crop) {
   if (transform.force_gray()) return {{1, crop, crop}, ""};
   if (transform.force_color() || transform.mean_value_size() == 3) return {{3, crop, crop}, ""};
   return {{3, crop, crop},
-          fmt::format("'{}' is taken to have three channels; if it has not: # tench: {} is 1x{}x{}",
-                      layer.top(0), layer.top(0), crop, crop)};
+          fmt::format("assuming that '{}' has three channels; otherwise add # tench: {} is 1x{}x{}",
+                      Printable(layer.top(0)), Printable(layer.top(0)), crop, crop)};
 }
 
 Sample ImageSample(const caffe::LayerParameter& layer) {
@@ -145,11 +145,11 @@ Sample ImageSample(const caffe::LayerParameter& layer) {
   return sample;
 }
 
-// The first top is the picture, the second its label.
-Status ReadPictures(const caffe::LayerParameter& layer, const Sample& sample, int64_t batch,
-                    DataReader& reader) {
+// The first top is the image, the second its label.
+Status ReadImages(const caffe::LayerParameter& layer, const Sample& sample, int64_t batch,
+                  DataReader& reader) {
   if (layer.top_size() < 1 || layer.top_size() > 2)
-    return Failed("a layer {} has one or two tops, not {}", layer.type(), layer.top_size());
+    return Failed("a {} layer has one or two tops, not {}", layer.type(), layer.top_size());
   if (batch < 1) return Failed("its batch_size is missing");
   TENCH_TRY(reader.AddSample(layer.top(0), sample.shape, batch, sample.note));
   return layer.top_size() < 2 ? Ok() : reader.AddSample(layer.top(1), {1}, batch, "");
@@ -159,14 +159,14 @@ Status ReadKnown(const caffe::LayerParameter& layer, DataReader& reader) {
   const std::string& type = layer.type();
   if (type == "DummyData") return ReadDummy(layer, reader);
   if (type == "Data")
-    return ReadPictures(layer, CroppedSample(layer, layer.data_param().crop_size()),
-                        layer.data_param().batch_size(), reader);
+    return ReadImages(layer, CroppedSample(layer, layer.data_param().crop_size()),
+                      layer.data_param().batch_size(), reader);
   if (type == "ImageData")
-    return ReadPictures(layer, ImageSample(layer), layer.image_data_param().batch_size(), reader);
+    return ReadImages(layer, ImageSample(layer), layer.image_data_param().batch_size(), reader);
   if (type == "MemoryData") {
     const caffe::MemoryDataParameter& memory = layer.memory_data_param();
-    return ReadPictures(layer, {{memory.channels(), memory.height(), memory.width()}, ""},
-                        memory.batch_size(), reader);
+    return ReadImages(layer, {{memory.channels(), memory.height(), memory.width()}, ""},
+                      memory.batch_size(), reader);
   }
   if (type == "HDF5Data") {
     const int64_t batch = layer.hdf5_data_param().batch_size();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where a prototxt's data comes in: each top of a data layer as an input of tench's. tench makes
-// its data itself, so that of a data layer only shapes, batch size and, for DummyData, fillers
-// count. Shapes that only the data's files know come from a crop size, or from a comment in the
-// prototxt, which Caffe does not see: `# tench: data is 3x227x227`.
+// Converts the data layers of a prototxt: each top becomes an Input op. tench generates its data,
+// so only shapes, the batch size and the fillers of DummyData are read. A shape that only the data
+// files know comes from the crop size or from a comment in the prototxt, which Caffe ignores:
+// `# tench: data is 3x227x227`. Does not read data.
 
 #include <cstdint>
 #include <map>
@@ -18,11 +18,11 @@
 
 namespace tench {
 
-// What a prototxt says to tench in its comments.
+// The comments of a prototxt that address tench.
 struct PrototxtRemarks {
   std::map<std::string, Shape> shapes;  // "# tench: data is 3x227x227"
-  std::set<std::string>
-      rounded_down;  // "# tench: pool1 rounds down": only where that makes no difference
+  // "# tench: pool1 rounds down". Honoured only where rounding up gives the same size.
+  std::set<std::string> rounded_down;
 };
 Result<PrototxtRemarks> ReadRemarks(std::string_view text, std::string_view origin);
 
@@ -30,19 +30,18 @@ struct CaffeInput {
   std::string top;
   Input input;
   int64_t batch = 0;  // 0 = the file does not say
-  bool classes_open =
-      false;         // a label whose classes are those of the scores that it is held against
-  std::string note;  // what had to be assumed
+  // A label without a filler: its range of classes comes from the loss that reads it.
+  bool classes_open = false;
+  std::string note;  // an assumption that the user should know; "" = none
 };
 
 bool IsDataLayer(const std::string& type);
 
-// `labels` are the tops that a loss takes class numbers from. `unit` = values are probabilities,
-// from 0 to 1.
+// `labels` are the tops that a loss reads class indices from. `unit` = generate data in [0, 1).
 Result<std::vector<CaffeInput>> ReadDataLayer(const caffe::LayerParameter& layer,
                                               const PrototxtRemarks& remarks,
                                               const std::set<std::string>& labels, bool unit);
-// The inputs that stand at the top of an older file: input, input_dim, input_shape.
+// The net-level inputs of older files: input with input_dim or input_shape.
 Result<std::vector<CaffeInput>> ReadNetInputs(const caffe::NetParameter& net,
                                               const PrototxtRemarks& remarks,
                                               const std::set<std::string>& labels, bool unit);

@@ -35,7 +35,7 @@ ParameterRule RuleOf(const caffe::LayerParameter& layer, int index, const Fill& 
   return rule;
 }
 
-// The rules of an op with weights and perhaps a bias.
+// `bias` is null for a layer without a bias.
 Status ReadRules(const caffe::LayerParameter& layer, const caffe::FillerParameter& weight,
                  const Shape& shape, const caffe::FillerParameter* bias, ReadOp& to) {
   to.weight = RuleOf(layer, 0, TENCH_TRY(ReadFiller(weight, shape).In("weight_filler")));
@@ -44,8 +44,8 @@ Status ReadRules(const caffe::LayerParameter& layer, const caffe::FillerParamete
   return Ok();
 }
 
-// A size that is given once for both directions, for each in a list, or for each by name;
-// `fallback` < 0 = it must be given.
+// Caffe has three spellings of a size: one value for both directions, a list of two, or the fields
+// _h and _w. `fallback` < 0 = the size is required.
 template <class List>
 Result<Hw> ReadSizes(const char* what, const List& list, bool has_h, int64_t h, bool has_w,
                      int64_t w, int64_t fallback) {
@@ -127,8 +127,8 @@ Result<ReadOp> ReadPooling(const caffe::LayerParameter& layer, const Inputs& inp
   pool.pad = TENCH_TRY(ReadSizes("pad", one(from.has_pad(), from.pad()), from.has_pad_h(),
                                  from.pad_h(), from.has_pad_w(), from.pad_w(), 0));
   pool.ceil_mode = from.round_mode() == caffe::PoolingParameter::CEIL;
-  // Caffe drops a window that begins beyond the input only where there is padding; without, such a
-  // window has nothing in it.
+  // Caffe drops a window that starts beyond the input only if there is padding. Without padding
+  // such a window is empty.
   const bool gaps = pool.stride.h > pool.kernel.h || pool.stride.w > pool.kernel.w;
   if (pool.ceil_mode && gaps && pool.pad == Hw{0, 0})
     return Unsupported("a stride above the kernel's size may leave Caffe with empty windows");
@@ -147,7 +147,7 @@ Result<ReadOp> ReadBatchNorm(const caffe::LayerParameter& layer, const Inputs&) 
   const caffe::BatchNormParameter& from = layer.batch_norm_param();
   if (from.use_global_stats())
     return Unsupported("use_global_stats while training (a frozen batch norm) is not supported");
-  // In float, as the file has it: 1 - 0.9 is to be 0.1.
+  // Rounded to float, the precision of the file, so that 1 - 0.9 gives 0.1.
   const float momentum = static_cast<float>(1 - DecimalOf(from.moving_average_fraction()));
   return ReadOp{BatchNorm{DecimalOf(from.eps()), DecimalOf(momentum), false}};
 }
@@ -176,7 +176,7 @@ Result<ReadOp> ReadEltwise(const caffe::LayerParameter& layer, const Inputs& inp
     return Failed("{} coefficients for {} bottoms", from.coeff_size(), inputs.size());
   Add add;
   for (const float each : from.coeff()) add.coefficients.push_back(DecimalOf(each));
-  // Ones change nothing, and fewer workers can multiply.
+  // Coefficients of one are the plain sum, which more workers support.
   if (std::all_of(add.coefficients.begin(), add.coefficients.end(),
                   [](double each) { return each == 1; }))
     add.coefficients.clear();

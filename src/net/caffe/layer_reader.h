@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One layer of a prototxt as tench's op: sizes, rates and fillers. Knows the layer and the shapes
-// that it reads; which blob is which layer's output is prototxt.cc's matter. Errors do not name the
-// layer.
+// Converts one layer of a prototxt to an op: sizes, learning rates and fillers. Takes the layer and
+// the shapes of its bottoms. Not aware of the other layers: net_reader.cc resolves blob names.
+// Errors do not name the layer.
 
 #include <optional>
 #include <string>
@@ -17,26 +17,26 @@ namespace tench {
 struct ReadOp {
   Op op;
   ParameterRule weight = {}, bias = {};
-  bool flatten = false;  // its input has to be made (N, F) first
+  bool flatten = false;  // the input must be flattened to (N, F) first
 };
 
-// Layers with one output that is no loss, no data and no slice. nullopt: tench does not know the
-// type.
+// Any layer with one output except losses, data layers and Slice. nullopt: the type is unknown to
+// tench.
 Result<std::optional<ReadOp>> ReadLayer(const caffe::LayerParameter& layer,
                                         const std::vector<Shape>& inputs);
 
-// The pieces of a Slice layer, one per top.
+// The ranges of a Slice layer, one per top.
 Result<std::vector<Slice>> ReadSlices(const caffe::LayerParameter& layer, const Shape& input);
 
-// The loss types that tench knows.
+// Whether tench supports the type as a loss.
 bool IsLossType(const std::string& type);
-// A loss; nullopt if its weight is 0. `auxiliary` is the caller's to set.
+// nullopt if the loss weight is 0. The caller sets `auxiliary`.
 Result<std::optional<Op>> ReadLoss(const caffe::LayerParameter& layer,
                                    const std::vector<Shape>& inputs);
 
-// "Convolution, Pooling, …": the types that ReadLayer knows.
+// The types that ReadLayer supports: "BatchNorm, Concat, …".
 std::string KnownTypes();
-// Those, and the data layers and losses.
+// Whether tench supports the type as a layer, a data layer, a loss or a Slice.
 bool IsKnownType(const std::string& type);
 
 }  // namespace tench

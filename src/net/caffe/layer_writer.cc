@@ -17,7 +17,7 @@ void WriteRule(const ParameterRule& rule, caffe::LayerParameter& to) {
   spec->set_decay_mult(Narrow(rule.decay_mult));
 }
 
-// Nothing is said where both rates are the usual ones.
+// Omitted if all multipliers have the default value 1.
 void WriteRules(const Layer& layer, caffe::LayerParameter& to) {
   const auto usual = [](const ParameterRule& rule) {
     return rule.lr_mult == 1 && rule.decay_mult == 1;
@@ -102,7 +102,7 @@ void Write(const Pooling& op, const Shape& input, caffe::LayerParameter& to) {
   } else if (op.pad.h != 0) {
     pool.set_pad(size(op.pad.h));
   }
-  // Caffe before 2018 does not know the word, so it is written only where it changes something.
+  // Caffe before 2018 lacks round_mode, so it is written only where it changes the size.
   if (!op.ceil_mode && !RoundingIsIdle(op, input))
     pool.set_round_mode(caffe::PoolingParameter::FLOOR);
 }
@@ -139,7 +139,7 @@ void Write(const Power& op, caffe::LayerParameter& to) {
 void Write(const Reshape& op, caffe::LayerParameter& to) {
   to.set_type("Reshape");
   caffe::BlobShape& shape = *to.mutable_reshape_param()->mutable_shape();
-  shape.add_dim(0);  // the batch, as it is
+  shape.add_dim(0);  // keeps the batch
   for (const int64_t size : op.shape) shape.add_dim(size);
 }
 
@@ -189,7 +189,7 @@ Status WriteFiller(const Fill& fill, caffe::FillerParameter& to) {
     case FillKind::kInteger:
       break;
   }
-  return Unsupported("Caffe has no filler of integers");
+  return Unsupported("Caffe has no integer filler");
 }
 
 bool RoundingIsIdle(const Pooling& op, const Shape& input) {
@@ -249,7 +249,7 @@ Status WriteOp(const TypedGraph& graph, size_t index, caffe::LayerParameter& to)
                  return WriteLoss("SigmoidCrossEntropyLoss", op.loss_weight, to), done();
                },
                [&](const MeanSquaredError& op) -> Status {
-                 // Caffe sums over a sample and halves.
+                 // EuclideanLoss is half the sum over a sample.
                  const Shape& shape = graph.InputType(index, 0).shape;
                  const double elements =
                      static_cast<double>(ElementCount(shape)) / static_cast<double>(shape[0]);
@@ -268,7 +268,7 @@ void WriteBatchNorm(const Layer& layer, caffe::LayerParameter& norm, caffe::Laye
   norm.mutable_batch_norm_param()->set_moving_average_fraction(Narrow(1 - op.momentum));
   norm.mutable_batch_norm_param()->set_eps(Narrow(op.eps));
   if (!op.affine) return;
-  Check(Write(Scale{}, layer, scale).ok(), "Infer lets no integers into a batch norm");
+  Check(Write(Scale{}, layer, scale).ok(), "Infer rejects integer fills of a batch norm");
 }
 
 }  // namespace tench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One op as Caffe's layer: type, parameters, fillers. Names, bottoms and tops are prototxt_writer's
-// matter.
+// Converts one op to a Caffe layer: type, parameters and fillers. Not aware of names, bottoms and
+// tops, which prototxt_writer.cc sets.
 
 #include "base/error.h"
 #include "net/caffe/schema.pb.h"
@@ -9,18 +9,18 @@
 
 namespace tench {
 
-// Fills `to` for layer `index`, which is no input, no batch norm (that is two layers) and no slice
-// (one layer for several). An error of kind kUnsupported, without the layer's name, if Caffe has no
-// such layer.
+// Fills `to` from layer `index`. Inputs, batch norms (two layers in Caffe) and slices (one layer
+// for several) are written elsewhere. If Caffe has no such layer, the error is kUnsupported and
+// does not name the layer.
 Status WriteOp(const TypedGraph& graph, size_t index, caffe::LayerParameter& to);
 
-// The two layers of a batch norm; `scale` is left alone where the norm only normalises.
+// The two layers of a batch norm. `scale` is unchanged if the batch norm is not affine.
 void WriteBatchNorm(const Layer& layer, caffe::LayerParameter& norm, caffe::LayerParameter& scale);
 
-// Fills that only inputs can have are an error.
+// Integer fills, which only inputs can have, are an error.
 Status WriteFiller(const Fill& fill, caffe::FillerParameter& to);
 
-// Whether a pool of this input has as many windows when it rounds down as when it rounds up.
+// Whether floor and ceil mode give the same output size for this input.
 bool RoundingIsIdle(const Pooling& op, const Shape& input);
 
 }  // namespace tench

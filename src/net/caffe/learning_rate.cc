@@ -41,7 +41,7 @@ std::vector<double> LearningRate::Schedule(int64_t count) const {
   if (policy == RatePolicy::kFixed) return rates;
   rates.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) rates.push_back(At(i));
-  // The last rate holds on, so that what repeats it need not be said.
+  // The last rate continues, so trailing repeats are redundant.
   while (rates.size() > 1 && rates[rates.size() - 2] == rates.back()) rates.pop_back();
   return rates;
 }

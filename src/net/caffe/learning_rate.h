@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Caffe's learning-rate policies: the rate of every iteration, as a pure function.
+// Caffe's learning-rate policies as a pure function of the iteration. A passive struct; not aware
+// of solver files.
 
 #include <cstdint>
 #include <string>
@@ -23,7 +24,8 @@ struct LearningRate {
   int64_t max_iterations = 0;        // poly
 
   double At(int64_t iteration) const;
-  // The rates of the first `count` iterations, for a job; empty where the rate never changes.
+  bool operator==(const LearningRate&) const = default;
+  // The rates of the first `count` iterations; empty for the fixed policy. The last rate continues.
   std::vector<double> Schedule(int64_t count) const;
 };
 

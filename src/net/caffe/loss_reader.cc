@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caffe's losses. What they are divided by is Caffe's own tale: each type has its default,
-// `normalize` is the older word, and with a label that is ignored only VALID counts what is left.
+// Converts Caffe's losses. The divisor of a loss follows Caffe: each type has its own default
+// normalization, `normalize` is the deprecated spelling, and only VALID excludes samples with the
+// ignored label.
 #include <set>
 
 #include "base/text.h"
@@ -25,7 +26,7 @@ Result<Op> ReadSoftmaxLoss(const caffe::LayerParameter& layer, double weight) {
     return Unsupported(
         "the normalization NONE is not supported: the loss would grow with the batch");
   if (layer.softmax_param().axis() != 1)
-    return Unsupported("its softmax works along axis {}; only axis 1 is supported",
+    return Unsupported("its softmax is along axis {}; only axis 1 is supported",
                        layer.softmax_param().axis());
   SoftmaxCrossEntropy op{weight, false, {}};
   if (loss.has_ignore_label()) {
@@ -71,7 +72,7 @@ Result<std::optional<Op>> ReadLoss(const caffe::LayerParameter& layer,
     return std::optional(TENCH_TRY(ReadSoftmaxLoss(layer, weight)));
   if (layer.type() == "SigmoidCrossEntropyLoss")
     return std::optional(TENCH_TRY(ReadSigmoidLoss(layer, weight, elements)));
-  // Caffe sums over a sample and halves.
+  // EuclideanLoss is half the sum over a sample.
   return std::optional(Op(MeanSquaredError{weight * elements / 2}));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers are taken in the file's order, and each is typed at once, so that a fault is told with the
-// line of the layer that has it. A map holds which layer's output every blob is at this point of
-// the file: a layer that works in place simply becomes its blob's new owner.
+// Layers are converted in the order of the file. The shape of each is inferred at once, so that an
+// error has the line of its layer. `owners_` maps each blob to the layer that produced its current
+// value: an in-place layer becomes the new owner of its blob.
 #include "net/caffe/net_reader.h"
 
 #include <algorithm>
@@ -20,13 +20,13 @@
 namespace tench {
 namespace {
 
-// Layers that compute nothing that training needs.
+// Layers that training does not need.
 bool IsIdle(const std::string& type) {
   static const std::set<std::string> kTypes = {"Accuracy", "ArgMax", "HDF5Output", "Silence"};
   return kTypes.contains(type);
 }
 
-// tench's names have no spaces and only printable characters.
+// Names in tench are printable ASCII without spaces.
 std::string PlainName(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c <= ' ' || c > '~'; }, '_');
@@ -81,14 +81,13 @@ class NetReader {
   caffe::NetState state_;
   std::vector<Active> active_;
   std::vector<Place> places_;     // of every layer of the file, in its order
-  bool main_loss_ = false;        // a loss that the phase TEST has, too
-  std::set<std::string> labels_;  // blobs that are class numbers
+  bool main_loss_ = false;        // whether the phase TEST has a loss
+  std::set<std::string> labels_;  // blobs with class indices
   bool unit_ = false;
-  std::unordered_map<std::string, size_t> owners_;  // blob -> the layer whose output it is
-  std::unordered_map<std::string, std::string>
-      shared_;  // a parameter's name -> the layer that has it
+  std::unordered_map<std::string, size_t> owners_;       // blob -> layer
+  std::unordered_map<std::string, std::string> shared_;  // parameter name -> its first layer
   std::set<std::string> names_taken_;
-  std::map<size_t, size_t> flattened_;  // layer -> the flatten behind it
+  std::map<size_t, size_t> flattened_;  // layer -> the flatten that reads it
   std::set<size_t> classes_open_;
   std::vector<TypedLayer> typed_;
   CaffeNetwork result_;
@@ -112,8 +111,8 @@ Status NetReader::SelectLayers() {
   return Ok();
 }
 
-// A field that the schema lacks is somebody's extension, or belongs to a layer that tench lacks:
-// its type is then the better message.
+// An unknown field of an unsupported layer type is not reported: the error about the type is the
+// better message.
 Status NetReader::CheckUnknown() const {
   for (const UnknownField& field : source_.unknown) {
     const auto after =
@@ -129,7 +128,7 @@ Status NetReader::CheckUnknown() const {
 }
 
 void NetReader::FindLabels() {
-  // From the last layer up, so that a Split's bottom is known to be a label by its tops.
+  // In reverse order, so that a Split is visited after the readers of its tops.
   for (auto active = active_.rbegin(); active != active_.rend(); ++active) {
     const caffe::LayerParameter& layer = *active->layer;
     unit_ = unit_ || layer.type() == "SigmoidCrossEntropyLoss";
@@ -156,7 +155,7 @@ Result<size_t> NetReader::Append(const std::string& name, Op op, const std::vect
   }
   TypedLayer typed{layer, inputs, {}, {}};
   typed.output = TENCH_TRY(OutputType(layer.op, typed_inputs, std::max<int64_t>(result_.batch, 1)));
-  TENCH_TRY(LayerParameters(layer, typed_inputs));  // for what it refuses
+  TENCH_TRY(LayerParameters(layer, typed_inputs));  // only for its checks
   typed_.push_back(std::move(typed));
   return typed_.size() - 1;
 }
@@ -164,8 +163,8 @@ Result<size_t> NetReader::Append(const std::string& name, Op op, const std::vect
 Status NetReader::AddInputs(std::vector<CaffeInput> inputs) {
   for (CaffeInput& input : inputs) {
     if (input.batch > 0 && result_.batch > 0 && input.batch != result_.batch)
-      return Failed("'{}' has a batch of {}, but another input has {}", input.top, input.batch,
-                    result_.batch);
+      return Failed("'{}' has a batch of {}, but another input has {}", Printable(input.top),
+                    input.batch, result_.batch);
     if (input.batch > 0) result_.batch = input.batch;
     if (!input.note.empty()) result_.notes.push_back(std::move(input.note));
     if (input.classes_open) input.input.fill = {FillKind::kInteger, 0, 1};
@@ -182,7 +181,7 @@ Result<std::vector<size_t>> NetReader::Bottoms(const caffe::LayerParameter& laye
     const auto owner = owners_.find(bottom);
     if (owner == owners_.end()) {
       std::vector<std::string> names;
-      for (const auto& [name, index] : owners_) names.push_back(name);
+      for (const auto& [name, index] : owners_) names.push_back(Printable(name));
       return Failed("nothing before it makes the bottom '{}'{}", Printable(bottom),
                     Hint(bottom, names));
     }
@@ -244,7 +243,7 @@ Status NetReader::AddLoss(const Active& active) {
   std::optional<Op> op = TENCH_TRY(ReadLoss(layer, ShapesOf(bottoms)));
   if (!op) {
     result_.notes.push_back(
-        fmt::format("the loss '{}' has the weight 0 and is left out", layer.name()));
+        fmt::format("the loss '{}' has the weight 0 and is left out", Printable(layer.name())));
     return Ok();
   }
   if (auto* softmax = std::get_if<SoftmaxCrossEntropy>(&*op)) {
@@ -295,7 +294,8 @@ Status NetReader::AddLayer(const Active& active) {
   if (IsDataLayer(layer.type()))
     return AddInputs(TENCH_TRY(ReadDataLayer(layer, source_.remarks, labels_, unit_)));
   if (layer.type() == "Accuracy")
-    result_.notes.push_back(fmt::format("the layer '{}' (Accuracy) is left out", layer.name()));
+    result_.notes.push_back(
+        fmt::format("the layer '{}' (Accuracy) is left out", Printable(layer.name())));
   if (IsIdle(layer.type())) return Ok();
   if (IsLossType(layer.type())) return AddLoss(active);
   if (layer.type() == "Slice") return AddSlices(layer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The walk over a network's message; prototxt.h for whoever has the message already (a solver may
-// hold its network inside).
+// Converts a parsed NetParameter to a network. prototxt.h is the interface for text; this one also
+// serves solver files, which may contain their network. NetSource refers to the caller's message.
 
 #include <google/protobuf/text_format.h>
 
@@ -17,7 +17,7 @@ namespace tench {
 
 struct NetSource {
   const caffe::NetParameter& net;
-  const google::protobuf::TextFormat::ParseInfoTree* tree = nullptr;  // of the message's own text
+  const google::protobuf::TextFormat::ParseInfoTree* tree = nullptr;  // locations in the text
   const std::vector<UnknownField>& unknown;
   std::string origin;
   PrototxtRemarks remarks;

@@ -21,7 +21,7 @@ bool Meets(const caffe::NetState& state, const caffe::NetStateRule& rule) {
 
 Result<bool> BelongsTo(const caffe::LayerParameter& layer, const caffe::NetState& state) {
   if (layer.include_size() > 0 && layer.exclude_size() > 0)
-    return Failed("it has rules of include and of exclude; Caffe allows one kind");
+    return Failed("it has both include and exclude rules; Caffe allows one kind");
   const auto met = [&](const caffe::NetStateRule& rule) { return Meets(state, rule); };
   if (layer.include_size() > 0)
     return std::any_of(layer.include().begin(), layer.include().end(), met);

@@ -9,7 +9,7 @@
 namespace tench {
 namespace {
 
-// The text ends inside a layer: whatever of it was read tells its name.
+// A syntax error inside a layer: the partial message has its name.
 Error WithLayer(Error error, const caffe::NetParameter& net) {
   if (net.layer_size() == 0) return error;
   const std::string& name = net.layer(net.layer_size() - 1).name();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Caffe's prototxt as a network. The network of the phase TRAIN is read; a loss that the phase TEST
-// leaves out is auxiliary. Blobs become layers: what works in place is a layer like any other,
-// Split is none, BatchNorm with the Scale behind it is one batch norm. Accuracy and what leads to
-// no loss is left out, with a note. An inner product gets the flatten that it needs. Errors are one
-// line: file:line, the layer's name, the fault.
+// Reads a Caffe prototxt as a network of the phase TRAIN.
+//   - In-place layers become ordinary layers; Split disappears.
+//   - BatchNorm followed by Scale becomes one batch norm.
+//   - A loss that the phase TEST does not have is auxiliary.
+//   - Accuracy, and layers that no loss depends on, are dropped with a note.
+//   - An InnerProduct with an image as input gets a flatten before it.
+// An error is one line: file:line, the layer and the reason. Thread safety: pure functions.
 
 #include <cstdint>
 #include <string>
@@ -19,18 +21,19 @@ namespace tench {
 
 struct CaffeNetwork {
   Graph graph;
-  CaffeNames names;                // for its .caffemodel
-  int64_t batch = 0;               // of its data layers; 0 = they do not say
-  std::vector<std::string> notes;  // what was left out or assumed, a line each
+  CaffeNames names;                // names in the .caffemodel
+  int64_t batch = 0;               // of the data layers; 0 = not in the file
+  std::vector<std::string> notes;  // omissions and assumptions, one line each
 };
 
-// Beyond the phase: what a solver's train_state adds.
+// The level and stages of a solver's train_state.
 struct CaffeState {
   int level = 0;
   std::vector<std::string> stages;
+  bool operator==(const CaffeState&) const = default;
 };
 
-// `origin` is the file's name, for messages and for a network without a name.
+// `origin` is the file name, for errors and as the name of an unnamed network.
 Result<CaffeNetwork> ReadPrototxt(std::string_view text, const std::string& origin,
                                   const CaffeState& state = {});
 Result<CaffeNetwork> ReadPrototxtFile(const std::string& path, const CaffeState& state = {});

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "net/builder.h"
 #include "net/caffe/prototxt_writer.h"
 
@@ -384,6 +385,30 @@ INSTANTIATE_TEST_SUITE_P(
                 "upgrade_net_proto_text"},
         Refusal{R"(layer { name: "x" type: "ReLU" bottom: "data" top: "x")", "net.prototxt:8:"},
         Refusal{"# tench: data are big\n", "net.prototxt:5: a remark to tench"}));
+
+TEST(PrototxtTest, NamesWithLineBreaksDoNotBreakALine) {
+  const std::string error = ErrorOf(Read(R"(
+layer { name: "x" type: "ReLU" bottom: "data" top: "co\nv" }
+layer { name: "y" type: "ReLU" bottom: "conv" top: "x" })"));
+  EXPECT_THAT(error, HasSubstr("did you mean"));
+  EXPECT_EQ(error.find('\n'), std::string::npos);
+  const auto dropped = Read(R"(
+layer { name: "a\nb" type: "Accuracy" bottom: "data" bottom: "label" top: "acc" }
+layer { name: "x" type: "ReLU" bottom: "data" top: "x" })");
+  ASSERT_TRUE(dropped.ok()) << ErrorOf(dropped);
+  ASSERT_EQ(dropped->notes.size(), 1u);
+  EXPECT_EQ(dropped->notes[0].find('\n'), std::string::npos);
+}
+
+TEST(PrototxtTest, AFileIsReadUnderItsOwnName) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-prototxt-");
+  const std::string file = (folder.path() / "net.prototxt").string();
+  ASSERT_TRUE(WriteFileAtomically(
+                  file, Text(R"(layer { name: "x" type: "TanH" bottom: "data" top: "x" })", "x"))
+                  .ok());
+  EXPECT_EQ(ReadPrototxtFile(file)->batch, 4);
+  EXPECT_THAT(ErrorOf(ReadPrototxtFile(file + "x")), HasSubstr(file + "x"));
+}
 
 TEST(PrototxtTest, NestingWithoutEndIsRefused) {
   std::string text;

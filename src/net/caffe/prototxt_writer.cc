@@ -13,8 +13,8 @@
 namespace tench {
 namespace {
 
-// Whether Caffe's backward pass of the op looks at its own output, which must then not be
-// overwritten.
+// Whether Caffe's backward pass of the op reads the op's own output, so that no in-place layer may
+// overwrite it.
 bool ReadsOutputInCaffe(const Op& op) {
   return std::visit(
       Overload{
@@ -29,9 +29,9 @@ bool ReadsOutputInCaffe(const Op& op) {
       op);
 }
 
-// The input may be the output of another in-place layer: what that one's backward pass sees is what
-// matters, too. ReLU looks at the sign only, which dropout leaves or multiplies by zero together
-// with the gradient.
+// Whether `op` may run in place on the output of `producer`, which may itself be in place. Dropout
+// may overwrite the output of a ReLU: ReLU's backward pass reads only the sign, and where dropout
+// zeroes it, the gradient is zero too.
 bool MayOverwrite(const Op& op, const Op& producer) {
   return std::visit(
       Overload{
@@ -84,7 +84,7 @@ class Writer {
     google::protobuf::TextFormat::Printer printer;
     printer.SetInitialIndentLevel(1);
     std::string body;
-    Check(printer.PrintToString(layer, &body), "a layer does not print");
+    Check(printer.PrintToString(layer, &body), "protobuf cannot print a layer");
     text_ += fmt::format("layer {{\n{}}}\n", body);
   }
 
@@ -98,8 +98,8 @@ class Writer {
   const TypedGraph& graph_;
   const CaffeData& data_;
   const CaffeNames names_;
-  std::unordered_set<std::string> inference_;  // names of the layers that the forward phase keeps
-  std::vector<int> uses_;                      // by layer: how many read it
+  std::unordered_set<std::string> inference_;  // names of the layers in the forward phase
+  std::vector<int> uses_;                      // by layer: number of readers
   std::vector<std::string> tops_;              // by layer: the blob that holds its output
   std::string text_;
 };
@@ -113,8 +113,8 @@ Status Writer::WriteDummy(const TypedLayer& layer, caffe::DummyDataParameter& to
   WriteShape(layer.output.shape, *to.add_shape());
   caffe::FillerParameter& filler = *to.add_data_filler();
   if (input.fill.kind != FillKind::kInteger) return WriteFiller(input.fill, filler);
-  // Caffe cuts a label's fraction off. Its uniform filler may give the upper end itself, which
-  // would be a class too many.
+  // Caffe truncates labels to integers. Its uniform filler may return the upper bound, which would
+  // be an invalid class.
   filler.set_type("uniform");
   filler.set_min(static_cast<float>(input.fill.a));
   filler.set_max(std::nextafterf(static_cast<float>(input.fill.b), 0));
@@ -160,15 +160,14 @@ Status Writer::WriteInputs() {
     const Input* input = std::get_if<Input>(&source.op);
     if (input == nullptr) continue;
     if (input->role == InputRole::kTokens || input->role == InputRole::kLengths)
-      return Unsupported(
-          "layer '{}': Caffe has no layer for sequences of words of different lengths",
-          source.name);
+      return Unsupported("layer '{}': Caffe has no layer for token sequences of variable length",
+                         source.name);
     inputs.push_back(i);
     tops_[i] = source.name;
     layer.add_top(source.name);
   }
   layer.set_name(graph_.layers[inputs.at(0)].layer.name);
-  // The files know the shapes; whoever reads the prototxt alone cannot.
+  // Only the data files have the shapes; the comment lets ReadPrototxt recover them.
   if (data_.kind == CaffeData::Kind::kHdf5 || data_.kind == CaffeData::Kind::kLmdb) {
     for (const size_t i : inputs) {
       const Input& input = std::get<Input>(graph_.layers[i].layer.op);
@@ -194,8 +193,8 @@ void Writer::WriteBatchNormLayers(const Layer& layer, const std::string& top,
   Print(scale);
 }
 
-// Caffe cuts a blob into all of its pieces by one layer, which stands where the first of them does.
-// Pieces that nobody wants are silenced, so that their gradient is zero.
+// One Slice layer in Caffe makes all pieces of a blob, so it is written at the first slice. Unread
+// pieces go to a Silence layer, which gives them a zero gradient.
 Status Writer::WriteSlices(size_t index, caffe::LayerParameter to) {
   const size_t input = graph_.layers[index].inputs.at(0);
   to.set_type("Slice");
@@ -221,8 +220,7 @@ Status Writer::WriteSlices(size_t index, caffe::LayerParameter to) {
     if (slice == nullptr || piece.inputs[0] != input) continue;
     if (slice->begin < end)
       return Unsupported(
-          "Caffe cuts a blob from its start to its end, but '{}' begins at {}, within the piece "
-          "before it",
+          "Caffe's slices cannot overlap, but '{}' begins at {}, inside the previous slice",
           piece.layer.name, slice->begin);
     skip_to(slice->begin);
     tops_[i] = piece.layer.name;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A network as a prototxt that Caffe trains. Layers keep their names; a top has the name of its
-// layer but where Caffe's own users would work in place (ReLU, dropout, batch norm). What only
-// auxiliary losses need is marked for the phase TRAIN. An op that Caffe has no layer for is an
-// error with the layer's name. ReadPrototxt gives the same network back, fingerprint and all.
+// Writes a network as a prototxt that Caffe can train.
+//
+// Layers keep their names. ReLU, dropout and batch norm run in place where Caffe's backward pass
+// permits it; any other top has the name of its layer. Layers that only auxiliary losses need are
+// limited to the phase TRAIN. An op without a Caffe equivalent is an error that names the layer.
+// Invariants: ReadPrototxt returns the same network with the same fingerprint.
 
 #include <cstdint>
 #include <string>
@@ -13,15 +15,13 @@
 
 namespace tench {
 
-// How the data comes into the network: as one layer whose tops are the network's inputs, in their
-// order.
+// The data layer. Its tops are the network's inputs, in order.
 struct CaffeData {
   enum class Kind {
-    kDummy,  // DummyData: made by Caffe's own fillers, in the spirit of each input's fill
-    kHdf5,   // HDF5Data: `source` is a text file that lists .h5 files, with one data set per input,
-             // of its name
-    kLmdb,   // Data: `source` is a folder; one input of data, one of labels
-    kInput,  // Input: shapes only, for whoever fills the blobs from outside
+    kDummy,  // DummyData: Caffe's fillers with the distribution of each input's fill
+    kHdf5,   // HDF5Data: `source` lists .h5 files with one data set per input, named as the input
+    kLmdb,   // Data: `source` is an LMDB folder; one data input and one label input
+    kInput,  // Input: shapes only; the caller fills the blobs
   };
   Kind kind = Kind::kDummy;
   std::string source;

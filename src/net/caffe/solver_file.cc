@@ -227,8 +227,11 @@ std::string WriteSolver(const CaffeSolver& solver) {
   for (const int64_t value : solver.rate.step_values) to.add_stepvalue(static_cast<int32_t>(value));
   to.set_momentum(narrow(solver.solver.momentum));
   to.set_weight_decay(narrow(solver.solver.weight_decay));
-  if (solver.solver.type == SolverType::kAdam)
-    to.set_momentum2(narrow(solver.solver.momentum2)), to.set_delta(narrow(solver.solver.delta));
+  // A file may set Adam's fields for another type. Dropping them would change the solver.
+  const bool adam = solver.solver.type == SolverType::kAdam;
+  if (adam || solver.solver.momentum2 != Solver{}.momentum2)
+    to.set_momentum2(narrow(solver.solver.momentum2));
+  if (adam || solver.solver.delta != Solver{}.delta) to.set_delta(narrow(solver.solver.delta));
   if (solver.solver.clip_gradients > 0) to.set_clip_gradients(narrow(solver.solver.clip_gradients));
   to.set_max_iter(static_cast<int32_t>(solver.max_iterations));
   to.set_display(static_cast<int32_t>(solver.display));
@@ -237,9 +240,12 @@ std::string WriteSolver(const CaffeSolver& solver) {
   if (!solver.snapshot_prefix.empty()) to.set_snapshot_prefix(solver.snapshot_prefix);
   if (!solver.snapshot_after_train) to.set_snapshot_after_train(false);
   if (solver.random_seed) to.set_random_seed(*solver.random_seed);
+  for (const std::string& file : solver.weights) to.add_weights(file);
+  if (solver.state.level != 0) to.mutable_train_state()->set_level(solver.state.level);
+  for (const std::string& stage : solver.state.stages) to.mutable_train_state()->add_stage(stage);
   to.set_solver_mode(caffe::SolverParameter::CPU);
   std::string text;
-  Check(google::protobuf::TextFormat::PrintToString(to, &text), "a solver does not print");
+  Check(google::protobuf::TextFormat::PrintToString(to, &text), "protobuf cannot print a solver");
   return text;
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Caffe's solver.prototxt: how a network learns, how long, and what is told and kept on the way.
-// Reading refuses what would be another computation here (an unknown type, L1, iter_size) by name,
-// and notes what is left out (testing). Writing gives what Caffe's `train` takes.
+// Reads and writes Caffe's solver.prototxt: update rule, learning-rate schedule, number of
+// iterations, display and snapshots.
+//
+// Settings that would change the computation (unknown type, L1, iter_size) are errors that name the
+// field. Settings without effect on the weights (testing) are ignored with a note.
+// Invariants: reading a written solver gives the same solver, including fields that its type or
+// policy does not use.
 
 #include <cstdint>
 #include <optional>
@@ -18,34 +22,34 @@
 namespace tench {
 
 struct CaffeSolver {
-  std::string net;  // the network's file, as the solver names it; "" = the solver holds the network
-  std::optional<CaffeNetwork> network;  // that network
-  CaffeState state;                     // of the network to train
-  Solver solver;                        // lr is the rate's base
+  std::string net;  // the network's file as written in the solver; "" = the network is inline
+  std::optional<CaffeNetwork> network;  // the inline network
+  CaffeState state;                     // selects the layers to train
+  Solver solver;                        // lr equals rate.base
   LearningRate rate;
   int64_t max_iterations = 0;
-  int64_t display = 0;       // 0 = nothing is told
-  int64_t average_loss = 1;  // iterations that a told loss is the mean of
-  int64_t snapshot = 0;      // 0 = only at the end
+  int64_t display = 0;       // iterations between log lines; 0 = none
+  int64_t average_loss = 1;  // iterations that a logged loss averages
+  int64_t snapshot = 0;      // iterations between snapshots; 0 = only at the end
   std::string snapshot_prefix;
   bool snapshot_after_train = true;
   std::optional<int64_t> random_seed;
-  std::vector<std::string> weights;  // files of weights to begin with
+  std::vector<std::string> weights;  // .caffemodel files with initial weights
   std::vector<std::string> notes;
 };
 
-// `origin` is the file's name; a missing snapshot_prefix becomes that without its ending, as in
-// Caffe.
+// `origin` is the file name. As in Caffe, the default snapshot_prefix is `origin` without its
+// extension.
 Result<CaffeSolver> ReadSolver(std::string_view text, const std::string& origin);
 Result<CaffeSolver> ReadSolverFile(const std::string& path);
 
-// The solver's network, read: what it holds, or the file that it names, looked for as Caffe does
-// (from the working folder) and then beside the solver's own file.
+// The inline network, or the network of the named file. A relative path is resolved against the
+// working directory, as in Caffe, and then against the folder of the solver file.
 Result<CaffeNetwork> NetworkOf(const CaffeSolver& solver, const std::string& solver_path);
-// The path of the file that NetworkOf reads; "" where the solver holds the network.
+// The file that NetworkOf reads; "" if the network is inline.
 std::string NetworkPath(const CaffeSolver& solver, const std::string& solver_path);
 
-// For `caffe train` on the CPU.
+// For `caffe train` on the CPU. An inline network is not written.
 std::string WriteSolver(const CaffeSolver& solver);
 
 }  // namespace tench

@@ -125,6 +125,40 @@ TEST(SolverFileTest, WhatIsWrittenReadsTheSame) {
   EXPECT_EQ(again->snapshot_prefix, "folder/solver");
 }
 
+TEST(SolverFileTest, FieldsThatTheTypeOrThePolicyDoesNotUseSurviveWriting) {
+  const auto solver = ReadSolver(
+      "net: \"n\" base_lr: 0.01 lr_policy: \"multistep\" stepvalue: 20 power: 0.10 gamma: 0.5 "
+      "stepsize: 7 momentum2: 0.99 delta: 1e-06 max_iter: 100",
+      "s");
+  ASSERT_TRUE(solver.ok()) << ErrorOf(solver);
+  EXPECT_EQ(solver->solver.momentum2, 0.99);
+  const auto again = ReadSolver(WriteSolver(*solver), "s");
+  ASSERT_TRUE(again.ok()) << ErrorOf(again);
+  EXPECT_EQ(again->solver, solver->solver);
+  EXPECT_EQ(again->rate, solver->rate);
+}
+
+TEST(SolverFileTest, WeightsAndTheStateOfTheNetworkSurviveWriting) {
+  const auto solver =
+      Read("weights: \"a.caffemodel, b.caffemodel\" train_state { level: 2 stage: \"all\" }");
+  ASSERT_TRUE(solver.ok()) << ErrorOf(solver);
+  EXPECT_THAT(solver->weights, ElementsAre("a.caffemodel", "b.caffemodel"));
+  const auto again = ReadSolver(WriteSolver(*solver), "s");
+  ASSERT_TRUE(again.ok()) << ErrorOf(again);
+  EXPECT_EQ(again->weights, solver->weights);
+  EXPECT_EQ(again->state, (CaffeState{2, {"all"}}));
+}
+
+TEST(SolverFileTest, AFileIsReadWithItsOwnNameInErrors) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-solver-");
+  const std::string file = (folder.path() / "s.prototxt").string();
+  ASSERT_TRUE(WriteFileAtomically(file, std::string(kPlain) + "momentum: 0.9").ok());
+  EXPECT_EQ(ReadSolverFile(file)->solver.momentum, 0.9);
+  ASSERT_TRUE(WriteFileAtomically(file, std::string(kPlain) + "momentum: 2").ok());
+  EXPECT_THAT(ErrorOf(ReadSolverFile(file)), HasSubstr(file + ":5: momentum is 2"));
+  EXPECT_FALSE(ReadSolverFile(file + "x").ok());
+}
+
 std::vector<double> Rates(const std::string& more, std::vector<int64_t> at) {
   const auto solver = ReadSolver("net: \"n\" base_lr: 0.5 max_iter: 100 " + more, "s");
   EXPECT_TRUE(solver.ok()) << ErrorOf(solver);

@@ -27,7 +27,8 @@ class Collector : public google::protobuf::io::ErrorCollector {
   }
 
   Error ErrorIn(std::string_view origin) const {
-    const std::string what = error_.empty() ? "the text is no message" : Printable(error_);
+    const std::string what =
+        error_.empty() ? "the text is not a protobuf message" : Printable(error_);
     return line_ > 0 ? Failed("{}:{}:{}: {}", origin, line_, column_, what)
                      : Failed("{}: {}", origin, what);
   }
@@ -39,7 +40,7 @@ class Collector : public google::protobuf::io::ErrorCollector {
   std::vector<UnknownField> unknown_;
 };
 
-// The parser follows the nesting with its stack.
+// The parser recurses into nested messages.
 Status CheckDepth(std::string_view text, std::string_view origin) {
   int depth = 0, line = 1;
   char quote = 0;

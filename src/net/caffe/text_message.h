@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Text to message with places: where every field stands, which fields the schema does not know, and
-// errors as origin:line:column. protobuf's own parser does the work; what it would not survive or
-// would take too long over is refused before it starts.
+// Parses the protobuf text format and keeps source locations: the line of every field, the fields
+// that the schema does not know, and errors as origin:line:column. Wraps protobuf's TextFormat
+// parser; deep nesting, which would overflow its stack, is rejected first.
 
 #include <google/protobuf/message.h>
 #include <google/protobuf/text_format.h>
@@ -20,7 +20,7 @@ namespace tench {
 // Lines and columns count from 1.
 struct UnknownField {
   int line = 0, column = 0;
-  std::string message;  // protobuf's words
+  std::string message;  // from protobuf
 };
 
 struct MessagePlaces {
@@ -28,19 +28,19 @@ struct MessagePlaces {
   std::vector<UnknownField> unknown;  // in the order of the text
 };
 
-// A longer text is no network and no solver.
+// The size limit for a network or solver file.
 inline constexpr size_t kMostTextBytes = size_t{64} << 20;
 
-// `into` is filled as far as the text goes, even when an error is returned.
+// On error, `into` holds the fields before the error.
 Result<MessagePlaces> ParseMessageText(std::string_view text, std::string_view origin,
                                        google::protobuf::Message& into);
 
-// The line of field `name`, number `index` of it, of the message that `tree` describes; 0 if it
-// does not stand there.
+// The line of element `index` of field `name` in the message that `tree` describes; 0 if the text
+// does not have it.
 int LineOf(const google::protobuf::TextFormat::ParseInfoTree* tree,
            const google::protobuf::Message& message, const char* name, int index = -1);
 
-// A float of a text as the shortest decimal that means it: 0.01f is 0.01, and not 0.0099999998.
+// The shortest decimal that rounds to the float, as a double: 0.01f gives 0.01, not 0.0099999998.
 // Caffe's files hold floats, tench's networks doubles.
 double DecimalOf(float value);
 

@@ -9,7 +9,7 @@
 namespace tench {
 namespace {
 
-// Old files say 1x1x10x20 where new ones say 10x20.
+// Legacy files have 1x1x10x20 where newer ones have 10x20.
 Shape WithoutLeadingOnes(const Shape& shape) {
   const auto first =
       std::find_if(shape.begin(), shape.end(), [](int64_t size) { return size != 1; });
@@ -60,7 +60,7 @@ class Loading {
     return found->second;
   }
 
-  // A factor of 0 is what an untrained network has: its statistics are zeros, as Caffe reads them.
+  // An untrained network has the factor 0. Caffe then reads its statistics as zeros.
   Status DivideByFactor(const CaffeLayer& layer) {
     float factor = 0;
     if (layer.blobs.size() < 3 || layer.blobs[2].count() != 1)

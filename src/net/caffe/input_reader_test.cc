@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/caffe/input_reader.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+namespace tench {
+namespace {
+
+using testing::HasSubstr;
+
+const std::set<std::string> kLabels = {"label"};
+
+Result<std::vector<CaffeInput>> Read(const std::string& text, const PrototxtRemarks& remarks = {},
+                                     bool unit = false) {
+  caffe::LayerParameter layer;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &layer)) << text;
+  return ReadDataLayer(layer, remarks, kLabels, unit);
+}
+
+TEST(InputReaderTest, RemarksAreTheCommentsForTench) {
+  const auto remarks = ReadRemarks(
+      "# tench: data is 3x4x5\nlayer {}\n# a comment\n# tench: pool1 rounds down; so does Caffe",
+      "f");
+  ASSERT_TRUE(remarks.ok());
+  EXPECT_EQ(remarks->shapes, (std::map<std::string, Shape>{{"data", {3, 4, 5}}}));
+  EXPECT_EQ(remarks->rounded_down, std::set<std::string>{"pool1"});
+  EXPECT_THAT(ReadRemarks("\n# tench: data is big", "f").error().message, HasSubstr("f:2: "));
+  EXPECT_THAT(ReadRemarks("# tench: data", "f").error().message, HasSubstr("f:1: a remark"));
+}
+
+TEST(InputReaderTest, DataLayersAreKnownByType) {
+  for (const char* type : {"Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData"})
+    EXPECT_TRUE(IsDataLayer(type)) << type;
+  EXPECT_FALSE(IsDataLayer("ReLU"));
+}
+
+TEST(InputReaderTest, DummyDataKeepsShapesAndFillers) {
+  const auto inputs = Read(R"(type: "DummyData" top: "data" top: "label" dummy_data_param {
+    shape { dim: 4 dim: 3 } shape { dim: 4 }
+    data_filler { type: "gaussian" std: 2 } data_filler { type: "uniform" min: 0 max: 9.5 } })");
+  ASSERT_TRUE(inputs.ok());
+  ASSERT_EQ(inputs->size(), 2u);
+  const CaffeInput &data = (*inputs)[0], &label = (*inputs)[1];
+  EXPECT_EQ(data.top, "data");
+  EXPECT_EQ(data.input, (Input{InputRole::kData, {3}, {FillKind::kGaussian, 0, 2}}));
+  EXPECT_EQ(data.batch, 4);
+  EXPECT_EQ(label.input, (Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 10}}));
+  EXPECT_FALSE(label.classes_open);
+}
+
+TEST(InputReaderTest, ALabelWithoutAFillerLeavesItsClassesOpen) {
+  const auto inputs = Read(R"(type: "Input" top: "label" input_param { shape { dim: 4 dim: 1 } })");
+  ASSERT_TRUE(inputs.ok());
+  EXPECT_EQ((*inputs)[0].input.role, InputRole::kLabel);
+  EXPECT_TRUE((*inputs)[0].classes_open);
+}
+
+TEST(InputReaderTest, ProbabilitiesAreUniform) {
+  const std::string text = R"(type: "Input" top: "data" input_param { shape { dim: 4 dim: 2 } })";
+  EXPECT_EQ((*Read(text, {}, true))[0].input.fill, (Fill{FillKind::kUniform, 0, 1}));
+  EXPECT_EQ((*Read(text))[0].input.fill, (Fill{FillKind::kGaussian, 0, 1}));
+}
+
+TEST(InputReaderTest, AssumedChannelsAreNoted) {
+  const std::string text = R"(type: "Data" top: "data" data_param { batch_size: 2 }
+    transform_param { crop_size: 7 })";
+  const auto assumed = Read(text);
+  EXPECT_EQ((*assumed)[0].input.shape, (Shape{3, 7, 7}));
+  EXPECT_THAT((*assumed)[0].note, HasSubstr("# tench: data is 1x7x7"));
+  const auto said = Read(text, {{{"data", {1, 7, 7}}}, {}});
+  EXPECT_EQ((*said)[0].input.shape, (Shape{1, 7, 7}));
+  EXPECT_EQ((*said)[0].note, "");
+}
+
+TEST(InputReaderTest, BadShapesAreRefused) {
+  EXPECT_THAT(Read(R"(type: "Input")").error().message, HasSubstr("no top"));
+  EXPECT_THAT(Read(R"(type: "Input" top: "a\nb" input_param { shape { } })").error().message,
+              testing::AllOf(HasSubstr("no batch size"), testing::Not(HasSubstr("\n"))));
+  EXPECT_THAT(Read(R"(type: "Input" top: "a" input_param { shape { dim: 0 } })").error().message,
+              HasSubstr("batch size is 0"));
+  EXPECT_THAT(Read(R"(type: "Data" top: "data")").error().message,
+              HasSubstr("batch_size is missing"));
+  EXPECT_THAT(
+      Read(R"(type: "HDF5Data" top: "data" hdf5_data_param { batch_size: 2 })").error().message,
+      HasSubstr("# tench: data is 3x227x227"));
+  EXPECT_THAT(
+      Read(R"(type: "Input" top: "label" input_param { shape { dim: 4 dim: 5 } })").error().message,
+      HasSubstr("5 labels per sample"));
+}
+
+TEST(InputReaderTest, OlderFilesHaveTheirInputsInTheNetwork) {
+  caffe::NetParameter net;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"(input: "data" input: "label" input_shape { dim: 2 dim: 3 } input_shape { dim: 2 })",
+      &net));
+  const auto inputs = ReadNetInputs(net, {}, kLabels, false);
+  ASSERT_TRUE(inputs.ok());
+  EXPECT_EQ((*inputs)[0].input.shape, (Shape{3}));
+  EXPECT_EQ((*inputs)[1].input.role, InputRole::kLabel);
+  net.clear_input_shape();
+  net.add_input_dim(2);
+  EXPECT_THAT(ReadNetInputs(net, {}, kLabels, false).error().message,
+              HasSubstr("2 inputs have 1 input_dim"));
+}
+
+}  // namespace
+}  // namespace tench
