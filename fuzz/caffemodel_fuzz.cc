@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of weights may be anything. What is read holds exactly the numbers that its shapes say.
+// Fuzzes ParseCaffemodel with arbitrary bytes. Every blob that is read has as many values as its
+// shape has elements.
 
 #include <string_view>
 #include <vector>

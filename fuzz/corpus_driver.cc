@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for libFuzzer where there is no clang: runs every file of a corpus folder, and
-// mutations of each, through LLVMFuzzerTestOneInput. The mutations depend on the corpus and on
-// nothing else, so that a failure happens again. When the fuzzed code dies or hangs, the input is
-// printed as hex with the file that it came from.
+// A replacement of libFuzzer for builds without clang: passes every file of a corpus folder, and
+// mutations of it, to LLVMFuzzerTestOneInput. The mutations depend only on the corpus, so failures
+// are reproducible. On a crash or a hang, it prints the input as hex and the file that it came
+// from.
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -20,8 +20,7 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-// Present when the program is built with a sanitizer, whose findings end the process without a
-// signal.
+// Defined in sanitizer builds, whose findings end the process without a signal.
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
 namespace {
@@ -35,7 +34,7 @@ struct Seed {
   std::string content;
 };
 
-// What the handler prints; it may not allocate.
+// The state that the signal handler prints; the handler must not allocate.
 struct Current {
   const char* path = "";
   int mutation = -1;
@@ -85,7 +84,7 @@ void OnSignal(int number) {
 }
 
 void WatchForDeath() {
-  // A stack of its own: the fuzzed code may have used up the normal one.
+  // An alternate stack, because the fuzzed code may have overflowed the normal one.
   static std::array<char, 64 << 10> stack;
   stack_t alternative{};
   alternative.ss_sp = stack.data();
@@ -121,7 +120,7 @@ uint64_t SeedOf(std::string_view content) {
   return hash;
 }
 
-// Numbers, words and punctuation that readers of JSON and YAML tend to get wrong.
+// Tokens that often break JSON and YAML parsers.
 constexpr std::string_view kInteresting[] = {"0",
                                              "-1",
                                              "1e999",
@@ -151,8 +150,7 @@ constexpr std::string_view kInteresting[] = {"0",
                                              "\xc3",
                                              "\n"};
 
-// The run of digits that starts at or after a random place is replaced whole: the surest way past a
-// reader's syntax.
+// Replaces a whole number, because such a mutation usually keeps the syntax valid.
 void ReplaceNumber(std::string& text, Random& random) {
   const size_t begin = text.find_first_of("0123456789", random.Below(text.size()));
   if (begin == std::string::npos) return;
@@ -196,7 +194,7 @@ void Mutate(std::string& text, const std::vector<Seed>& seeds, Random& random) {
 void Run(const Seed& seed, int mutation, const std::string& input) {
   g_current = {seed.path.c_str(), mutation, &input};
   alarm(kSecondsPerInput);
-  // A copy without a spare byte behind it lets a sanitizer see every read past the end.
+  // An exactly sized copy lets a sanitizer detect reads past the end.
   const std::vector<uint8_t> exact(input.begin(), input.end());
   LLVMFuzzerTestOneInput(exact.data(), exact.size());
   alarm(0);
@@ -225,7 +223,7 @@ int main(int argc, char** argv) {
   }
   const std::vector<Seed> seeds = ReadCorpus(argv[1]);
   if (seeds.empty()) {
-    fmt::print(stderr, "{}: no corpus there\n", argv[1]);
+    fmt::print(stderr, "{}: the corpus is empty\n", argv[1]);
     return 2;
   }
   WatchForDeath();

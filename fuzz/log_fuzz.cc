@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs from anybody: both readers give a series whose lengths agree and whose times are times, or
-// one line that names the file.
+// Fuzzes both log parsers with arbitrary bytes. A parsed series has consistent lengths and valid
+// times; an error is one line that names the file.
 
 #include <cstdint>
 #include <string_view>

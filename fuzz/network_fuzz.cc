@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network's file may be anything. What parses must survive being written and read again with its
-// fingerprint, and what passes Infer must have costs and an inference form that passes, too.
+// Fuzzes the JSON form of networks with arbitrary bytes. A network that parses keeps its
+// fingerprint when it is written and read. If it passes Infer, it has costs and its InferenceGraph
+// passes too.
 
 #include <string_view>
 

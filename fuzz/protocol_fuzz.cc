@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes may come from a worker. Whatever the readers accept must print, and read again, as the
-// same line.
+// Fuzzes the protocol's parsers with arbitrary bytes. A message that parses is the same after
+// writing and parsing it again.
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A side of a comparison is typed by hand. Whatever it is, parsing ends in a selection that can be
-// matched and compared with another, or in an error of one line.
+// Fuzzes the parser of a comparison's sides with arbitrary bytes. The result is a selection that
+// can be matched and compared, or an error of one line.
 
 #include <string_view>
 
