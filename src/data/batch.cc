@@ -7,9 +7,9 @@
 namespace tench {
 namespace {
 
-// Calls `fill(sample, position, count)` for each stretch of samples that are consecutive in the
-// set: sample `sample` goes to place `position` of the batch, and so on. The set wraps around,
-// possibly more than once in a batch.
+// Calls `fill(sample, position, count)` for each run of consecutive samples: sample `sample` goes
+// to index `position` of the batch. Indices are modulo the size of the set, which may be smaller
+// than a batch.
 template <class FillStretch>
 void ForEachStretch(int64_t first, int64_t images, int64_t batch, const FillStretch& fill) {
   int64_t sample = first % images;

@@ -35,7 +35,7 @@ bool IsFile(std::string_view network) {
          network.ends_with(".prototxt");
 }
 
-// Words for a network that brings its own inputs.
+// The error for a network that has its own inputs.
 Status RefuseDataForFile(std::string_view network, std::string_view data, int64_t length) {
   if (!data.empty())
     return Failed("'{}' is a file that names its own inputs; it takes no data set '{}'", network,

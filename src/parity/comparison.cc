@@ -11,22 +11,22 @@
 namespace tench {
 namespace {
 
-constexpr double kRelative =
-    1e-5;  // of an op alone, of a loss, and the least that a whole network is allowed
+// The relative tolerance of a single op and of a loss, and the minimum for a whole network.
+constexpr double kRelative = 1e-5;
 constexpr double kTimesJitter = 10;
-constexpr double kSumUlps = 4 * 0x1p-24;  // of a sum of n terms, times the root of n
-constexpr double kFloorShare =
-    0.1;  // of that, of the group's typical element: what a tensor next to nothing is allowed
-constexpr double kUlps = 4 * 0x1p-24;  // what five rounded updates do to a weight, in units of it
-// A loss near zero is the logarithm of a softmax near one, which f32 holds in steps of 2^-24.
+constexpr double kSumUlps = 4 * 0x1p-24;  // for a sum of n terms, times √n
+// The absolute floor of a tensor with a near-zero norm, relative to the tolerance of the group's
+// typical element.
+constexpr double kFloorShare = 0.1;
+constexpr double kUlps = 4 * 0x1p-24;  // the rounding of five updates, relative to the weight
+// A loss near zero is the logarithm of a softmax near one, whose f32 spacing is 2^-24.
 constexpr double kLossFloor = 4 * 0x1p-24;
-constexpr double kDropoutSigmas =
-    4.5;  // three would accuse an honest generator once in four hundred draws
+constexpr double kDropoutSigmas = 4.5;  // 3 would reject a correct generator once in 400 draws
 constexpr double kSurvivorTolerance = 1e-5;
 
 struct Group {
-  double rms =
-      0;  // an op's branch: the largest; a network: the median, which one huge tensor cannot lift
+  // The largest of an op's branch; the median of a network, which is robust to one large tensor.
+  double rms = 0;
   double relative_change = 0;  // the median
 };
 
@@ -62,12 +62,10 @@ double Allowance(TrialKind kind, const std::string& key, const TensorAnswer& ten
   double allowance = std::max(relative * norm, kFloorShare * relative * group.rms *
                                                    std::sqrt(static_cast<double>(tensor.elements)));
   if (key.starts_with("parameters/")) allowance = std::max(allowance, kUlps * tensor.scale);
-  // A statistic is no small step from where it was: that it moved little says nothing about how
-  // exactly it can be known.
+  // A small movement of a running statistic does not bound the rounding error of its value.
   if (key.starts_with("state/")) allowance = std::max(allowance, kRelative * tensor.scale);
   if (kind == TrialKind::kOps) return allowance;
-  // One jitter may by luck leave a small tensor almost still; what its group shows is the surer
-  // measure of the two.
+  // One jitter may hardly change a small tensor by chance; the change of its group is more robust.
   return std::max(
       {allowance, kTimesJitter * tensor.change, kTimesJitter * group.relative_change * norm});
 }
@@ -89,13 +87,13 @@ double Deviation::ratio() const {
 std::vector<Deviation> Compare(TrialKind kind, const Answer& reference, const Answer& worker) {
   std::vector<Deviation> deviations;
   const double infinity = std::numeric_limits<double>::infinity();
-  // A loss is one number, and one jitter may by luck leave it almost still: the steps lend each
-  // other their changes.
+  // One jitter may hardly change a single loss by chance, so the largest change of all steps
+  // counts.
   const double loss_change =
       reference.loss_changes.empty()
           ? 0
           : *std::max_element(reference.loss_changes.begin(), reference.loss_changes.end());
-  // An op's probe has one loss over all branches: which branch differs, only the tensors can say.
+  // The probe of ops has one loss over all branches, which cannot locate a difference.
   for (size_t i = 0; kind != TrialKind::kOps && i < reference.losses.size(); ++i) {
     const double allowance = std::max(
         {kRelative * std::abs(reference.losses[i]), kTimesJitter * loss_change, kLossFloor});

@@ -13,9 +13,9 @@ namespace {
 
 constexpr int64_t kUpdates = 5;
 constexpr double kRate = 0.01;
-constexpr int64_t kDropoutSide = 200;  // elements per sample: its square
+constexpr int64_t kDropoutSide = 200;  // a sample has its square as elements
 
-// One layer per ratio, each over ones, so that a survivor shows its scale directly.
+// One layer per ratio on a tensor of ones, so that the output shows the scale.
 Graph DropoutProbe(const std::vector<double>& ratios) {
   GraphBuilder b("dropout");
   const Shape sample{1, kDropoutSide, kDropoutSide};
@@ -48,8 +48,7 @@ void AskForUpdates(Job& job) {
   job.tensors.parameters = job.tensors.state = true;
 }
 
-// A parameter's gradient and a channel's statistics are sums over the samples and all places of an
-// image.
+// Weight gradients and channel statistics are sums over the samples and all positions of an image.
 int64_t Terms(const Shape& output) {
   if (output.empty()) return 1;
   return output.size() == 4 ? output[0] * output[2] * output[3] : output[0];

@@ -5,7 +5,7 @@
 namespace tench {
 namespace {
 
-// ImageNet's pictures have no size of their own; this is the crop of Caffe's reference network.
+// ImageNet has images of many sizes; this is the crop of Caffe's reference network.
 constexpr int64_t kCrop = 227;
 
 Rules AlexnetRules(double deviation, double bias) {

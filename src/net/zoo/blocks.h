@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The words in which the families are written: fills, Caffe's learning rules, square windows and
-// the inputs of an image classifier. Private to this folder.
+// Building blocks of the zoo: fills, Caffe's learning-rate multipliers, square windows and the
+// inputs of an image classifier. Private to this folder.
 
 #include <cstdint>
 #include <string>
@@ -18,22 +18,21 @@ Fill Xavier();
 Fill Msra();
 Fill MsraFanOut();
 
-// How both parameters of a layer begin and learn.
+// The rules of a layer's weights and bias.
 struct Rules {
   ParameterRule weight, bias;
 };
-// As in Caffe's reference networks: a bias learns twice as fast as its weights; `bias_decay` is its
-// decay_mult.
+// As in Caffe's reference networks: the bias has lr_mult 2 and decay_mult `bias_decay`.
 Rules CaffeRules(const Fill& weight, double bias, double bias_decay);
-// Weights and bias learn and decay alike; the bias begins at zero.
+// All multipliers are 1; the bias starts at zero.
 Rules PlainRules(const Fill& weight);
 
-// Square windows: the zoo has no others.
+// Square windows.
 Convolution Conv(int64_t out_channels, int64_t kernel, int64_t stride = 1, int64_t pad = 0,
                  int64_t groups = 1);
 Pooling MaxPool(int64_t kernel, int64_t stride, int64_t pad = 0);
 Pooling CaffeMaxPool(int64_t kernel,
-                     int64_t stride);  // rounds its output size up, as every pool of Caffe
+                     int64_t stride);  // ceil mode, as in Caffe
 Pooling AvgPool(int64_t kernel, int64_t stride);
 Pooling GlobalAvgPool();
 

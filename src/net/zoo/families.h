@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The builders behind the zoo's table, one family per source file; private to this folder. A
-// builder takes the data set's InputSpec on trust: zoo.cc has checked that the family has a form
-// for it, and Infer checks what comes out. Images below 64 pixels get a family's small form, where
-// it has one; docs/networks.md describes every form. Names that all networks share: the inputs
-// "data", "label", "tokens", "lengths"; the main loss "loss"; auxiliary ones "lossN/loss".
+// The builders of the zoo, one family per source file; private to this folder. zoo.cc has checked
+// that the family supports the InputSpec, and Infer checks the result. Images below 64 pixels use
+// the small form of a family, if it has one; docs/networks.md describes all forms. Invariants:
+// inputs are named "data", "label", "tokens" and "lengths", the main loss "loss", and auxiliary
+// losses "lossN/loss".
 
 #include "net/graph.h"
 #include "net/zoo/zoo.h"

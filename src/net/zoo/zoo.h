@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The networks that tench knows by name. Each family has its own file; zoo.cc lists them. A network
-// is built for an InputSpec (image size, classes, sequence length), so that the same name works on
-// several data sets; a combination that makes no sense is an error that says which data sets fit.
-// Not aware of how data is loaded.
+// The built-in networks, by name. A network is built for an InputSpec (image size, classes,
+// sequence length), so that one name works for several data sets. An unsupported combination is an
+// error that lists the data sets that fit. Not aware of how data is loaded.
 
 #include <cstdint>
 #include <functional>
@@ -17,7 +16,7 @@
 
 namespace tench {
 
-// What a data set gives to a network.
+// The properties of a data set that a network depends on.
 struct InputSpec {
   std::string data;                             // its name, for messages
   int64_t channels = 0, height = 0, width = 0;  // images; 0 for sequences
@@ -35,7 +34,7 @@ struct ZooEntry {
 };
 
 std::span<const ZooEntry> Zoo();
-// Unknown names: an error with the nearest one.
+// An unknown name is an error with a spelling hint.
 Result<const ZooEntry*> FindNetwork(std::string_view name);
 
 }  // namespace tench
