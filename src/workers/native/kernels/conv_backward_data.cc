@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product is (pixels × output channels) · (output channels × columns), a column being a tap and
-// an input channel. The weights are packed once per call into panels of sixteen columns; a tile of
-// six pixels and one panel stays in registers while the output channels pass by.
+// The GEMM is (pixels × output channels) · (output channels × columns), where a column is one tap
+// and one input channel. The weights are packed once per call into panels of kPanel columns. The
+// register-blocked accumulator tile is six pixels × one panel. Scatter (col2im) then adds each
+// pixel's columns to the input pixels under its taps.
 #include "workers/native/kernels/conv_backward_data.h"
 
 #ifdef __x86_64__
@@ -19,11 +20,11 @@ namespace {
 constexpr int64_t kBlock = kChannelBlock;
 constexpr int64_t kPanel = 16;  // columns
 constexpr int64_t kTilePixels = 6;
-constexpr int64_t kPixelsAtOnce = 12;  // while a panel is in the first-level cache
+constexpr int64_t kPixelBlock = 12;  // reuses a panel while it is in the L1 cache
 
-class DataGradient {
+class BackwardData {
  public:
-  DataGradient(const BlockedConvShape& shape, float* scratch)
+  BackwardData(const BlockedConvShape& shape, float* scratch)
       : s_(shape),
         in_channels_(shape.in_channels / shape.groups),
         out_channels_(shape.out_channels / shape.groups),
@@ -34,9 +35,9 @@ class DataGradient {
 
   int64_t panels() const { return s_.groups * panels_; }  // of all groups
   int64_t packed_floats() const { return panels() * kPanel * out_channels_; }
-  int64_t thread_floats() const { return kPixelsAtOnce * panels_ * kPanel; }
+  int64_t thread_floats() const { return kPixelBlock * panels_ * kPanel; }
 
-  // Panel by panel: (output channel, 16 columns), zeros beyond the last column.
+  // A packed panel is (output channel, kPanel columns), zero beyond the last column.
   void Pack(int64_t panel, const float* weights) const {
     float* to = packed_ + panel * kPanel * out_channels_;
     const int64_t in_blocks = ChannelBlocks(in_channels_),
@@ -58,8 +59,8 @@ class DataGradient {
     std::fill_n(dx, ChannelBlocks(in_channels_) * kBlock * s_.in_h * s_.in_w, 0.0f);
     float* columns = packed_ + packed_floats() + thread * thread_floats();
     const int64_t pixels = s_.out_h * s_.out_w;
-    for (int64_t pixel = 0; pixel < pixels; pixel += kPixelsAtOnce) {
-      const int64_t count = std::min(kPixelsAtOnce, pixels - pixel);
+    for (int64_t pixel = 0; pixel < pixels; pixel += kPixelBlock) {
+      const int64_t count = std::min(kPixelBlock, pixels - pixel);
       for (int64_t panel = 0; panel < panels_; ++panel)
         Product(dy, pixel, count, group * panels_ + panel, columns + panel * kPanel);
       for (int64_t i = 0; i < count; ++i)
@@ -74,7 +75,7 @@ class DataGradient {
   const BlockedConvShape& s_;
   const int64_t in_channels_, out_channels_;  // of a group
   const int64_t taps_, columns_, panels_;
-  float* const packed_;  // the panels; behind them each thread's columns
+  float* const packed_;  // the panels, followed by the columns of each thread
 };
 
 #ifdef __x86_64__
@@ -104,12 +105,12 @@ template <int64_t kPixels>
   }
 }
 
-void DataGradient::Product(const float* dy, int64_t pixel, int64_t count, int64_t panel,
+void BackwardData::Product(const float* dy, int64_t pixel, int64_t count, int64_t panel,
                            float* to) const {
   static constexpr decltype(&Tile<1>) kTiles[] = {Tile<1>, Tile<2>, Tile<3>,
                                                   Tile<4>, Tile<5>, Tile<6>};
   const int64_t stride = panels_ * kPanel;
-  // Tiles of even height: 4 + 4 pixels are faster than 6 + 2.
+  // Tiles of balanced height: 4 + 4 pixels are faster than 6 + 2.
   int64_t tiles = (count + kTilePixels - 1) / kTilePixels;
   for (int64_t i = 0; i < count; --tiles) {
     const int64_t height = (count - i + tiles - 1) / tiles;
@@ -119,7 +120,7 @@ void DataGradient::Product(const float* dy, int64_t pixel, int64_t count, int64_
   }
 }
 
-[[gnu::target("avx2,fma")]] void DataGradient::Scatter(const float* columns, int64_t row,
+[[gnu::target("avx2,fma")]] void BackwardData::Scatter(const float* columns, int64_t row,
                                                        int64_t column, float* dx) const {
   const int64_t whole = in_channels_ / kBlock, rest = in_channels_ % kBlock,
                 plane = s_.in_h * s_.in_w;
@@ -141,8 +142,8 @@ void DataGradient::Product(const float* dy, int64_t pixel, int64_t count, int64_
   }
 }
 #else
-void DataGradient::Product(const float*, int64_t, int64_t, int64_t, float*) const {}
-void DataGradient::Scatter(const float*, int64_t, int64_t, float*) const {}
+void BackwardData::Product(const float*, int64_t, int64_t, int64_t, float*) const {}
+void BackwardData::Scatter(const float*, int64_t, int64_t, float*) const {}
 #endif
 
 }  // namespace
@@ -152,26 +153,26 @@ bool HasConvBackwardData(const BlockedConvShape& shape) {
 }
 
 int64_t ConvBackwardDataScratch(const BlockedConvShape& shape, int64_t threads) {
-  const DataGradient gradient(shape, nullptr);
-  return gradient.packed_floats() + threads * gradient.thread_floats();
+  const BackwardData backward(shape, nullptr);
+  return backward.packed_floats() + threads * backward.thread_floats();
 }
 
 void ConvBackwardData(const BlockedConvShape& shape, const float* dy, const float* w, float* dx,
                       float* scratch) {
-  const DataGradient gradient(shape, scratch);
-  // Of an image's part that belongs to one group.
-  const int64_t in_part =
+  const BackwardData backward(shape, scratch);
+  // Floats of one image and one group.
+  const int64_t in_floats =
       ChannelBlocks(shape.in_channels / shape.groups) * kBlock * shape.in_h * shape.in_w;
-  const int64_t out_part =
+  const int64_t out_floats =
       ChannelBlocks(shape.out_channels / shape.groups) * kBlock * shape.out_h * shape.out_w;
 #pragma omp parallel
   {
     const int64_t thread = omp_get_thread_num();
 #pragma omp for schedule(static)
-    for (int64_t panel = 0; panel < gradient.panels(); ++panel) gradient.Pack(panel, w);
+    for (int64_t panel = 0; panel < backward.panels(); ++panel) backward.Pack(panel, w);
 #pragma omp for schedule(static)
     for (int64_t part = 0; part < shape.batch * shape.groups; ++part)
-      gradient.Image(part % shape.groups, dy + part * out_part, dx + part * in_part, thread);
+      backward.Image(part % shape.groups, dy + part * out_floats, dx + part * in_floats, thread);
   }
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The gradient of a convolution's input, for images in blocks of eight channels and few channels:
-// for some pixels of the output at a time a matrix product gives what each tap of the kernel and
-// each input channel gets from them, which is then added to where the tap lies. Channels that only
-// fill up a block cost nothing, and what a library pads at an image's edges is not computed. For
-// CPUs with AVX2. Knows nothing of oneDNN.
+// Direct backward-data convolution, dx from dy and w, for AVX2: a GEMM over a few output pixels,
+// followed by col2im. Layouts are those of blocked_conv_shape.h with blocks of eight channels. It
+// pays for few channels and for small images: unused channels of a block and taps in the padding
+// cost nothing. Not aware of oneDNN. Scratch memory is the caller's; nothing is allocated.
+//
+// Thread safety: a call uses the calling thread's OpenMP team; concurrent calls need their own
+// scratch and dx.
 
 #include <cstdint>
 
@@ -12,12 +14,14 @@
 
 namespace tench::native {
 
-// Whether this CPU and this shape can have it: blocks of channels on both sides, whole ones if
-// there are several groups.
+// Whether the CPU has AVX2 and the kernel supports the shape: blocked x and y, and whole blocks per
+// group if there are several groups.
 bool HasConvBackwardData(const BlockedConvShape& shape);
-// Floats of working memory, for `threads` threads.
+
+// Floats of scratch for `threads` threads.
 int64_t ConvBackwardDataScratch(const BlockedConvShape& shape, int64_t threads);
 
+// Overwrites dx, the unused channels of its last block included.
 void ConvBackwardData(const BlockedConvShape& shape, const float* dy, const float* w, float* dx,
                       float* scratch);
 

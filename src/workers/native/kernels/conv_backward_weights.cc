@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of a tile kernel is one tap (kh, kw) of the weights, up to four input channels and up to
-// 24 output channels, over some rows of pixels: twelve sums in registers, three loads of dy and
-// four broadcasts of x for every twelve multiply-adds. The rows are so many that what they need of
-// x and dy stays in the first-level cache for all taps of a kernel's row. What a tap sees of a
-// blocked x is copied before, zeros where it lies beyond the image, so that all rows are one long
-// one: a loop as short as an image's row would end in a wrong guess each time.
+// The microkernel computes one tap (kh, kw) for up to four input channels and 24 output channels
+// over a block of image rows. Its register-blocked accumulator tile has twelve vectors; one pixel
+// takes three loads of dy and four broadcasts of x for twelve fused multiply-adds. The row block is
+// chosen so that its x and dy stay in the L1 cache for all taps of a kernel row.
+//
+// For a blocked x, the pixels under a tap are first copied (im2col of one tap), with zeros for the
+// padding. The pixel loop then runs over the whole row block, since short inner loops mispredict
+// their exit.
 #include "workers/native/kernels/conv_backward_weights.h"
 
 #ifdef __x86_64__
@@ -20,20 +22,18 @@ namespace tench::native {
 namespace {
 
 constexpr int64_t kBlock = kChannelBlock;
-constexpr int64_t kLanes = 4;       // input channels of a tile
-constexpr int64_t kWideBlocks = 3;  // blocks of output channels of a tile
-constexpr int64_t kCacheBytes =
-    24 * 1024;  // of the first level, for what a tap sees of x and a tile of dy
-constexpr int64_t kItemsPerThread = 8,
-                  kPlainItemsPerThread = 4;  // so that none waits long for the last
+constexpr int64_t kLanes = 4;               // input channels of a tile
+constexpr int64_t kWideBlocks = 3;          // output-channel blocks of a tile
+constexpr int64_t kCacheBytes = 24 * 1024;  // of L1, for a row block of x and dy
+// Enough items for dynamic scheduling to balance the load.
+constexpr int64_t kItemsPerThread = 8, kPlainItemsPerThread = 4;
 
-// The pixels of one call: `rows` × `columns`, and how far apart things lie.
+// The pixels of one microkernel call, and the strides of its operands in floats. A lane is one
+// input channel of the tile, a block one output-channel block.
 struct Pixels {
   int64_t rows, columns;
-  int64_t x_row, x_column,
-      lane;  // from one pixel's x to the next, and from one channel to the next
-  int64_t dy_row,
-      dy_block;  // from one row to the next, and from one block of output channels to the next
+  int64_t x_row, x_column, lane;
+  int64_t dy_row, dy_block;
   int64_t dw_lane, dw_block;
 };
 
@@ -83,26 +83,26 @@ TileKernel TileOf(int64_t lanes, int64_t blocks) {
 TileKernel TileOf(int64_t, int64_t) { return nullptr; }
 #endif
 
-// Where a window's tap meets the image: [first, last) of the output's rows or columns.
+// Output rows or columns [first, last) for which a tap is inside the image.
 struct Span {
   int64_t first, last;
 };
-Span Meets(int64_t in, int64_t out, int64_t stride,
-           int64_t offset) {  // 0 ≤ o · stride + offset < in
+Span InsideImage(int64_t in, int64_t out, int64_t stride,
+                 int64_t offset) {  // 0 ≤ o · stride + offset < in
   const int64_t first = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
   const int64_t last = in - 1 - offset < 0 ? 0 : std::min(out, (in - 1 - offset) / stride + 1);
   return {std::min(first, last), last};
 }
 
-// What one thread does at a time: one row of the kernel's taps, one block of input channels (all,
-// if they are plain), and some tiles of output channels.
+// A unit of scheduling: one kernel row, one input-channel block (all channels of a plain x), and a
+// range of output-channel tiles.
 struct Item {
   int64_t group, in_block, kh, first_tile, last_tile;
 };
 
-class Gradient {
+class BackwardWeights {
  public:
-  Gradient(const BlockedConvShape& shape, const float* x, const float* dy, float* dw)
+  BackwardWeights(const BlockedConvShape& shape, const float* x, const float* dy, float* dw)
       : s_(shape),
         x_(x),
         dy_(dy),
@@ -111,13 +111,13 @@ class Gradient {
         in_blocks_(shape.plain_in ? 1 : ChannelBlocks(group_in_)),
         out_blocks_(ChannelBlocks(shape.out_channels / shape.groups)),
         tiles_((out_blocks_ + kWideBlocks - 1) / kWideBlocks),
-        rows_at_once_(std::clamp<int64_t>(
-            kCacheBytes / (4 * (lanes_all() * (s_.plain_in ? s_.in_w : s_.out_w) +
-                                kWideBlocks * kBlock * s_.out_w)),
-            1, s_.out_h)) {}
+        row_block_(
+            std::clamp<int64_t>(kCacheBytes / (4 * (lanes() * (s_.plain_in ? s_.in_w : s_.out_w) +
+                                                    kWideBlocks * kBlock * s_.out_w)),
+                                1, s_.out_h)) {}
 
   int64_t scratch_floats() const {
-    return InPlace() ? 0 : s_.kernel_w * rows_at_once_ * s_.out_w * kBlock;
+    return InPlace() ? 0 : s_.kernel_w * row_block_ * s_.out_w * kBlock;
   }
 
   void RunAll(float* scratch) const {
@@ -125,7 +125,7 @@ class Gradient {
     const int64_t rows = s_.groups * in_blocks_ * s_.kernel_h;
     const int64_t wanted = kItemsPerThread * omp_get_max_threads();
     const int64_t parts = std::clamp<int64_t>((wanted + rows - 1) / rows, 1, tiles_);
-    // Items differ in size and write weights of their own, so it does not matter who takes which.
+    // Items differ in size and write disjoint weights, so dynamic scheduling is deterministic.
 #pragma omp parallel for schedule(dynamic)
     for (int64_t item = 0; item < rows * parts; ++item) {
       const int64_t row = item / parts, part = item % parts, block = row / s_.kernel_h;
@@ -136,25 +136,25 @@ class Gradient {
   }
 
  private:
-  // A tap sees all of x as it lies there, or planes lie apart and the lanes of a tile are
-  // neighbouring taps.
+  // Whether x needs no copy: a tap reads all of x in order, or x is plain and the lanes of a tile
+  // are neighbouring taps.
   bool InPlace() const {
     return s_.plain_in || (s_.kernel_h == 1 && s_.kernel_w == 1 && s_.stride_h == 1 &&
                            s_.stride_w == 1 && s_.pad_h == 0 && s_.pad_w == 0);
   }
   int64_t in_plane() const { return s_.in_h * s_.in_w; }
   int64_t out_plane() const { return s_.out_h * s_.out_w; }
-  // (g, o / 8, i / 8, kh, kw, 8 i, 8 o), or (o / 8, kh, kw, i, 8 o)
-  int64_t lanes_all() const { return s_.plain_in ? group_in_ : kBlock; }
-  int64_t dw_block() const { return in_blocks_ * s_.kernel_h * s_.kernel_w * lanes_all() * kBlock; }
-  // Tiles of even width: 2 + 2 blocks are faster than 3 + 1.
+  // Input channels that one tap of the weights holds side by side.
+  int64_t lanes() const { return s_.plain_in ? group_in_ : kBlock; }
+  int64_t dw_block() const { return in_blocks_ * s_.kernel_h * s_.kernel_w * lanes() * kBlock; }
+  // Tiles of balanced width: 2 + 2 blocks are faster than 3 + 1.
   int64_t FirstBlock(int64_t tile) const { return out_blocks_ * tile / tiles_; }
   int64_t BlocksOf(int64_t tile) const { return FirstBlock(tile + 1) - FirstBlock(tile); }
   float* Weights(const Item& it, int64_t out_block, int64_t kw) const {
     const int64_t block = (it.group * out_blocks_ + out_block) * in_blocks_ + it.in_block;
-    return dw_ + ((block * s_.kernel_h + it.kh) * s_.kernel_w + kw) * lanes_all() * kBlock;
+    return dw_ + ((block * s_.kernel_h + it.kh) * s_.kernel_w + kw) * lanes() * kBlock;
   }
-  const float* Gradients(const Item& it, int64_t out_block, int64_t n, int64_t row) const {
+  const float* OutputGradient(const Item& it, int64_t out_block, int64_t n, int64_t row) const {
     return dy_ + ((n * s_.groups + it.group) * out_blocks_ + out_block) * kBlock * out_plane() +
            row * s_.out_w * kBlock;
   }
@@ -163,29 +163,29 @@ class Gradient {
     return x_ + (n * channels + (it.group * in_blocks_ + it.in_block) * kBlock) * in_plane();
   }
   Span Columns(int64_t kw) const {
-    return Meets(s_.in_w, s_.out_w, s_.stride_w, kw * s_.dilation_w - s_.pad_w);
+    return InsideImage(s_.in_w, s_.out_w, s_.stride_w, kw * s_.dilation_w - s_.pad_w);
   }
 
   Span Rows(int64_t kh) const {
-    return Meets(s_.in_h, s_.out_h, s_.stride_h, kh * s_.dilation_h - s_.pad_h);
+    return InsideImage(s_.in_h, s_.out_h, s_.stride_h, kh * s_.dilation_h - s_.pad_h);
   }
 
   void Clear(const Item& it) const {
     for (int64_t block = FirstBlock(it.first_tile); block < FirstBlock(it.last_tile); ++block)
-      std::fill_n(Weights(it, block, 0), s_.kernel_w * lanes_all() * kBlock, 0.0f);
+      std::fill_n(Weights(it, block, 0), s_.kernel_w * lanes() * kBlock, 0.0f);
   }
 
   void Run(const Item& it, float* scratch) const {
     Clear(it);
     const Span rows = Rows(it.kh);
     for (int64_t n = 0; n < s_.batch; ++n) {
-      for (int64_t row = rows.first; row < rows.last; row += rows_at_once_)
-        RunBlocked(it, n, row, std::min(rows_at_once_, rows.last - row), scratch);
+      for (int64_t row = rows.first; row < rows.last; row += row_block_)
+        RunBlocked(it, n, row, std::min(row_block_, rows.last - row), scratch);
     }
   }
 
-  // A first layer has few weights and a large dy: some rows of taps pass over a piece of dy before
-  // the next piece comes.
+  // A first layer has few weights and a large dy, so each row block of dy is used for several
+  // kernel rows while it is in the cache.
   void RunAllPlain() const {
     const int64_t wanted = kPlainItemsPerThread * omp_get_max_threads();
     const int64_t parts = std::clamp<int64_t>((wanted + tiles_ - 1) / tiles_, 1, s_.kernel_h);
@@ -195,11 +195,11 @@ class Gradient {
                     last = s_.kernel_h * (item % parts + 1) / parts;
       for (int64_t kh = first; kh < last; ++kh) Clear({0, 0, kh, tile, tile + 1});
       for (int64_t n = 0; n < s_.batch; ++n) {
-        for (int64_t row = 0; row < s_.out_h; row += rows_at_once_) {
+        for (int64_t row = 0; row < s_.out_h; row += row_block_) {
           for (int64_t kh = first; kh < last; ++kh) {
             const Span rows = Rows(kh);
             const int64_t begin = std::max(row, rows.first),
-                          end = std::min(row + rows_at_once_, rows.last);
+                          end = std::min(row + row_block_, rows.last);
             if (begin < end) RunPlain({0, 0, kh, tile, tile + 1}, n, begin, end - begin);
           }
         }
@@ -210,25 +210,25 @@ class Gradient {
   void RunBlocked(const Item& it, int64_t n, int64_t row, int64_t rows, float* scratch) const {
     const int64_t pixels = rows * s_.out_w;
     const Pixels p{1, pixels, 0, kBlock, 1, 0, out_plane() * kBlock, kBlock, dw_block()};
-    const float* seen = InPlace() ? Image(it, n) + row * s_.in_w * kBlock : scratch;
+    const float* pixels_of_taps = InPlace() ? Image(it, n) + row * s_.in_w * kBlock : scratch;
     if (!InPlace()) {
       for (int64_t kw = 0; kw < s_.kernel_w; ++kw)
         Copy(it, n, row, rows, kw, scratch + kw * pixels * kBlock);
     }
-    // The last block may hold fewer channels; the rest of its weights stay zero.
+    // Unused channels of the last block keep the zeros of Clear.
     const int64_t lanes = std::min(kBlock, group_in_ - it.in_block * kBlock);
     for (int64_t tile = it.first_tile; tile < it.last_tile; ++tile) {
-      const float* dy = Gradients(it, FirstBlock(tile), n, row);
+      const float* dy = OutputGradient(it, FirstBlock(tile), n, row);
       const TileKernel kernel = TileOf(kLanes, BlocksOf(tile));
       for (int64_t kw = 0; kw < s_.kernel_w; ++kw) {
         float* dw = Weights(it, FirstBlock(tile), kw);
         for (int64_t lane = 0; lane < lanes; lane += kLanes)
-          kernel(p, seen + kw * pixels * kBlock + lane, dy, dw + lane * kBlock);
+          kernel(p, pixels_of_taps + kw * pixels * kBlock + lane, dy, dw + lane * kBlock);
       }
     }
   }
 
-  // What a tap sees of some rows: (pixels, 8), zeros beyond the image's edges.
+  // The pixels under one tap for some output rows: (pixels, 8), zeros for the padding.
   void Copy(const Item& it, int64_t n, int64_t row, int64_t rows, int64_t kw, float* to) const {
     const Span columns = Columns(kw);
     const int64_t first_w = columns.first * s_.stride_w + kw * s_.dilation_w - s_.pad_w;
@@ -257,20 +257,21 @@ class Gradient {
                    out_plane() * kBlock,
                    group_in_ * kBlock,
                    dw_block()};
-    // Taps in lots of even size: 3 + 2 are faster than 4 + 1.
-    const int64_t lots = (s_.kernel_w + kLanes - 1) / kLanes;
+    // Tap groups of balanced size: 3 + 2 are faster than 4 + 1.
+    const int64_t parts = (s_.kernel_w + kLanes - 1) / kLanes;
     for (int64_t tile = it.first_tile; tile < it.last_tile; ++tile) {
-      const float* dy = Gradients(it, FirstBlock(tile), n, row);
+      const float* dy = OutputGradient(it, FirstBlock(tile), n, row);
       for (int64_t c = 0; c < group_in_; ++c) {
         const float* plane = Image(it, n) + c * in_plane() + h * s_.in_w;
-        for (int64_t lot = 0; lot < lots; ++lot)
-          RunTaps(p, plane, dy, it, tile, s_.kernel_w * lot / lots, s_.kernel_w * (lot + 1) / lots,
-                  c);
+        for (int64_t part = 0; part < parts; ++part)
+          RunTaps(p, plane, dy, it, tile, s_.kernel_w * part / parts,
+                  s_.kernel_w * (part + 1) / parts, c);
       }
     }
   }
 
-  // At the image's edges fewer of the taps [first, last) of a channel meet it, one by one.
+  // Taps [first, last) of a channel: together for the columns where all are inside the image, one
+  // by one for the rest.
   void RunTaps(const Pixels& p, const float* plane, const float* dy, const Item& it, int64_t tile,
                int64_t first, int64_t last, int64_t channel) const {
     Span common = Columns(first);
@@ -302,7 +303,7 @@ class Gradient {
   const float *x_, *dy_;
   float* dw_;
   const int64_t group_in_, in_blocks_, out_blocks_, tiles_;
-  const int64_t rows_at_once_;
+  const int64_t row_block_;
 };
 
 template <int64_t kLanes>
@@ -327,12 +328,12 @@ bool HasConvBackwardWeights(const BlockedConvShape& shape) {
 }
 
 int64_t ConvBackwardWeightsScratch(const BlockedConvShape& shape, int64_t threads) {
-  return threads * Gradient(shape, nullptr, nullptr, nullptr).scratch_floats();
+  return threads * BackwardWeights(shape, nullptr, nullptr, nullptr).scratch_floats();
 }
 
 void ConvBackwardWeights(const BlockedConvShape& shape, const float* x, const float* dy, float* dw,
                          float* scratch) {
-  Gradient(shape, x, dy, dw).RunAll(scratch);
+  BackwardWeights(shape, x, dy, dw).RunAll(scratch);
 }
 
 void ConvBackwardBias(const BlockedConvShape& shape, const float* dy, float* db) {
@@ -343,7 +344,7 @@ void ConvBackwardBias(const BlockedConvShape& shape, const float* dy, float* db)
               [&](int64_t first, int64_t last) {
                 for (int64_t block = first; block < last; ++block) {
                   float total[2 * kBlock] = {};
-                  // Image by image, so that rounding stays small.
+                  // A partial sum per image keeps the rounding error small.
                   for (int64_t n = 0; n < shape.batch; ++n)
                     sum_pixels(dy + (n * blocks + block) * plane, shape.out_h * shape.out_w, total);
                   std::copy_n(total,

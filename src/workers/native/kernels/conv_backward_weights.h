@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The gradient of a convolution's weights, straight from images in blocks of eight channels: a tile
-// of input channels × output channels stays in registers while the pixels of an image pass by. For
-// CPUs with AVX2. oneDNN's kernel for the same writes its sums to memory after every row of pixels.
-// Knows nothing of oneDNN.
+// Direct backward-weights convolution, dw and db from x and dy, for AVX2. A register-blocked
+// accumulator tile of input channels × output channels is kept over many pixels, so that dw is
+// read and written once per several image rows. Layouts are those of blocked_conv_shape.h with
+// blocks of eight channels. Not aware of oneDNN. Scratch memory is the caller's; nothing is
+// allocated.
+//
+// Thread safety: a call uses the calling thread's OpenMP team; concurrent calls need their own
+// scratch and results. Each weight is summed by one thread, so results do not depend on timing.
 
 #include <cstdint>
 
@@ -11,16 +15,18 @@
 
 namespace tench::native {
 
-// Whether this CPU and this shape can have it. With several groups their channels must be whole
-// blocks.
+// Whether the CPU has AVX2 and the kernel supports the shape: at least a block of channels on each
+// blocked side, one group if x is plain, and whole blocks per group if there are several.
 bool HasConvBackwardWeights(const BlockedConvShape& shape);
 
-// Floats of working memory, for `threads` threads.
+// Floats of scratch for `threads` threads.
 int64_t ConvBackwardWeightsScratch(const BlockedConvShape& shape, int64_t threads);
 
+// Overwrites dw, the unused channels of partly used blocks included.
 void ConvBackwardWeights(const BlockedConvShape& shape, const float* x, const float* dy, float* dw,
                          float* scratch);
-// db: (o), the sum of each channel, for blocks of 8 or 16.
+
+// db (o) = the sum of dy over images and pixels. Portable, for blocks of 8 or 16 channels.
 void ConvBackwardBias(const BlockedConvShape& shape, const float* dy, float* db);
 
 }  // namespace tench::native

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused gradient and update of a fully connected layer is a matrix product whose result tiles
-// are consumed where they are made: x and dy are packed once into panels (kColumns and kRows wide),
-// a tile of kRows × kColumns gradients is summed in registers over the batch, and its weights and
-// momenta are updated on the spot. The weights are walked in chunks of columns, so that the x
-// panels of a chunk stay in the second-level cache while all rows pass by. A gradient that is
-// stored is summed part by part of the batch instead: each thread packs a part of x and of its own
-// rows of dy, which stay in its caches until they are used.
+// Both variants are a GEMM with a register-blocked accumulator tile of kRows × kColumns weight
+// gradients, summed over the batch, and x and dy packed into panels of kColumns and kRows.
+//
+// Fused with SGD, x and dy are packed once by all threads, and each finished tile updates its
+// weights and momenta. The columns are blocked so that the x panels of a block stay in the L2 cache
+// for all rows.
+//
+// A stored gradient is accumulated over blocks of the batch. Each thread packs a block of x and of
+// its rows of dy, which stay in its caches until they are used.
 #include "workers/native/kernels/dense_backward_weights.h"
 
 #ifdef __x86_64__
@@ -16,7 +18,6 @@
 
 #include <algorithm>
 
-#include "workers/native/kernels/cpu_features.h"
 #include "workers/native/kernels/parallel.h"
 
 namespace tench::native {
@@ -25,12 +26,17 @@ namespace {
 constexpr int64_t kRows = 6;
 constexpr int64_t kColumns = 16;
 constexpr int64_t kPanelBytes = 128 * 1024;
-constexpr int64_t kDepthAtOnce = 256;  // 16 KiB of an x panel
+constexpr int64_t kDepthBlock = 256;  // 16 KiB of an x panel
 constexpr int64_t kGrain = 16 * 1024;
 
 int64_t PanelsIn(int64_t width, int64_t panel) { return (width + panel - 1) / panel; }
 
+struct Tiles;
+using TileKernel = void (*)(const Tiles&, const float* x, const float* dy, int64_t row,
+                            int64_t column);
+
 struct Tiles {
+  TileKernel kernel;
   DenseShape shape;
   const float* x_panels;   // [in / kColumns][batch][kColumns]
   const float* dy_panels;  // [out / kRows][batch][kRows]
@@ -38,11 +44,11 @@ struct Tiles {
   float* momenta;
   float* gradients;
   SgdRates rates;
-  int64_t depth;    // of the batch, at once
-  bool accumulate;  // to stored gradients
+  int64_t depth;    // samples of the panels
+  bool accumulate;  // add to the stored gradient
 };
 
-// What to do with one tile of gradients, row by row; the whole width is the usual case.
+// Stores a finished tile or updates its weights, for tiles at the edge of the matrix too.
 void ApplyTile(const Tiles& tiles, const float (&tile)[kRows][kColumns], int64_t row,
                int64_t column) {
   const DenseShape& shape = tiles.shape;
@@ -76,7 +82,7 @@ void PortableTile(const Tiles& tiles, const float* x, const float* dy, int64_t r
 }
 
 #ifdef __x86_64__
-// Twelve sums in registers; the compiler, left alone, keeps them in memory.
+// With intrinsics, since the compiler spills the accumulator tile of PortableTile to memory.
 [[gnu::target("avx2,fma")]] void WideTile(const Tiles& tiles, const float* x, const float* dy,
                                           int64_t row, int64_t column) {
   __m256 sum[kRows][2];
@@ -132,37 +138,33 @@ void PortableTile(const Tiles& tiles, const float* x, const float* dy, int64_t r
 }
 #endif
 
-using TileKernel = void (*)(const Tiles&, const float* x, const float* dy, int64_t row,
-                            int64_t column);
-
-TileKernel ChooseTileKernel() {
+TileKernel TileKernelOf([[maybe_unused]] Isa isa) {
 #ifdef __x86_64__
-  if (HasAvx2()) return WideTile;
+  if (isa != Isa::kPortable) return WideTile;
 #endif
   return PortableTile;
 }
 
 void RunTiles(const Tiles& tiles, int64_t first_row_panel, int64_t last_row_panel) {
-  static const TileKernel kernel = ChooseTileKernel();
   const DenseShape& shape = tiles.shape;
   const int64_t column_panels = PanelsIn(shape.in, kColumns);
-  const int64_t chunk = std::max<int64_t>(
+  const int64_t column_block = std::max<int64_t>(
       4, kPanelBytes /
              (std::max<int64_t>(1, shape.batch) * kColumns * static_cast<int64_t>(sizeof(float))));
-  for (int64_t chunk_begin = 0; chunk_begin < column_panels; chunk_begin += chunk) {
-    const int64_t chunk_end = std::min(column_panels, chunk_begin + chunk);
+  for (int64_t block_begin = 0; block_begin < column_panels; block_begin += column_block) {
+    const int64_t block_end = std::min(column_panels, block_begin + column_block);
     for (int64_t row_panel = first_row_panel; row_panel < last_row_panel; ++row_panel) {
       const float* dy = tiles.dy_panels + row_panel * shape.batch * kRows;
-      for (int64_t panel = chunk_begin; panel < chunk_end; ++panel) {
-        kernel(tiles, tiles.x_panels + panel * shape.batch * kColumns, dy, row_panel * kRows,
-               panel * kColumns);
+      for (int64_t panel = block_begin; panel < block_end; ++panel) {
+        tiles.kernel(tiles, tiles.x_panels + panel * shape.batch * kColumns, dy, row_panel * kRows,
+                     panel * kColumns);
       }
     }
   }
 }
 
-// Panels [first, last) of (batch, width) to [panel][batch][kPanel], zeros beyond the width. The
-// size of a whole panel's row is known to the compiler.
+// Panels [first, last) of (batch, width) to [panel][batch][kPanel], zeros beyond the width. A whole
+// panel's row has a constant size, which compiles to vector moves.
 template <int64_t kPanel>
 void PackPanels(const float* from, float* to, int64_t batch, int64_t width, int64_t first,
                 int64_t last) {
@@ -189,51 +191,51 @@ void Pack(const float* from, float* to, int64_t batch, int64_t width) {
               });
 }
 
-// Rows of panels [first, last) of the stored gradient.
-void SumGradient(Tiles tiles, const float* x, const float* dy, float* packed, int64_t first,
-                 int64_t last) {
-  static const TileKernel kernel = ChooseTileKernel();
+// The rows of panels [first, last) of the stored gradient.
+void AccumulateRows(Tiles tiles, const float* x, const float* dy, float* packed, int64_t first,
+                    int64_t last) {
   const DenseShape& shape = tiles.shape;
   const int64_t column_panels = PanelsIn(shape.in, kColumns);
-  float* dy_packed = packed + kDepthAtOnce * column_panels * kColumns;
-  for (int64_t begin = 0; begin == 0 || begin < shape.batch; begin += kDepthAtOnce) {
-    tiles.depth = std::min(kDepthAtOnce, shape.batch - begin);
+  float* dy_packed = packed + kDepthBlock * column_panels * kColumns;
+  for (int64_t begin = 0; begin == 0 || begin < shape.batch; begin += kDepthBlock) {
+    tiles.depth = std::min(kDepthBlock, shape.batch - begin);
     tiles.accumulate = begin > 0;
     PackPanels<kColumns>(x + begin * shape.in, packed, tiles.depth, shape.in, 0, column_panels);
     PackPanels<kRows>(dy + begin * shape.out, dy_packed, tiles.depth, shape.out, first, last);
-    // The part of an x panel stays in the first-level cache for all rows.
+    // A block of an x panel stays in the L1 cache for all rows.
     for (int64_t panel = 0; panel < column_panels; ++panel) {
       for (int64_t row_panel = first; row_panel < last; ++row_panel) {
-        kernel(tiles, packed + panel * tiles.depth * kColumns,
-               dy_packed + (row_panel - first) * tiles.depth * kRows, row_panel * kRows,
-               panel * kColumns);
+        tiles.kernel(tiles, packed + panel * tiles.depth * kColumns,
+                     dy_packed + (row_panel - first) * tiles.depth * kRows, row_panel * kRows,
+                     panel * kColumns);
       }
     }
   }
 }
 
-// Scratch of one of `threads` threads that sum a gradient.
-int64_t GradientShareCount(const DenseShape& shape, int64_t threads) {
+// Floats of scratch of one of `threads` threads.
+int64_t ThreadScratch(const DenseShape& shape, int64_t threads) {
   const int64_t row_panels = (PanelsIn(shape.out, kRows) + threads - 1) / threads;
-  return kDepthAtOnce * (PanelsIn(shape.in, kColumns) * kColumns + row_panels * kRows);
+  return kDepthBlock * (PanelsIn(shape.in, kColumns) * kColumns + row_panels * kRows);
 }
 
 }  // namespace
 
 int64_t DenseBackwardWeightsScratch(const DenseShape& shape) {
   const int64_t threads = omp_get_max_threads();
-  return threads * GradientShareCount(shape, threads);
+  return threads * ThreadScratch(shape, threads);
 }
 
 void DenseBackwardWeights(const DenseShape& shape, const float* x, const float* dy, float* scratch,
-                          float* gradients) {
+                          float* gradients, Isa isa) {
   const int64_t row_panels = PanelsIn(shape.out, kRows);
+  const TileKernel kernel = TileKernelOf(isa);
 #pragma omp parallel
   {
     const int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
-    SumGradient({shape, nullptr, nullptr, nullptr, nullptr, gradients, {}, 0, false}, x, dy,
-                scratch + thread * GradientShareCount(shape, threads),
-                row_panels * thread / threads, row_panels * (thread + 1) / threads);
+    AccumulateRows({kernel, shape, nullptr, nullptr, nullptr, nullptr, gradients, {}, 0, false}, x,
+                   dy, scratch + thread * ThreadScratch(shape, threads),
+                   row_panels * thread / threads, row_panels * (thread + 1) / threads);
   }
 }
 
@@ -244,12 +246,12 @@ int64_t DenseBackwardWeightsSgdScratch(const DenseShape& shape) {
 
 void DenseBackwardWeightsSgd(const DenseShape& shape, const float* x, const float* dy,
                              float* scratch, float* weights, float* momenta, const UpdateRule& rule,
-                             double lr) {
+                             double lr, Isa isa) {
   float* dy_panels = scratch + shape.batch * PanelsIn(shape.in, kColumns) * kColumns;
   Pack<kColumns>(x, scratch, shape.batch, shape.in);
   Pack<kRows>(dy, dy_panels, shape.batch, shape.out);
-  const Tiles tiles{shape,   scratch,           dy_panels,   weights, momenta,
-                    nullptr, RatesOf(rule, lr), shape.batch, false};
+  const Tiles tiles{TileKernelOf(isa), shape,   scratch,           dy_panels,   weights,
+                    momenta,           nullptr, RatesOf(rule, lr), shape.batch, false};
   ParallelFor(PanelsIn(shape.out, kRows), std::max<int64_t>(1, kGrain / (shape.in * kRows)),
               [&](int64_t first, int64_t last) { RunTiles(tiles, first, last); });
 }

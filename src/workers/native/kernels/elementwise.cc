@@ -11,13 +11,13 @@ namespace {
 
 constexpr int64_t kGrain = 16 * 1024;
 
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void AddMultiple(
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void AddScaled(
     float* y, const float* x, float factor, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) y[i] += factor * x[i];
 }
 
-[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void SetMultiple(
+[[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void SetScaled(
     float* y, const float* x, float factor, int64_t count) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) y[i] = factor * x[i];
@@ -29,23 +29,23 @@ constexpr int64_t kGrain = 16 * 1024;
   for (int64_t i = 0; i < count; ++i) y[i] *= x[i];
 }
 
-// Whether b takes the place of a.
-bool Beats(float b, float a) { return b > a || b != b; }
+// NaN propagates: a NaN replaces any number.
+bool Replaces(float b, float a) { return b > a || b != b; }
 
 }  // namespace
 
 void WeightedSum(float* y, std::span<float* const> sources, std::span<const float> coefficients,
                  int64_t count) {
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
-    SetMultiple(y + first, sources[0] + first, coefficients[0], last - first);
+    SetScaled(y + first, sources[0] + first, coefficients[0], last - first);
     for (size_t k = 1; k < sources.size(); ++k)
-      AddMultiple(y + first, sources[k] + first, coefficients[k], last - first);
+      AddScaled(y + first, sources[k] + first, coefficients[k], last - first);
   });
 }
 
 void Scale(float* y, const float* x, float factor, int64_t count) {
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
-    SetMultiple(y + first, x + first, factor, last - first);
+    SetScaled(y + first, x + first, factor, last - first);
   });
 }
 
@@ -75,7 +75,7 @@ void Max(float* y, std::span<float* const> sources, int64_t count) {
     for (int64_t i = first; i < last; ++i) {
       float best = sources[0][i];
       for (size_t k = 1; k < sources.size(); ++k)
-        best = Beats(sources[k][i], best) ? sources[k][i] : best;
+        best = Replaces(sources[k][i], best) ? sources[k][i] : best;
       y[i] = best;
     }
   });
@@ -87,7 +87,7 @@ void MaxBackward(float* dx, const float* dy, std::span<float* const> sources, si
     for (int64_t i = first; i < last; ++i) {
       size_t best = 0;
       for (size_t k = 1; k < sources.size(); ++k)
-        best = Beats(sources[k][i], sources[best][i]) ? k : best;
+        best = Replaces(sources[k][i], sources[best][i]) ? k : best;
       dx[i] = best == which ? dy[i] : 0.0f;
     }
   });

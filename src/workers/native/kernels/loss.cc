@@ -12,7 +12,7 @@ namespace tench::native {
 namespace {
 
 constexpr int64_t kGrain = 2048;  // elements per thread
-constexpr int64_t kSegment = 64;  // factors whose product (each at most 2) a float holds
+constexpr int64_t kSegment = 64;  // factors of at most 2, whose product a float can hold
 
 [[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] double SoftmaxRow(
     const float* scores, int32_t label, float* gradient, int64_t classes, float scale) {
@@ -36,7 +36,7 @@ constexpr int64_t kSegment = 64;  // factors whose product (each at most 2) a fl
   return loss > 0 || std::isnan(loss) ? loss : 0.0;
 }
 
-// log(1 + e^-|x|) summed as the logarithm of a product.
+// Σ log(1 + e^−|x|) is computed as the logarithm of a product: one logarithm per segment.
 [[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] double SigmoidSegment(
     const float* x, const float* t, float* gradient, int64_t count, float scale) {
   float factor[kSegment];
@@ -51,7 +51,7 @@ constexpr int64_t kSegment = 64;  // factors whose product (each at most 2) a fl
     product *= factor[i];
     sum += (x[i] > 0 ? x[i] : 0.0f) - x[i] * t[i];
   }
-  // Exponential clamps, so a score that is not a number has to be looked for.
+  // NaN propagates through `sum` even where the vectorised clamp of Exponential drops it.
   return std::isnan(sum) ? sum : sum + std::log(static_cast<double>(product));
 }
 

@@ -10,13 +10,14 @@
 namespace tench::native {
 namespace {
 
-// Several pixels are laid one behind the other in a line, with zeros between them as wide as the
-// window reaches, so that one long loop slides over all of them and reads what was written long
-// enough ago to have left the store buffer.
+// The channels of several pixels are gathered into one line in the L1 or L2 cache, separated by
+// zeros as wide as the window's reach. One long loop then slides the window over all pixels, and
+// its loads do not hit stores that are still in the store buffer.
 
 constexpr int64_t kGrain = 4096;  // elements per thread
-constexpr int64_t kLine = 8192;  // elements in one line: so many pixels that each block of channels
-                                 // is read in long pieces; all lines fit the second-level cache
+// Elements of a line: many pixels, so that channel blocks are read in long pieces. All kLines lines
+// fit the L2 cache.
+constexpr int64_t kLine = 8192;
 constexpr int64_t kLines = 4;
 
 struct Window {
@@ -24,7 +25,7 @@ struct Window {
   float k, scale, beta;  // scale: alpha / size
 };
 
-// s^-beta. The usual exponent needs square roots only.
+// s^−beta. The usual exponent, 3/4, needs square roots only.
 [[gnu::always_inline]] inline float Power(float s, float beta) {
   if (beta == 0.75f) {
     const float root = std::sqrt(s);
@@ -96,7 +97,7 @@ struct Window {
   for (int64_t i = 0; i < length; ++i) dy_to_dx[i] -= factor * x[i] * sums[i];
 }
 
-// Blocks of a size that the compiler knows are single loads and stores.
+// Blocks of a constant size are copied by single vector loads and stores.
 template <int64_t kBlock>
 void GatherBlocks(const LrnShape& shape, const float* pixel, float* line) {
   for (int64_t i = 0; i < shape.blocks; ++i)
@@ -128,8 +129,8 @@ Window WindowOf(const LrnParameters& op) {
           static_cast<float>(op.alpha / static_cast<double>(op.size)), static_cast<float>(op.beta)};
 }
 
-// Some pixels in line: `Offset(i)` is where the i-th begins in the image, `At(i)` where it begins
-// in a line.
+// Pixels [first, first + count) of all images. Pixel i begins at `Offset(i)` in memory and at
+// `At(i)` in a line.
 struct Tile {
   const LrnShape& shape;
   int64_t first, count, reach;
@@ -148,27 +149,25 @@ struct Tile {
   }
 };
 
-// Calls work(tile, lines) for all pixels; the lines are zero in every margin, and work must leave
-// zeros where it loads.
+// Calls work(tile, lines) for all pixels. The margins of each line are zero, and work must keep
+// those of the lines that it loads.
 template <class Work>
 void ForEachTile(const LrnShape& shape, int64_t reach, const Work& work) {
   const int64_t width = shape.blocks * shape.block + reach;
   const int64_t line_size = std::max(kLine, width + reach), per_tile = (line_size - reach) / width;
-  ParallelFor(
-      shape.images * shape.pixels, std::max<int64_t>(per_tile, kGrain / width),
-      [&](int64_t first, int64_t last) {
-        alignas(64) float stack[kLines][kLine];
-        std::vector<float> heap(line_size > kLine
-                                    ? kLines * line_size
-                                    : 0);  // only for more channels than networks with this op have
-        float* lines[kLines];
-        for (int64_t i = 0; i < kLines; ++i) {
-          lines[i] = heap.empty() ? stack[i] : heap.data() + i * line_size;
-          std::fill_n(lines[i], line_size, 0.0f);
-        }
-        for (int64_t i = first; i < last; i += per_tile)
-          work(Tile{shape, i, std::min(per_tile, last - i), reach}, lines);
-      });
+  ParallelFor(shape.images * shape.pixels, std::max<int64_t>(per_tile, kGrain / width),
+              [&](int64_t first, int64_t last) {
+                alignas(64) float stack[kLines][kLine];
+                // Only if the channels of one pixel exceed kLine.
+                std::vector<float> heap(line_size > kLine ? kLines * line_size : 0);
+                float* lines[kLines];
+                for (int64_t i = 0; i < kLines; ++i) {
+                  lines[i] = heap.empty() ? stack[i] : heap.data() + i * line_size;
+                  std::fill_n(lines[i], line_size, 0.0f);
+                }
+                for (int64_t i = first; i < last; i += per_tile)
+                  work(Tile{shape, i, std::min(per_tile, last - i), reach}, lines);
+              });
 }
 
 }  // namespace

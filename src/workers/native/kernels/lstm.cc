@@ -13,8 +13,7 @@ namespace tench::native {
 namespace {
 
 constexpr int64_t kGates = 4;
-constexpr int64_t kSamplesPerThread =
-    4;  // with fewer, reading the matrix takes longer than using it
+constexpr int64_t kSamplesPerThread = 4;  // fewer do not amortise the loads of the weights
 
 struct Range {
   int64_t first = 0, last = 0;
@@ -26,7 +25,7 @@ Range ShareOf(int64_t count) {
   return {count * thread / threads, count * (thread + 1) / threads};
 }
 
-// A thread's part of each step of time: samples, and panels of hidden units.
+// The samples and the panels of hidden units that one thread computes in each time step.
 struct Part {
   Range samples, panels, units;
 };
@@ -48,8 +47,8 @@ void WaitForAll() {
 #pragma omp barrier
 }
 
-// One sample of one step: z holds the sums of the four gates and gets their activations. `before`
-// is null at the first step.
+// One sample of one time step, forward. z holds the four gates, activated in place. `before` is the
+// cell state of the step before, null at the first step.
 [[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void Activate(
     float* z, const float* before, float* cell, float* y, int64_t hidden, Range units) {
 #pragma GCC ivdep
@@ -66,8 +65,8 @@ void WaitForAll() {
   }
 }
 
-// One sample of one step, backward. dh and dc are what came from the step after it; dc becomes what
-// goes to the step before.
+// One sample of one time step, backward. dh and dc are the gradients from the next step; dc is
+// replaced by the gradient for the step before.
 [[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void Derive(
     float* z, const float* before, const float* cell, const float* dy, const float* dh, float* dc,
     int64_t hidden, Range units) {
@@ -84,13 +83,13 @@ void WaitForAll() {
   }
 }
 
-// z = bias for rows of all gates.
+// Initialises the gates of some rows with the bias.
 void StartWithBias(float* gates, const float* bias, int64_t width, Range rows) {
   for (int64_t row = rows.first; row < rows.last; ++row)
     std::copy_n(bias, width, gates + row * width);
 }
 
-// The forward panels: for each gate those of its (depth × hidden) part of the transposed weights.
+// Packs, gate by gate, the transposed weights (depth × hidden).
 void PackGates(const float* weights, int64_t depth, int64_t hidden, float* panels) {
   const int64_t per_gate = PanelCount(hidden);
   const Range share = ShareOf(kGates * per_gate);
@@ -186,9 +185,9 @@ void BackwardThread(const LstmShape& shape, LstmSplit split, const LstmBackward&
 }  // namespace
 
 LstmSplit ChooseLstmSplit(const LstmShape& shape, int64_t threads) {
-  constexpr int64_t kSmallCacheBytes = 256 * 1024;  // where the system does not tell
-  const int64_t told = sysconf(_SC_LEVEL2_CACHE_SIZE),
-                cache_bytes = told > 0 ? told : kSmallCacheBytes;
+  constexpr int64_t kSmallCacheBytes = 256 * 1024;  // if the system does not report one
+  const int64_t reported = sysconf(_SC_LEVEL2_CACHE_SIZE),
+                cache_bytes = reported > 0 ? reported : kSmallCacheBytes;
   const int64_t matrix_bytes =
       kGates * shape.hidden * shape.hidden * static_cast<int64_t>(sizeof(float));
   return shape.batch >= kSamplesPerThread * threads && matrix_bytes <= cache_bytes * 3 / 4

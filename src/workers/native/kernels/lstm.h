@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An LSTM over a whole sequence in one call (the equations stand at net/op.h's Lstm). Activations
-// are time-major, (time, batch, features); weights as the contract has them, (4 · hidden,
-// features). Everything that does not depend on the state before it is one large product over all
-// steps of time. Each step's product with the state is small, and either the samples or the hidden
-// units are divided over the threads. Memory is the caller's; nothing is allocated. The gradients
-// of the weights are products of what is left in memory and are not made here.
+// A unidirectional LSTM over a whole sequence, forward and backward-data. Gates are in the order
+// i, f, g, o; with h the output y of the time step before (0 at first) and c the cell state:
+//   z = W_x·x + W_h·h + b;  c' = σ(z_f)·c + σ(z_i)·tanh(z_g);  y = σ(z_o)·tanh(c')
+// Activations are time-major, (time, batch, features); weights are (4 · hidden, features) and
+// (4 · hidden, hidden). The input product of all time steps is one GEMM. The recurrent product of
+// a step is split over the threads by samples or by hidden units. The weight gradient is a product
+// of arrays that the backward pass leaves in memory, and is computed elsewhere.
+//
+// Ownership: all memory is the caller's; nothing is allocated.
+// Thread safety: a call uses the calling thread's OpenMP team; concurrent calls share no array that
+// one of them writes.
 
 #include <cstdint>
 
@@ -16,22 +21,19 @@ struct LstmShape {
 };
 
 enum class LstmSplit {
-  kSamples,  // each thread goes through time by itself with the whole matrix; threads never wait
-             // for each other
-  kUnits,    // each keeps its part of the matrix in its cache, for all samples; they meet once per
-             // step of time
+  kSamples,  // each thread runs all time steps of its samples; no barrier
+  kUnits,    // each thread keeps its part of W_h in its cache; one barrier per time step
 };
-// By the number of samples and by whether the matrix fits a core's second-level cache.
+// By the number of samples per thread and by whether W_h fits the second-level cache.
 LstmSplit ChooseLstmSplit(const LstmShape& shape, int64_t threads);
 
 struct LstmForward {
   const float* x = nullptr;
   const float *weights_input = nullptr, *weights_hidden = nullptr, *bias = nullptr;
   float* panels = nullptr;  // scratch of LstmPanelFloats
-  float* gates =
-      nullptr;  // (time, batch, 4 · hidden): σ(i), σ(f), tanh(g), σ(o), kept for the backward pass
-  float* cells = nullptr;  // (time, batch, hidden), kept too
-  float* y = nullptr;
+  float* gates = nullptr;   // out: (time, batch, 4 · hidden), σ(i), σ(f), tanh(g), σ(o)
+  float* cells = nullptr;   // out: (time, batch, hidden), the cell states
+  float* y = nullptr;       // out: (time, batch, hidden)
 };
 void RunLstm(const LstmShape& shape, LstmSplit split, const LstmForward& f);
 
@@ -40,12 +42,12 @@ struct LstmBackward {
   const float *cells = nullptr, *dy = nullptr;
   float* panels = nullptr;  // scratch of LstmPanelFloats
   float* state = nullptr;   // scratch of 2 · batch · hidden
-  float* gates =
-      nullptr;  // in: as RunLstm left them; out: the gradients before the gates' activations
-  float* dx = nullptr;  // null: not wanted
+  float* gates = nullptr;   // in: the gates of RunLstm; out: dz, the gradient before activation
+  float* dx = nullptr;      // out: (time, batch, features); null: not computed
 };
 void RunLstmBackward(const LstmShape& shape, LstmSplit split, const LstmBackward& b);
 
+// Floats of packed weights, for either direction.
 int64_t LstmPanelFloats(const LstmShape& shape);
 
 }  // namespace tench::native

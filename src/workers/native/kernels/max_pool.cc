@@ -12,9 +12,9 @@ namespace tench::native {
 namespace {
 
 constexpr int64_t kVector = 8;
-constexpr int64_t kMostPlaces = 256;  // of a window, so that a byte can name one
+constexpr int64_t kMaxWindow = 256;  // elements that a byte can index
 
-// Rows of all planes, one after the other.
+// Calls work(first, last) for ranges of the output rows of all planes.
 template <class Work>
 void ForRows(const MaxPoolShape& s, const Work& work) {
   const int64_t row_floats = s.out_w * s.block * s.kernel_h * s.kernel_w;
@@ -77,7 +77,7 @@ void GradientRows(const MaxPoolShape&, int64_t, int64_t, const float*, const uin
 }  // namespace
 
 bool HasMaxPool(const MaxPoolShape& shape) {
-  return HasAvx2() && shape.block % kVector == 0 && shape.kernel_h * shape.kernel_w <= kMostPlaces;
+  return HasAvx2() && shape.block % kVector == 0 && shape.kernel_h * shape.kernel_w <= kMaxWindow;
 }
 
 void MaxPoolForward(const MaxPoolShape& shape, const float* x, float* y, uint8_t* which) {

@@ -13,7 +13,9 @@ constexpr int64_t kGrain = 16 * 1024;
 
 struct Rates {
   float rate, decay, scale, momentum, momentum2, delta;
-  float rest, rest2;  // 1 - momentum, 1 - momentum2: in f32 the difference would keep four digits
+  // 1 − momentum and 1 − momentum2, computed in double: the difference of floats would suffer
+  // catastrophic cancellation.
+  float one_minus_momentum, one_minus_momentum2;
 };
 
 [[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void SgdRange(
@@ -43,8 +45,8 @@ struct Rates {
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) {
     const float gradient = rates.scale * g[i] + rates.decay * w[i];
-    const float mean = rates.momentum * m[i] + rates.rest * gradient,
-                square = rates.momentum2 * s[i] + rates.rest2 * gradient * gradient;
+    const float mean = rates.momentum * m[i] + rates.one_minus_momentum * gradient,
+                square = rates.momentum2 * s[i] + rates.one_minus_momentum2 * gradient * gradient;
     m[i] = mean;
     s[i] = square;
     w[i] -= rates.rate * mean / (std::sqrt(square) + rates.delta);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of some rows × kPanelWidth sums stays in registers while the depth passes by. The depth is
-// cut so that the part of a panel that all rows share fits the first-level cache, and rows so that
-// their part of A fits the second.
+// The microkernel is a register-blocked accumulator tile of up to 6 (AVX2) or 14 (AVX-512) rows ×
+// kPanelWidth columns. The depth is blocked so that a panel's block stays in the L1 cache for all
+// rows, and the rows so that their block of A stays in L2 (Goto and van de Geijn 2008).
 #include "workers/native/kernels/packed_gemm.h"
 
 #ifdef __x86_64__
@@ -11,13 +11,11 @@
 #include <algorithm>
 #include <span>
 
-#include "workers/native/kernels/cpu_features.h"
-
 namespace tench::native {
 namespace {
 
-constexpr int64_t kDepthAtOnce = 256;  // 16 KiB of a panel
-constexpr int64_t kRowsAtOnce = 96;
+constexpr int64_t kDepthBlock = 256;  // 16 KiB of a panel
+constexpr int64_t kRowBlock = 96;
 
 // c (rows × columns) (+)= a (rows × depth) · panel
 using TileKernel = void (*)(const Matrix& a, const float* panel, int64_t depth, float* c,
@@ -84,7 +82,7 @@ template <int64_t kRows>
   }
 }
 
-// A panel's row is one vector, and there are registers for fourteen sums.
+// A panel row is one vector. Fourteen accumulators hide the latency of the multiply-add.
 template <int64_t kRows>
 [[gnu::target("avx512f")]] void WidestTile(const Matrix& a, const float* panel, int64_t depth,
                                            float* c, int64_t c_stride, int64_t columns,
@@ -106,8 +104,8 @@ template <int64_t kRows>
 }
 #endif
 
-// By the number of rows less one.
-std::span<const TileKernel> ChooseTileKernels() {
+// Indexed by the number of rows less one.
+std::span<const TileKernel> TileKernels([[maybe_unused]] Isa isa) {
   static constexpr TileKernel kPortable[] = {PortableTile<1>, PortableTile<2>, PortableTile<3>,
                                              PortableTile<4>, PortableTile<5>, PortableTile<6>};
 #ifdef __x86_64__
@@ -117,17 +115,17 @@ std::span<const TileKernel> ChooseTileKernels() {
       WidestTile<1>,  WidestTile<2>,  WidestTile<3>,  WidestTile<4>, WidestTile<5>,
       WidestTile<6>,  WidestTile<7>,  WidestTile<8>,  WidestTile<9>, WidestTile<10>,
       WidestTile<11>, WidestTile<12>, WidestTile<13>, WidestTile<14>};
-  if (HasAvx512()) return kWidest;
-  if (HasAvx2()) return kWide;
+  if (isa == Isa::kAvx512) return kWidest;
+  if (isa == Isa::kAvx2) return kWide;
 #endif
   return kPortable;
 }
 
-// Rows [0, rows) of one panel over one part of the depth. Tiles of even height: 4 + 4 rows are
-// faster than 6 + 2.
-void MultiplyRows(const Matrix& a, const float* panel, int64_t depth, float* c, int64_t c_stride,
-                  int64_t columns, bool accumulate, int64_t rows) {
-  static const std::span<const TileKernel> kernels = ChooseTileKernels();
+// Rows [0, rows) of one panel over one depth block. Tiles of balanced height: 4 + 4 rows are faster
+// than 6 + 2.
+void MultiplyRows(std::span<const TileKernel> kernels, const Matrix& a, const float* panel,
+                  int64_t depth, float* c, int64_t c_stride, int64_t columns, bool accumulate,
+                  int64_t rows) {
   const auto most = static_cast<int64_t>(kernels.size());
   int64_t tiles = (rows + most - 1) / most;
   for (int64_t row = 0; row < rows; --tiles) {
@@ -140,7 +138,7 @@ void MultiplyRows(const Matrix& a, const float* panel, int64_t depth, float* c, 
 
 }  // namespace
 
-bool WidestVectorsAreAvx2() { return HasAvx2() && !HasAvx512(); }
+bool WidestVectorsAreAvx2() { return WidestIsa() == Isa::kAvx2; }
 
 int64_t PanelCount(int64_t columns) { return (columns + kPanelWidth - 1) / kPanelWidth; }
 
@@ -154,7 +152,7 @@ void PackPanels(const float* from, int64_t k_stride, int64_t column_stride, int6
     float* to = panels + panel * depth * kPanelWidth;
     const int64_t used = std::min(kPanelWidth, columns - panel * kPanelWidth);
     const float* source = from + panel * kPanelWidth * column_stride;
-    // The inner loop follows the matrix's own order.
+    // The inner loop runs along the contiguous dimension of the source.
     if (column_stride == 1) {
       for (int64_t k = 0; k < depth; ++k)
         std::copy_n(source + k * k_stride, used, to + k * kPanelWidth);
@@ -169,21 +167,29 @@ void PackPanels(const float* from, int64_t k_stride, int64_t column_stride, int6
   }
 }
 
-void Multiply(const PanelProduct& product, int64_t rows, int64_t first_panel, int64_t last_panel) {
+void Multiply(const PanelProduct& product, int64_t rows, int64_t first_panel, int64_t last_panel,
+              Isa isa) {
+  const std::span<const TileKernel> kernels = TileKernels(isa);
   const Matrix& a = product.a;
-  for (int64_t row = 0; row < rows; row += kRowsAtOnce) {
-    const int64_t height = std::min(kRowsAtOnce, rows - row);
+  for (int64_t row = 0; row < rows; row += kRowBlock) {
+    const int64_t height = std::min(kRowBlock, rows - row);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       const int64_t columns = std::min(kPanelWidth, product.columns - panel * kPanelWidth);
       float* c = product.c + row * product.c_stride + panel * kPanelWidth;
-      for (int64_t k = 0; k < product.depth; k += kDepthAtOnce) {
-        MultiplyRows({a.data + row * a.row_stride + k * a.k_stride, a.row_stride, a.k_stride},
+      for (int64_t k = 0; k < product.depth; k += kDepthBlock) {
+        MultiplyRows(kernels,
+                     {a.data + row * a.row_stride + k * a.k_stride, a.row_stride, a.k_stride},
                      product.panels + (panel * product.depth + k) * kPanelWidth,
-                     std::min(kDepthAtOnce, product.depth - k), c, product.c_stride, columns,
+                     std::min(kDepthBlock, product.depth - k), c, product.c_stride, columns,
                      product.accumulate || k > 0, height);
       }
     }
   }
+}
+
+void Multiply(const PanelProduct& product, int64_t rows, int64_t first_panel, int64_t last_panel) {
+  static const Isa widest = WidestIsa();
+  Multiply(product, rows, first_panel, last_panel, widest);
 }
 
 }  // namespace tench::native

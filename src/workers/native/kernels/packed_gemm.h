@@ -1,44 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Matrix products with one operand packed beforehand into panels of kPanelWidth columns, for
-// products too small or too often repeated for a library's GEMM to pay: nothing is allocated, no
-// thread is woken. The caller splits the work over threads by rows or by panels.
+// Single-precision GEMM with a packed right operand, C = A·B or C += A·B, for products that are too
+// small or repeated too often for a library's GEMM. B (depth × columns) is packed into panels of
+// kPanelWidth columns, each (depth, kPanelWidth). A and C may have any strides. Nothing is
+// allocated.
+//
+// Thread safety: calls run on the calling thread alone. Callers split the work over threads by
+// rows or by panels.
 
 #include <cstdint>
+
+#include "workers/native/kernels/cpu_features.h"
 
 namespace tench::native {
 
 constexpr int64_t kPanelWidth = 16;
 
-// Whether this CPU's widest vectors are AVX2's, on which those who take this instead of a library's
-// product were measured.
+// Whether AVX2 is this CPU's widest instruction set. Callers that replace a library's GEMM by this
+// one were measured to be faster on such CPUs only.
 bool WidestVectorsAreAvx2();
 
-// element (row, k) = data[row · row_stride + k · k_stride]
+// Element (row, k) = data[row · row_stride + k · k_stride].
 struct Matrix {
   const float* data = nullptr;
   int64_t row_stride = 0, k_stride = 1;
 };
 
 int64_t PanelCount(int64_t columns);
-// Floats that the panels of a (depth × columns) matrix take.
+// Floats of a packed (depth × columns) matrix.
 int64_t PanelFloats(int64_t depth, int64_t columns);
 
-// Packs panels [first, last) of B (depth × columns), whose element (k, column) is from[k · k_stride
-// + column · column_stride], zeros beyond the last column.
+// Packs panels [first, last) of B, whose element (k, column) is from[k · k_stride + column ·
+// column_stride]. Columns of the last panel beyond B are zero. `panels` is panel 0.
 void PackPanels(const float* from, int64_t k_stride, int64_t column_stride, int64_t depth,
                 int64_t columns, int64_t first, int64_t last, float* panels);
 
-// C (rows × columns) = A·B, added to what is there if `accumulate`, for panels [first, last) of B;
-// `c` is the matrix's own first element.
 struct PanelProduct {
-  Matrix a;
+  Matrix a;  // (rows × depth)
   const float* panels = nullptr;
   int64_t depth = 0, columns = 0;
-  float* c = nullptr;
+  float* c = nullptr;  // element (0, 0) of C, whichever panels are multiplied
   int64_t c_stride = 0;
-  bool accumulate = false;
+  bool accumulate = false;  // C += A·B
 };
+// The columns of C that belong to panels [first_panel, last_panel). The CPU must have `isa`.
+void Multiply(const PanelProduct& product, int64_t rows, int64_t first_panel, int64_t last_panel,
+              Isa isa);
+// With the widest instruction set of this CPU.
 void Multiply(const PanelProduct& product, int64_t rows, int64_t first_panel, int64_t last_panel);
 
 }  // namespace tench::native

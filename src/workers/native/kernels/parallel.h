@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Splits a range of work over OpenMP's threads, the same team that oneDNN uses, so that there is
-// never a second pool. The split is static: the same element always meets the same thread, and
-// results do not depend on timing.
+// A parallel loop over a range. It uses the calling thread's OpenMP team, which is the one that
+// oneDNN uses, so that the process has a single thread pool. The split is static: an element is
+// always processed by the same thread, and results do not depend on timing.
 
 #include <omp.h>
 
@@ -11,8 +11,8 @@
 
 namespace tench::native {
 
-// Calls work(first, last) on every thread with its share of [0, count); shares are multiples of
-// `grain`, and work below one grain per thread is not worth waking others for.
+// Calls work(first, last) on each thread with its share of [0, count). Shares begin at multiples of
+// `grain`, the least amount of work that pays for waking a thread. An empty share is not called.
 template <class Work>
 void ParallelFor(int64_t count, int64_t grain, const Work& work) {
   const int64_t grains = (count + grain - 1) / grain;

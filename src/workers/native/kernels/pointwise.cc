@@ -10,7 +10,7 @@
 namespace tench::native {
 namespace {
 
-constexpr int64_t kSegment = 2048;     // elements whose sum stays in the first-level cache
+constexpr int64_t kSegment = 2048;     // elements whose sum stays in the L1 cache
 constexpr int64_t kGrain = 16 * 1024;  // elements per thread below which waking one costs more
 
 [[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void AddSegments(
@@ -138,6 +138,7 @@ void AddBias(float* y, const float* bias, int64_t n, int64_t channels, int64_t i
 
 namespace {
 
+// Batch norm of one channel block as an affine map of x − mean.
 struct Line {
   float mean[16], scale[16], shift[16];
 };

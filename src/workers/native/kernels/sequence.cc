@@ -35,7 +35,7 @@ int64_t RowGrain(int64_t features) { return std::max<int64_t>(1, kGrain / featur
   }
 }
 
-// After the decay v already holds all but the gradient's share.
+// After DecayRows, m lacks only the term of the gradient.
 [[gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]] void AddGradient(
     float* w, float* m, const float* dy, int64_t count, float rate) {
 #pragma GCC ivdep
@@ -67,7 +67,7 @@ void SortTokens(const SequenceShape& shape, int64_t vocabulary, const int32_t* t
     for (int64_t t = 0; t < shape.time; ++t)
       places[starts[tokens[n * shape.time + t]]++] = static_cast<int32_t>(t * shape.batch + n);
   }
-  // Filling moved every start to its end, which is the next row's start.
+  // The loop above moved each start to the end of its row, which is the start of the next.
   for (int64_t row = vocabulary; row > 0; --row) starts[row] = starts[row - 1];
   starts[0] = 0;
 }
@@ -91,11 +91,10 @@ void EmbeddingBackwardWeightsSgd(const SequenceShape& shape, int64_t vocabulary,
   const auto momentum = static_cast<float>(rule.momentum),
              rate = static_cast<float>(lr * rule.lr_mult);
   const auto rate_decay = static_cast<float>(lr * rule.lr_mult * rule.decay);
-  constexpr int64_t kRowsAtOnce =
-      16;  // stay in the first-level cache between the decay and the gradients
+  constexpr int64_t kRowBlock = 16;  // rows stay in L1 between the decay and the gradient
   ParallelFor(vocabulary, RowGrain(shape.features), [&](int64_t first, int64_t last) {
-    for (int64_t begin = first; begin < last; begin += kRowsAtOnce) {
-      const int64_t end = std::min(last, begin + kRowsAtOnce);
+    for (int64_t begin = first; begin < last; begin += kRowBlock) {
+      const int64_t end = std::min(last, begin + kRowBlock);
       DecayRows(table + begin * shape.features, momenta + begin * shape.features,
                 (end - begin) * shape.features, momentum, rate_decay);
       for (int64_t row = begin; row < end; ++row) {

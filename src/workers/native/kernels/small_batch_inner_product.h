@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A fully connected layer of many weights for few samples: the weights, which no cache holds, are
-// read where they lie, once, and only the samples are packed. A library's matrix product packs the
-// weights too, which takes longer than the product.
+// A fully connected layer with many weights and a small batch, forward and backward-data. The
+// weights exceed every cache; they are streamed once, in place, and only the samples are packed. A
+// library's GEMM packs the weights as well, which takes longer than the product. Layouts are those
+// of dense_shape.h. Scratch memory is the caller's; nothing is allocated.
+//
+// Thread safety: a call uses the calling thread's OpenMP team; concurrent calls need their own
+// scratch.
 
 #include <cstdint>
 
@@ -10,17 +14,17 @@
 
 namespace tench::native {
 
-// Whether these are faster than a library: many weights, and samples that fill a panel at least by
-// half but not too many of them.
+// Whether this kernel is expected to be faster than a library's GEMM on this CPU: at least 2^20
+// weights and 8 to 32 samples, where AVX2 is the widest instruction set. It is correct for all.
 bool FavoursSmallBatchInnerProduct(const DenseShape& shape);
-// Floats of working memory for either direction.
+
+// Floats of scratch, for either direction.
 int64_t SmallBatchInnerProductScratch(const DenseShape& shape);
 
-// y (batch, out) = x (batch, in) · wᵀ + b with w (out, in), then max(0, ·) if `relu`. `bias` may be
-// null.
+// y = x · wᵀ + bias, then ReLU if `relu`. `bias` may be null.
 void SmallBatchInnerProductForward(const DenseShape& shape, const float* x, const float* weights,
                                    const float* bias, bool relu, float* y, float* scratch);
-// dx (batch, in) = dy (batch, out) · w
+// dx = dy · w
 void SmallBatchInnerProductBackwardData(const DenseShape& shape, const float* dy,
                                         const float* weights, float* dx, float* scratch);
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A sum over ParallelFor's threads: each adds into a slot of its own, on a cache line of its own,
-// and the slots are added in order, so that the result does not depend on timing.
+// A reduction over ParallelFor's threads. Each thread adds to its slot, which has a cache line of
+// its own, and Total adds the slots in order, so that the result does not depend on timing.
+//
+// Thread safety: Mine may be called by all threads of one team at once, Total after they are done.
+// Teams of more than 256 threads are not supported: the rest would share the last slot.
 
 #include <omp.h>
 

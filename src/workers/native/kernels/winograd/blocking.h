@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How a convolution in Winograd's form is cut: images into tiles, tiles into lots, output channels
-// into slabs; and where what lies between the transforms is kept. Pure arithmetic.
+// Blocking of a Winograd convolution: images are split into tiles, tiles into tile blocks, output
+// channels into output-channel blocks; and the layout of the buffers U, V and M (Lavin and Gray
+// 2015). Arithmetic on sizes only: not aware of memory or threads.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,107 +12,110 @@
 
 namespace tench::native::winograd {
 
-constexpr int64_t kSide = 6;  // points in one dimension, and pixels of a tile's input
-constexpr int64_t kPoints = kSide * kSide;
+constexpr int64_t kAlpha = 6;  // α = m + r − 1: input pixels and points per dimension
+constexpr int64_t kPoints = kAlpha * kAlpha;
 
-// What one group reads or writes.
+// The images of one group.
 struct Plane {
-  int64_t channels;  // those that are there
+  int64_t channels;  // without padding
   int64_t blocks;
   int64_t h, w;
   int64_t image;  // floats from one image to the next
 };
 
-// One group's convolution from one plane to another; the gradient of the input is one too, from the
-// output's side.
-//
-// In memory the transformed tiles of a lot are 36 matrices (tile, channel), those of the other side
-// too, or panels of sixteen channels; the kernels of a slab are 36 times panels of sixteen output
-// channels (panel_kernel.h), their gradient 36 matrices (input channel, output channel). kTaps ×
-// kTaps kernels, channels in blocks of kBlock.
+// One group's convolution from plane `in` to plane `out`, kTaps × kTaps, with channel blocks of
+// kBlock. Backward-data is a convolution too, from dy to dx. Each buffer has 36 matrices, one per
+// point:
+//   V  the transformed input of a tile block, (tile, input channel)
+//   U  the transformed weights of an output-channel block, in panels of packed_gemm.h (input
+//      channel, 16 output channels); in backward-weights their gradient, (input channel, output
+//      channel)
+//   M  the products, (tile, output channel); in backward-weights the transformed dy, in panels
+//      (tile, 16 output channels)
 template <int64_t kTaps, int64_t kBlock>
-struct Geometry {
-  static constexpr int64_t kOut = kSide + 1 - kTaps;  // results of a tile in one dimension
+struct Blocking {
+  static constexpr int64_t kOut = kAlpha + 1 - kTaps;  // m: output pixels of a tile per dimension
 
   Plane in, out;
   int64_t pad_h, pad_w;
   int64_t tile_rows, tile_columns, tiles;
-  int64_t tile_block = 0, oc_block = 0;  // the latter of the output
-  int64_t workers =
-      1;  // more than one: so many threads have lots of their own, instead of all working on one
+  int64_t tile_block = 0, oc_block = 0;  // tiles and output channels per block
+  // 1: all threads work on one tile block. Otherwise each thread works on a tile block of its own.
+  int64_t blocks_in_flight = 1;
 
-  // Tiles are `tiled`'s, which is one of the two planes.
-  Geometry(const Plane& from, const Plane& to, const Plane& tiled, int64_t images, int64_t pad_down,
-           int64_t pad_right, int64_t threads)
+  // `tiled` is the plane, one of the two, whose pixels the tiles cover without overlap.
+  Blocking(const Plane& from, const Plane& to, const Plane& tiled, int64_t images, int64_t pad_rows,
+           int64_t pad_columns, int64_t threads)
       : in(from),
         out(to),
-        pad_h(pad_down),
-        pad_w(pad_right),
+        pad_h(pad_rows),
+        pad_w(pad_columns),
         tile_rows((tiled.h + kOut - 1) / kOut),
         tile_columns((tiled.w + kOut - 1) / kOut),
         tiles(images * tile_rows * tile_columns) {
-    const int64_t kernels = kPoints * in.channels * PanelCount(out_channels()) * kPanelWidth;
-    PlanSlabs(kernels, kSmallSlab);
-    if (threads > 1 && kernels <= kTinySlab) {
-      PlanLots(kTinyLot, 1);
-      if (lots() >= 4 * threads) workers = threads;
-      if (workers > 1) return;
+    const int64_t u_floats = kPoints * in.channels * PanelCount(out_channels()) * kPanelWidth;
+    PlanOcBlock(u_floats, kSmallOcBlock);
+    if (threads > 1 && u_floats <= kTinyOcBlock) {
+      PlanTileBlock(kTinyTileBlock, 1);
+      if (tile_blocks() >= 4 * threads) blocks_in_flight = threads;
+      if (blocks_in_flight > 1) return;
     }
-    PlanLots(slabs() == 1 ? kSmallLot : kLargeLot, kLeastTiles);
-    if (slabs() == 1 || lots() == 1) return;
-    PlanSlabs(kernels, kernels <= kOnlySlab ? kernels : kLargeSlab);
-    PlanLots(slabs() == 1 ? kSmallLot : kLargeLot, kLeastTiles);
+    PlanTileBlock(oc_blocks() == 1 ? kSmallTileBlock : kLargeTileBlock, kMinTiles);
+    if (oc_blocks() == 1 || tile_blocks() == 1) return;
+    PlanOcBlock(u_floats, u_floats <= kWholeOcBlock ? u_floats : kLargeOcBlock);
+    PlanTileBlock(oc_blocks() == 1 ? kSmallTileBlock : kLargeTileBlock, kMinTiles);
   }
 
-  int64_t in_channels() const { return in.blocks * kBlock; }  // with those that fill up a block
+  int64_t in_channels() const { return in.blocks * kBlock; }  // padding included
   int64_t out_channels() const { return out.blocks * kBlock; }
-  int64_t in_block() const { return in.h * in.w * kBlock; }  // floats of a block of an image
+  int64_t in_block() const { return in.h * in.w * kBlock; }  // floats of an image's channel block
   int64_t out_block() const { return out.h * out.w * kBlock; }
   int64_t area() const { return tile_rows * tile_columns; }
-  int64_t lots() const { return (tiles + tile_block - 1) / tile_block; }
-  int64_t slabs() const { return (out_channels() + oc_block - 1) / oc_block; }
-  void LotsOfWholeImages() { tile_block = std::max<int64_t>(1, tile_block / area()) * area(); }
+  int64_t tile_blocks() const { return (tiles + tile_block - 1) / tile_block; }
+  int64_t oc_blocks() const { return (out_channels() + oc_block - 1) / oc_block; }
+  void AlignTileBlockToImages() { tile_block = std::max<int64_t>(1, tile_block / area()) * area(); }
 
-  // Floats from one row of a matrix to the next, and from one of the 36 to the next.
-  int64_t in_row() const { return in_channels() + kRowPad; }
-  int64_t out_row() const { return oc_block + kRowPad; }
-  int64_t in_apart() const { return Apart(tile_block * in_row()); }
-  int64_t out_apart() const { return Apart(tile_block * out_row()); }
-  int64_t kernel_apart() const { return Apart(in.channels * oc_block); }
-  int64_t worker_floats() const { return kPoints * (in_apart() + out_apart() + kernel_apart()); }
+  // Strides in floats: from one row of a matrix to the next, and from one point to the next.
+  int64_t v_row() const { return in_channels() + kRowPad; }
+  int64_t m_row() const { return oc_block + kRowPad; }
+  int64_t v_stride() const { return OddLines(tile_block * v_row()); }
+  int64_t m_stride() const { return OddLines(tile_block * m_row()); }
+  int64_t u_stride() const { return OddLines(in.channels * oc_block); }
+  int64_t buffer_floats() const { return kPoints * (v_stride() + m_stride() + u_stride()); }
 
-  struct Corner {
-    const int64_t image, h, w;  // of the results
+  // The tile's first output pixel.
+  struct Origin {
+    const int64_t image, h, w;
   };
-  Corner CornerOf(int64_t tile) const {
+  Origin OriginOf(int64_t tile) const {
     return {tile / area(), tile % area() / tile_columns * kOut, tile % tile_columns * kOut};
   }
 
  private:
-  // Floats of transformed tiles, of a lot, and of transformed kernels, of a slab. Where all kernels
-  // are one slab they are transformed once, and lots are small; where all tiles are one lot, slabs
-  // are. Otherwise both are larger, since each lot transforms kernels anew, or each slab tiles.
-  // Tiny ones fit a core's second-level cache, or nearly.
-  static constexpr int64_t kTinyLot = 128 * 1024, kSmallLot = 1'000'000, kLargeLot = 4'000'000;
-  static constexpr int64_t kTinySlab = 160 * 1024, kSmallSlab = 1'000'000, kLargeSlab = 2'000'000,
-                           kOnlySlab = 2'500'000;
-  static constexpr int64_t kLeastTiles = 96;
-  static constexpr int64_t kRowPad =
-      16;  // rows a power of two apart would meet in few sets of a cache
+  // Block sizes in floats, of V and M for tile blocks, of U for output-channel blocks. If U is one
+  // block, weights are transformed once and tile blocks are small. If V is one block,
+  // output-channel blocks are small. Otherwise both are large, since weights are transformed again
+  // for each tile block. Tiny blocks fit a core's L2 cache.
+  static constexpr int64_t kTinyTileBlock = 128 * 1024, kSmallTileBlock = 1'000'000,
+                           kLargeTileBlock = 4'000'000;
+  static constexpr int64_t kTinyOcBlock = 160 * 1024, kSmallOcBlock = 1'000'000,
+                           kLargeOcBlock = 2'000'000, kWholeOcBlock = 2'500'000;
+  static constexpr int64_t kMinTiles = 96;
+  static constexpr int64_t kRowPad = 16;  // against cache-set conflicts of power-of-two strides
 
-  // An odd number of cache lines: 36 streams would meet in one set of a cache otherwise.
-  static int64_t Apart(int64_t floats) {
+  // An odd number of cache lines, so that the 36 streams map to different cache sets.
+  static int64_t OddLines(int64_t floats) {
     const int64_t lines = (floats + 15) / 16;
     return (lines + 1 - lines % 2) * 16;
   }
-  void PlanSlabs(int64_t kernels, int64_t floats) {
-    const int64_t panels = PanelCount(out_channels()), wanted = (kernels + floats - 1) / floats;
-    oc_block = (panels + wanted - 1) / wanted * kPanelWidth;
+  void PlanOcBlock(int64_t u_floats, int64_t floats) {
+    const int64_t panels = PanelCount(out_channels()), blocks = (u_floats + floats - 1) / floats;
+    oc_block = (panels + blocks - 1) / blocks * kPanelWidth;
   }
-  void PlanLots(int64_t floats, int64_t least) {
-    const int64_t most = std::max(least, floats / (kPoints * (in_row() + oc_block))),
-                  wanted = (tiles + most - 1) / most;
-    tile_block = (tiles + wanted - 1) / wanted;
+  void PlanTileBlock(int64_t floats, int64_t min_tiles) {
+    const int64_t max_tiles = std::max(min_tiles, floats / (kPoints * (v_row() + oc_block))),
+                  blocks = (tiles + max_tiles - 1) / max_tiles;
+    tile_block = (tiles + blocks - 1) / blocks;
   }
 };
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A convolution of 3×3 or 5×5 taps and stride 1 by way of the values of polynomials
-// (winograd_transform.h): an image is cut into tiles, tiles and kernels are turned into 36 numbers
-// per channel, and what is left are 36 matrix products: a quarter (3×3) or 36 % (5×5) of the
-// multiplications, but for tiles that reach beyond the edge. For CPUs with AVX2 or AVX-512, in
-// blocks of 8 or 16 channels. Knows nothing of oneDNN.
+// Winograd convolution, F(4×4,3×3) and F(2×2,5×5), of stride 1, in all three directions (Lavin and
+// Gray 2015, "Fast Algorithms for Convolutional Neural Networks"). A tile of 6×6 input pixels takes
+// 36 multiplications per pair of channels, which is 1/4 (3×3) or 36 % (5×5) of a direct
+// convolution's. Layouts are those of blocked_conv_shape.h with blocks of 8 or 16 channels; for
+// CPUs with AVX2 or AVX-512. Not aware of oneDNN. Scratch memory is the caller's; nothing is
+// allocated.
+//
+// Invariants: results differ from a direct convolution's by rounding alone; transform.h has the
+// interpolation points. Results may differ in rounding between numbers of threads.
+// Thread safety: a call uses the calling thread's OpenMP team; concurrent calls need their own
+// scratch.
 
 #include <cstdint>
 
@@ -12,21 +18,24 @@
 
 namespace tench::native {
 
-// Whether this CPU and this shape can have it. With several groups their channels must be whole
-// blocks.
+// Whether the CPU has AVX2 and the shape is supported: 3×3 or 5×5, stride and dilation 1, padding
+// smaller than the kernel, at least a block of channels, whole blocks per group.
 bool HasWinograd(const BlockedConvShape& shape);
-// Whether it can be expected to lead: enough tiles that transforming the kernels does not weigh
-// much.
+// Whether it is the default candidate: supported, with enough tiles to amortise the weight
+// transform.
 bool FavoursWinograd(const BlockedConvShape& shape);
-// Floats of working memory for any of the three, for as many threads as OpenMP has when that is
-// asked.
+
+// Floats of scratch for any direction. It holds for OpenMP's number of threads at the time of the
+// query.
 int64_t WinogradScratch(const BlockedConvShape& shape);
 
-// y = x * w + bias, then max(0, ·) if `relu`; `bias` may be null.
+// y = x ∗ w + bias, then ReLU if `relu`. `bias` may be null.
 void WinogradForward(const BlockedConvShape& shape, const float* x, const float* w,
                      const float* bias, bool relu, float* y, float* scratch);
+// Overwrites dx.
 void WinogradBackwardData(const BlockedConvShape& shape, const float* dy, const float* w, float* dx,
                           float* scratch);
+// Overwrites dw.
 void WinogradBackwardWeights(const BlockedConvShape& shape, const float* x, const float* dy,
                              float* dw, float* scratch);
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Products of polynomials by way of their values (Toom and Cook; for convolutions Winograd): the
-// three transforms of a convolution with six points, in one dimension and in two, on vectors of a
-// block of channels. The points are 0, ±a, ±2a and infinity; a = 3/4 keeps rounding smaller than
-// the usual a = 1 does (1.1e-6 instead of 2.1e-6 of the result's norm for 3×3 kernels and 256
-// channels), and sixteenths are exact in binary.
+// The transforms of Winograd convolution F(m×m, r×r) with m + r − 1 = 6 (Lavin and Gray 2015),
+// Y = Aᵀ [(G g Gᵀ) ⊙ (Bᵀ d B)] A, and their transposes for the backward directions, on vectors of
+// one channel block. The interpolation points (Toom–Cook) are 0, ±a, ±2a and ∞. a = 3/4 has a
+// smaller rounding error than the usual a = 1, and its powers are exact in binary. Pure functions.
 
 #include <cstdint>
 
@@ -12,8 +11,8 @@
 
 namespace tench::native::winograd {
 
-// Vectors of the compiler's own kind: one instruction or two, by what the function that all this is
-// inlined into was compiled for.
+// Everything is inlined into functions that are compiled for several instruction sets, so the code
+// uses the compiler's vector extension, whose operations become one instruction or two.
 #define TENCH_WINOGRAD [[gnu::always_inline]] inline
 
 template <int64_t kLanes>
@@ -35,13 +34,13 @@ TENCH_WINOGRAD void Store(const Vec& from, float* to) {
 
 constexpr float kA = 0.75f, kB = 1.5f, kA2 = kA * kA, kB2 = kB * kB, kA3 = kA2 * kA, kB3 = kB2 * kB,
                 kA4 = kA2 * kA2, kB4 = kB2 * kB2;
-// 1 / the product of a point's distances to the other finite ones.
-constexpr float kAt0 = 1 / (kA2 * kB2), kAtA = 1 / (2 * kA2 * (kA2 - kB2)),
-                kAtB = 1 / (2 * kB2 * (kB2 - kA2));
+// The scale factors of G: 1 / the product of a point's differences to the other finite points.
+constexpr float kScale0 = 1 / (kA2 * kB2), kScaleA = 1 / (2 * kA2 * (kA2 - kB2)),
+                kScaleB = 1 / (2 * kB2 * (kB2 - kA2));
 
-// What a tile's input is turned into.
-struct Input {
-  static constexpr int64_t kFrom = kSide, kTo = kSide;
+// Bᵀ: the input transform.
+struct InputTransform {
+  static constexpr int64_t kFrom = kAlpha, kTo = kAlpha;
   template <class Vec>
   TENCH_WINOGRAD static void Apply(const Vec (&v)[kFrom], Vec (&to)[kTo]) {
     to[0] = kA2 * kB2 * v[0] - (kA2 + kB2) * v[2] + v[4];
@@ -55,9 +54,9 @@ struct Input {
   }
 };
 
-// The transposed map: what a tile's input gets back.
-struct InputGradient {
-  static constexpr int64_t kFrom = kSide, kTo = kSide;
+// B: from the points back to the input, for backward-data.
+struct InputTransformTransposed {
+  static constexpr int64_t kFrom = kAlpha, kTo = kAlpha;
   template <class Vec>
   TENCH_WINOGRAD static void Apply(const Vec (&v)[kFrom], Vec (&to)[kTo]) {
     const Vec even_a = v[1] + v[2], odd_a = kA * (v[1] - v[2]), even_b = v[3] + v[4],
@@ -71,10 +70,11 @@ struct InputGradient {
   }
 };
 
-// The values at the points of a polynomial with `kCount` coefficients.
+// Evaluates a polynomial with kCount coefficients at the points (a Vandermonde matrix). It is A for
+// kCount = m, and G without its scale factors for kCount = r.
 template <int kCount>
-struct Values {
-  static constexpr int64_t kFrom = kCount, kTo = kSide;
+struct Evaluate {
+  static constexpr int64_t kFrom = kCount, kTo = kAlpha;
   template <class Vec>
   TENCH_WINOGRAD static void Apply(const Vec (&v)[kFrom], Vec (&to)[kTo]) {
     Vec even_a = v[0], even_b = v[0], odd_a = kA * v[1], odd_b = kB * v[1];
@@ -90,10 +90,10 @@ struct Values {
   }
 };
 
-// The transposed map: from the points back to `kCount` results.
+// The transpose, from the points to kCount results. It is Aᵀ for kCount = m.
 template <int kCount>
-struct Results {
-  static constexpr int64_t kFrom = kSide, kTo = kCount;
+struct EvaluateTransposed {
+  static constexpr int64_t kFrom = kAlpha, kTo = kCount;
   template <class Vec>
   TENCH_WINOGRAD static void Apply(const Vec (&v)[kFrom], Vec (&to)[kTo]) {
     const Vec even_a = v[1] + v[2], odd_a = v[1] - v[2], even_b = v[3] + v[4], odd_b = v[3] - v[4];
@@ -106,31 +106,37 @@ struct Results {
   }
 };
 
-// Values and results of the kernel's polynomial are divided by the distances of the points.
+template <int kOut>
+using OutputTransformTransposed = Evaluate<kOut>;  // A
+template <int kOut>
+using OutputTransform = EvaluateTransposed<kOut>;  // Aᵀ
+
+// G: the weight transform.
 template <int kCount>
-struct ScaledValues : Values<kCount> {
+struct WeightTransform : Evaluate<kCount> {
   template <class Vec>
-  TENCH_WINOGRAD static void Apply(const Vec (&v)[kCount], Vec (&to)[kSide]) {
-    Values<kCount>::Apply(v, to);
-    to[0] *= kAt0;
-    to[1] *= kAtA, to[2] *= kAtA;
-    to[3] *= kAtB, to[4] *= kAtB;
+  TENCH_WINOGRAD static void Apply(const Vec (&v)[kCount], Vec (&to)[kAlpha]) {
+    Evaluate<kCount>::Apply(v, to);
+    to[0] *= kScale0;
+    to[1] *= kScaleA, to[2] *= kScaleA;
+    to[3] *= kScaleB, to[4] *= kScaleB;
   }
 };
+// Gᵀ: from the points back to the weight gradient.
 template <int kCount>
-struct ScaledResults : Results<kCount> {
+struct WeightTransformTransposed : EvaluateTransposed<kCount> {
   template <class Vec>
-  TENCH_WINOGRAD static void Apply(const Vec (&v)[kSide], Vec (&to)[kCount]) {
-    const Vec scaled[kSide] = {kAt0 * v[0], kAtA * v[1], kAtA * v[2],
-                               kAtB * v[3], kAtB * v[4], v[5]};
-    Results<kCount>::Apply(scaled, to);
+  TENCH_WINOGRAD static void Apply(const Vec (&v)[kAlpha], Vec (&to)[kCount]) {
+    const Vec scaled[kAlpha] = {kScale0 * v[0], kScaleA * v[1], kScaleA * v[2],
+                                kScaleB * v[3], kScaleB * v[4], v[5]};
+    EvaluateTransposed<kCount>::Apply(scaled, to);
   }
 };
 
-// Both dimensions: down the columns, then along the rows.
+// T · X · Tᵀ for the one-dimensional transform T = Line.
 template <class Line, class Vec>
-TENCH_WINOGRAD void Square(const Vec (&from)[Line::kFrom][Line::kFrom],
-                           Vec (&to)[Line::kTo][Line::kTo]) {
+TENCH_WINOGRAD void Transform2d(const Vec (&from)[Line::kFrom][Line::kFrom],
+                                Vec (&to)[Line::kTo][Line::kTo]) {
   Vec half[Line::kTo][Line::kFrom];
 #pragma GCC unroll 6
   for (int64_t column = 0; column < Line::kFrom; ++column) {
@@ -145,8 +151,8 @@ TENCH_WINOGRAD void Square(const Vec (&from)[Line::kFrom][Line::kFrom],
   for (int64_t row = 0; row < Line::kTo; ++row) Line::Apply(half[row], to[row]);
 }
 
-// As many vectors as each has lanes, as the rows of a matrix, to its columns: exchanges squares of
-// half the size, then of a quarter, and so on.
+// Transposes the square matrix whose rows are the vectors: swaps off-diagonal quadrants, then those
+// of each quadrant, and so on.
 template <class Vec, int64_t kHalf = kLanesOf<Vec> / 2>
 TENCH_WINOGRAD void Transpose(Vec (&v)[kLanesOf<Vec>]) {
   constexpr int64_t kLanes = kLanesOf<Vec>;
