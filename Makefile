@@ -27,6 +27,8 @@ help:
 	@echo "make fuzz     libFuzzer over every parser   [FUZZ_SECONDS=60] (needs clang)"
 	@echo "make picture  docs/report.png from a study  [PICTURE_DB=out/bench.db] (needs chromium)"
 	@echo "make sketches the reference's answers on big networks [SKETCHED='alexnet …'] (minutes)"
+	@echo "make install  the program and its workers    [PREFIX=/usr/local] [DESTDIR=] [FRAMEWORKS=1]"
+	@echo "make package  out/tench_VERSION_ARCH.deb with reference and native (needs dpkg-dev)"
 	@echo "make clean    remove build folders (fetched dependencies stay)"
 
 deps:
@@ -83,6 +85,21 @@ fuzz: deps
 	  $(if $(LAUNCHER),-DCMAKE_CXX_COMPILER_LAUNCHER=$(LAUNCHER)) --log-level=WARNING >/dev/null
 	@cmake --build build-fuzz -j $(JOBS) --target tench_fuzzers
 	@fuzz/run build-fuzz $(FUZZ_SECONDS)
+
+# PREFIX is where the tree stands, DESTDIR a folder to put it into first; FRAMEWORKS=1 copies the fetched frameworks.
+PREFIX ?= /usr/local
+DESTDIR ?=
+FRAMEWORKS ?=
+.PHONY: install package
+install: build
+	@for component in core workers $(if $(FRAMEWORKS),frameworks); do \
+	  DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(abspath $(PREFIX)) --strip --component $$component >/dev/null || exit 1; \
+	done
+	@echo "installed into $(DESTDIR)$(abspath $(PREFIX))"
+
+package:
+	@$(MAKE) --no-print-directory build WORKERS=native BUILD=build-package
+	@packaging/make-deb build-package out
 
 clean:
 	rm -rf build build-*

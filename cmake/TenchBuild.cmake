@@ -145,6 +145,9 @@ function(tench_worker name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(tench-worker-${name} ${ARG_SOURCES})
   target_link_libraries(tench-worker-${name} PRIVATE tench_worker ${ARG_LINKS})
+  # The same relative place in a build folder, where it is a link to deps/fetched, and in an installation.
+  set_target_properties(tench-worker-${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON
+                                                        INSTALL_RPATH "$ORIGIN/../lib/tench/${name}/lib")
   add_dependencies(tench_workers tench-worker-${name})
 endfunction()
 

@@ -91,6 +91,7 @@ ProgramHelp DescribeProgram(const CLI::App& root) {
   DescribeOptions(root, help.options, nullptr);
   for (const CLI::App* app : root.get_subcommands([](const CLI::App*) { return true; })) {
     CommandHelp command{app->get_name(), app->get_description(), app->get_footer(), {}, {}};
+    if (command.footer == help.footer) command.footer.clear();  // inherited
     DescribeOptions(*app, command.options, &command.arguments);
     help.commands.push_back(std::move(command));
   }

@@ -16,11 +16,12 @@ std::string AllNames(const std::vector<OptionHelp>& options) {
 // The first line, without what the three shells would take for syntax.
 std::string Summary(const std::string& about) {
   std::string text = about.substr(0, about.find('\n'));
-  std::erase_if(text, [](char c) {
-    return std::string_view("'\"`\\$[]{}").find(c) != std::string_view::npos;
-  });
+  std::erase_if(
+      text, [](char c) { return std::string_view("'\"`\\$").find(c) != std::string_view::npos; });
   for (char& c : text) {
     if (c == ':') c = ',';
+    if (c == '[' || c == '{') c = '(';
+    if (c == ']' || c == '}') c = ')';
   }
   return text;
 }

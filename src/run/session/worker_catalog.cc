@@ -57,6 +57,7 @@ std::vector<fs::path> FoldersOfEnvironment() {
   };
   add("TENCH_WORKER_PATH");
   folders.push_back(ExecutableFolder());
+  folders.push_back(ExecutableFolder().parent_path() / "share" / "tench" / "workers");
   add("PATH");
   return folders;
 }

@@ -8,12 +8,15 @@
 #include <optional>
 #include <thread>
 
+#include "base/file.h"
 #include "worker/framework_error.h"
 
 namespace tench::mxnet {
 namespace {
 
-constexpr const char* kFix = "deps/fetch --workers mxnet brings the one that tench was written for";
+constexpr const char* kFix =
+    "deps/fetch --workers mxnet brings the one that tench was written for; "
+    "TENCH_MXNET_LIBRARY names another";
 
 // MXNet checks once, while it is loaded, whether OMP_NUM_THREADS is set. If not, it assumes
 // hyper-threads and uses half of the CPUs at most. If it is set, MXNet asks OpenMP before every
@@ -39,7 +42,11 @@ Result<SymbolTable> OpenInItsOwnThread(const std::filesystem::path& file) {
 
 std::filesystem::path Library::DefaultFile() {
   const char* named = std::getenv("TENCH_MXNET_LIBRARY");
-  return named != nullptr && *named != '\0' ? named : TENCH_MXNET_LIBRARY;
+  if (named != nullptr && *named != '\0') return named;
+  std::error_code error;
+  return std::filesystem::weakly_canonical(
+      ExecutableFolder().parent_path() / "lib" / "tench" / "mxnet" / "mxnet" / "libmxnet.so",
+      error);
 }
 
 Result<Library> Library::Open(const std::filesystem::path& file) {

@@ -71,7 +71,8 @@ using Handle = std::unique_ptr<void, HandleRelease>;
 
 class Library {
  public:
-  // TENCH_MXNET_LIBRARY from the environment, otherwise the one that deps/fetch brought.
+  // TENCH_MXNET_LIBRARY from the environment, otherwise lib/tench/mxnet beside the program's bin,
+  // which is deps/fetched in a build folder.
   static std::filesystem::path DefaultFile();
   static Result<Library> Open(const std::filesystem::path& file);
 

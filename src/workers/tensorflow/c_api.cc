@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/file.h"
 #include "worker/library_file.h"
 
 namespace tench::tensorflow {
@@ -33,8 +34,9 @@ fs::path TensorFlowRoot(const std::map<std::string, std::string>& environment) {
   const std::string root = Valued(environment, "TENCH_TENSORFLOW_ROOT");
   if (!root.empty()) return root;
   const std::string version = Valued(environment, "TENCH_WORKER_VERSION");
-  const fs::path fetched = TENCH_FETCHED_DIR;
   std::error_code error;
+  const fs::path fetched =
+      fs::weakly_canonical(ExecutableFolder().parent_path() / "lib" / "tench", error);
   if (!version.empty() && fs::exists(fetched / ("tensorflow@" + version), error))
     return fetched / ("tensorflow@" + version);
   return fetched / "tensorflow";

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A command line run through the library, with both streams captured: for the tests of commands.
+// Not thread-safe: the capture replaces the process's descriptors.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/program.h"
+
+namespace tench {
+
+struct ProgramRun {
+  int code = 0;
+  std::string output, errors;
+};
+
+// `arguments` without the program's name.
+inline ProgramRun RunTench(const std::vector<std::string>& arguments) {
+  std::vector<const char*> argv = {"tench"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  ProgramRun run;
+  run.code = RunProgram(static_cast<int>(argv.size()), argv.data(), "tench 1.2.3");
+  run.output = testing::internal::GetCapturedStdout();
+  run.errors = testing::internal::GetCapturedStderr();
+  return run;
+}
+
+}  // namespace tench

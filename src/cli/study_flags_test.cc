@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/study_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace tench {
+namespace {
+
+using testing::HasSubstr;
+
+class StudyFlagsTest : public testing::Test {
+ protected:
+  StudyFlags Parse(const std::string& line, StudyFlags::With with) {
+    StudyFlags flags;
+    CLI::App app;
+    flags.AddTo(app, with);
+    app.parse(line);
+    return flags;
+  }
+  StudyFlags Parse(const std::string& line) {
+    return Parse("--db " + path_ + " " + line, StudyFlags::With::kStudyAndFilter);
+  }
+  // A store with two studies.
+  void MakeStore() {
+    Store store = *Store::Open(path_, Store::Mode::kReadWrite);
+    for (const char* suite : {"quick", "peers"}) {
+      StudyRecord study;
+      study.suite = suite;
+      ASSERT_TRUE(store.AddStudy(study).ok());
+    }
+  }
+
+  TemporaryFolder folder_ = *TemporaryFolder::Make("cli-test");
+  std::string path_ = folder_.path() / "x.db";
+};
+
+TEST_F(StudyFlagsTest, FindsTheStudyByNumberAndTheNewest) {
+  MakeStore();
+  Store store = *Parse("").Open();
+  EXPECT_EQ(Parse("").database(), path_);
+  EXPECT_EQ(*Parse("").Study(store), std::nullopt);
+  EXPECT_EQ(*Parse("--study 1").Study(store), 1);
+  EXPECT_EQ(*Parse("--study latest").Study(store), 2);
+  EXPECT_THAT(Parse("--study 3").Study(store).error().message,
+              testing::AllOf(HasSubstr("has no study 3"), HasSubstr("1 (quick")));
+  EXPECT_THAT(Parse("--study x").Study(store).error().message, HasSubstr("--study"));
+}
+
+TEST_F(StudyFlagsTest, AMissingFileAndAnEmptyStoreAreErrors) {
+  EXPECT_THAT(Parse("").Open().error().message, HasSubstr(path_));
+  Store store = *Store::Open(path_, Store::Mode::kReadWrite);
+  EXPECT_THAT(Parse("--study latest").Study(store).error().message, HasSubstr("holds no study"));
+}
+
+TEST_F(StudyFlagsTest, TheFilterKeepsMatchingRuns) {
+  const RunSelector selector = *Parse("--only batch=64").Filter();
+  RunRecord run;
+  ASSERT_TRUE(run.cell.Set("batch", "64").ok());
+  EXPECT_TRUE(selector.Matches(run));
+  ASSERT_TRUE(run.cell.Set("batch", "32").ok());
+  EXPECT_FALSE(selector.Matches(run));
+  EXPECT_THAT(Parse("--only btch=64").Filter().error().message, HasSubstr("--only"));
+}
+
+TEST_F(StudyFlagsTest, ACommandWithoutAFilterHasNoSuchFlag) {
+  EXPECT_THROW(Parse("--only batch=64", StudyFlags::With::kStudy), CLI::ParseError);
+}
+
+}  // namespace
+}  // namespace tench
