@@ -48,7 +48,7 @@ void CaffeLogWriter::Start() {
        "Learning Rate Policy: " + RatePolicyNames()[static_cast<size_t>(solver_.rate.policy)]);
 }
 
-// The mean of the last ones, kept as Caffe keeps it.
+// A running mean over average_loss iterations, updated in the order of Caffe's own sums.
 double CaffeLogWriter::Smoothed(double loss) {
   const auto count = static_cast<double>(recent_.size());
   if (recent_.size() < static_cast<size_t>(solver_.average_loss)) {

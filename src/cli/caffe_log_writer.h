@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The log of `tench train`, line for line as `caffe train` writes it, so that what reads Caffe's
-// logs reads these. Times are those of whole steps, the update included; Caffe's lines at iteration
-// N leave N's own update out.
+// The log of `tench train` in the format of `caffe train`, line for line, so that parsers of
+// Caffe's logs can read it. Times cover whole steps with the update; Caffe's line at iteration N
+// excludes the update of N. Not aware of files or terminals: `write` decides where a line goes. The
+// solver must outlive the writer.
 
 #include <cstdint>
 #include <functional>

@@ -9,7 +9,7 @@
 namespace tench {
 namespace {
 
-// The first few of a list that may be long.
+// At most five names, and the number of the others.
 std::string Some(std::vector<std::string> names) {
   constexpr size_t kShown = 5;
   const size_t more = names.size() > kShown ? names.size() - kShown : 0;

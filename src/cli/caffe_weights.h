@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// --weights: a .caffemodel for the job of any worker. Its numbers go from the mapped file to raw
-// files that the job names.
+// --weights: the parameters of a .caffemodel as raw files, one per parameter, which a job names.
+// Any worker can load them; none needs protobuf. The files belong to the caller's folder.
 
 #include <filesystem>
 #include <map>
@@ -16,15 +16,16 @@ namespace tench {
 
 struct WeightFiles {
   std::map<std::string, std::string> load;  // for Job::tensors
-  std::vector<std::string> notes;           // what was missing or not used
+  std::vector<std::string> notes;           // parameters that were missing or not used
 };
 
-// Writes the parameters that the .caffemodel has into `folder`. A file that has none of them is an
-// error.
+// Writes the parameters of the .caffemodel into `folder`. A file that has none of the network's
+// parameters is an error.
 Result<WeightFiles> UnpackWeights(const std::string& path, const Graph& graph,
                                   const CaffeNames& names, const std::filesystem::path& folder);
 
-// The names in Caffe's files of a network as --network gives it: those of its prototxt, or our own.
+// Layer names in Caffe's files of the network that --network names: from its prototxt, or the
+// defaults of tench.
 Result<CaffeNames> CaffeNamesOf(const std::string& network, const Graph& graph);
 
 }  // namespace tench

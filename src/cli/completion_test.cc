@@ -74,18 +74,18 @@ TEST(CompletionTest, BashCompletesCommandsFlagsAndChoices) {
   const std::vector<Command> commands = AddCommands(root, "tench 1.2.3");
   const TemporaryFolder folder = *TemporaryFolder::Make("cli-test");
   const std::string path = folder.path() / "try.bash";
-  ASSERT_TRUE(
-      WriteFileAtomically(path, RenderCompletion(DescribeProgram(root), Shell::kBash) +
-                                    "try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _tench; "
-                                    "echo \"${COMPREPLY[*]}\"; }\n"
-                                    "tench() { [[ $* == 'list workers --plain' ]] && echo native; }\n"
-                                    "try tench sw\n"
-                                    "try tench run --weight-\n"
-                                    "try tench run --precision b\n"
-                                    "try tench run --precision = b\n"
-                                    "try tench run --worker n\n"
-                                    "try tench completion z\n")
-          .ok());
+  ASSERT_TRUE(WriteFileAtomically(
+                  path, RenderCompletion(DescribeProgram(root), Shell::kBash) +
+                            "try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _tench; "
+                            "echo \"${COMPREPLY[*]}\"; }\n"
+                            "tench() { [[ $* == 'list workers --plain' ]] && echo native; }\n"
+                            "try tench sw\n"
+                            "try tench run --weight-\n"
+                            "try tench run --precision b\n"
+                            "try tench run --precision = b\n"
+                            "try tench run --worker n\n"
+                            "try tench completion z\n")
+                  .ok());
   FILE* shell = popen(("/bin/bash " + ShellQuote(path) + " 2>&1").c_str(), "r");
   ASSERT_NE(shell, nullptr);
   std::string output;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The names that exist on this machine, for checking what a user typed: the bridge from workers,
-// zoo and data sets to plan's Catalog, and the folders of suites.
+// The workers, networks and data sets that exist on this machine, as plan's Catalog, which checks a
+// user's names; and the folders of suites and sketches. Not aware of flags or commands.
 
 #include <filesystem>
 #include <vector>
@@ -13,18 +13,19 @@
 
 namespace tench {
 
-// The forms of networks' files that this program reads besides tench's JSON: Caffe's prototxt, in
-// the state that a solver gives.
+// Readers of network files besides tench's JSON: Caffe's prototxt, filtered by the solver's
+// `state`.
 NetworkReaders FileReaders(const CaffeState& state = {});
 
-// A network's file that is named is read with `readers`, and so checked.
+// The catalog checks a network's file by reading it with `readers`.
 Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers = FileReaders());
 
-// Where `tench sweep NAME` looks for NAME.yaml: TENCH_SUITE_PATH, ./suites, then what came with
-// tench.
+// Folders of NAME.yaml for `tench sweep NAME`: TENCH_SUITE_PATH, ./suites, then share/tench/suites
+// of the installation.
 std::vector<std::filesystem::path> SuiteFolders();
 
-// Where the reference's committed answers are: TENCH_SKETCH_PATH, then what came with tench.
+// Folders of the reference worker's sketches: TENCH_SKETCH_PATH, then share/tench/sketches of the
+// installation.
 std::vector<std::filesystem::path> SketchFolders();
 
 }  // namespace tench

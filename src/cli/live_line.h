@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The line at the bottom that changes while work goes on. On a terminal it is rewritten in place,
-// cut to the width; elsewhere it is silent, and only Print's lines appear. Everything goes to
-// stderr, so that stdout holds results alone.
+// A progress line that is rewritten in place on a terminal and cut to its width. Without a terminal
+// Show is silent, and only the lines of Print appear. All output goes to stderr, so that stdout
+// holds results alone. Thread safety: none; one LiveLine at a time.
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The flags that say how long a run measures and what it may take. The same words as in suites.
+// The flags of a run's budget (how long it measures) and limits (timeout, memory, swap). They have
+// the names of the keys in suites.
 
 #include <CLI/CLI.hpp>
 #include <string>

@@ -6,7 +6,7 @@
 
 namespace tench {
 
-// Its columns; 0 when standard output goes elsewhere, and nothing need be cut.
+// Its columns; 0 if standard output is no terminal, so that text is not cut.
 size_t OutputWidth();
 
 }  // namespace tench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The flags of commands that read a store: which file, which study, which cells.
+// The flags of commands that read a store: file, study, and filter of cells. The store is opened
+// read-only and belongs to the caller.
 
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -19,7 +20,7 @@ class StudyFlags {
   void AddTo(CLI::App& app, With with = With::kStudyAndFilter);
 
   Result<Store> Open() const;  // read-only
-  // The study asked for, checked; "latest" is the newest; nullopt = everything in the file.
+  // The id of the study asked for, which exists; "latest" is the newest; nullopt = all studies.
   Result<std::optional<int64_t>> Study(Store& store) const;
   Result<RunSelector> Filter() const;
   const std::string& database() const { return database_; }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a sweep shows while it runs: a bar with done/total, disturbed runs, ETA, the current cell
-// and the last result on a terminal; one plain line per run elsewhere. Failed runs always leave a
-// line; the same long reason is told once.
+// The progress of a sweep on stderr.
+//   On a terminal: a bar with done/total, disturbed runs, ETA, the current cell and the last
+//   result. Elsewhere: one plain line per run.
+// A failed run always leaves a line; equal reasons are printed once.
 
 #include <map>
 #include <set>
@@ -21,14 +22,14 @@ class SweepProgress final : public RunnerEvents {
                   const RunProgress& run) override;
   void OnFinish(const StudyProgress& progress, const RunRecord& run) override;
 
-  // Runs of each outcome, made now.
+  // Runs of this process by outcome.
   const std::map<Outcome, int64_t>& outcomes() const { return outcomes_; }
   void Close() { line_.Clear(); }
 
  private:
   LiveLine line_;
   std::string last_;
-  std::set<std::string> told_;  // reasons that were shown in full once
+  std::set<std::string> told_;  // reasons that were printed
   std::map<Outcome, int64_t> outcomes_;
 };
 
