@@ -23,8 +23,7 @@ class NativeAdapter final : public Adapter {
  public:
   explicit NativeAdapter(const NativeSettings& settings)
       : settings_(settings), engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
-    // oneDNN 3.2's cache hands out the first implementation of a convolution where next_impl has
-    // gone on to another.
+    // oneDNN 3.2's primitive cache ignores next_impl and returns the first implementation.
     dnnl::set_primitive_cache_capacity(0);
   }
 
@@ -38,8 +37,8 @@ class NativeAdapter final : public Adapter {
     description.devices = {"cpu"};
     description.precisions = {"f32"};
     description.options = {{"tune",
-                            "how each convolution's kernel is chosen: oneDNN's preference, "
-                            "measured once and remembered, or measured anew",
+                            "candidate selection of convolutions: oneDNN's default, measured "
+                            "once and cached, or measured in every build",
                             "cache",
                             {"off", "cache", "full"}}};
     description.facts = {
@@ -68,7 +67,7 @@ class NativeAdapter final : public Adapter {
     program_ = std::make_unique<Program>();
     Lowering lowering(graph_, options_, engine_, tuner, *program_);
     TENCH_TRY(lowering.Run());
-    // A cache that cannot be written costs the next run its time, and nothing else.
+    // Not an error: without the cache the next build measures again.
     std::map<std::string, std::string> choices = lowering.choices();
     if (const Status saved = tuner.Save(); !saved.ok())
       choices["tuner.cache"] = saved.error().message;
@@ -89,13 +88,13 @@ class NativeAdapter final : public Adapter {
         if (momentum)
           std::fill_n(program_->Address(momentum), momentum.md.get_size() / sizeof(float), 0.0f);
       }
-      return Read(parameter.name, parameter.shape, place.plain, place.home, source);
+      return Read(parameter.name, parameter.shape, place.plain, place.value, source);
     });
   }
 
   Status Parameters(const TensorSink& sink) override {
     return ForEachTrained([&](const Parameter& parameter, const ParameterPlace& place) {
-      return Write(parameter.name, place.plain, place.home, sink);
+      return Write(parameter.name, place.plain, place.value, sink);
     });
   }
 
@@ -147,7 +146,7 @@ class NativeAdapter final : public Adapter {
   Status Gradients(const TensorSink& sink) override {
     return ForEachTrained([&](const Parameter& parameter, const ParameterPlace& place) -> Status {
       if (!place.gradient || !options_.observe)
-        return Failed("gradient of '{}' was not kept: this is no observing build", parameter.name);
+        return Failed("gradient of '{}' is not available: not an observing build", parameter.name);
       return Write(parameter.name, place.plain, place.gradient, sink);
     });
   }
@@ -216,7 +215,7 @@ class NativeAdapter final : public Adapter {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       const Parameter& parameter = graph_.parameters[i];
       const ParameterPlace& place = parameters_[i];
-      if (!parameter.trained) TENCH_TRY(visit(parameter.name, parameter, place.plain, place.home));
+      if (!parameter.trained) TENCH_TRY(visit(parameter.name, parameter, place.plain, place.value));
       if (place.momentum)
         TENCH_TRY(visit(parameter.name + ".momentum", parameter, place.plain, place.momentum));
       if (place.momentum2)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The native worker's side of the contract: compiles the network into a Program and runs it.
-// `cache_folder` holds the tuner's file.
+// The native worker's adapter: compiles a graph to a Program (compile/) and runs it. Not aware of
+// the protocol or of timing. Thread safety: one caller at a time.
 
 #include <filesystem>
 #include <memory>
@@ -12,9 +12,9 @@
 namespace tench::native {
 
 struct NativeSettings {
-  std::filesystem::path cache_folder = DefaultCacheFolder();  // empty: nothing is remembered
+  std::filesystem::path cache_folder = DefaultCacheFolder();  // the tuner's; empty: no cache file
   int64_t forced_candidate = -1;                              // see ConvTuner::Force
-  int64_t available_bytes = -1;                               // -1: ask the system
+  int64_t available_bytes = -1;                               // -1: AvailableBytes()
 };
 
 std::unique_ptr<Adapter> MakeNativeAdapter(const NativeSettings& settings = {});

@@ -8,15 +8,14 @@
 
 namespace {
 
-// libgomp reads its settings when it is loaded, so they have to be there before this program is: it
-// starts itself once more. A thread that waits at a barrier spins for some hundred microseconds,
-// enough for the next kernel to come, and then sleeps. By default it would spin for milliseconds,
-// which costs nothing on a quiet machine and nearly everything on a busy one, where the thread it
-// waits for is not running.
+// libgomp reads its environment when it is loaded, so the program sets it and executes itself
+// again. A thread at a barrier spins for some hundred microseconds, which bridges the gap between
+// two steps, and then sleeps. By default it would spin for milliseconds. On a busy machine those
+// cost nearly everything: the awaited thread does not get a CPU.
 void LimitSpinning(char** argv) {
   if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   setenv("GOMP_SPINCOUNT", "30000", 1);
-  execv("/proc/self/exe", argv);  // where that fails, the default has to do
+  execv("/proc/self/exe", argv);  // on failure libgomp's default stays
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ bool CanAbsorb(const Op& op, Activation activation) {
                [=](const BatchNorm&) { return relu; },
                [=](const Add& add) { return relu && add.coefficients.empty(); },
                [](const AnyOf<Input, Pooling, Lrn, Relu, Sigmoid, Tanh, Power, Dropout, Concat,
-                              Slice, Multiply, Maximum, Flatten, Reshape, Scale, Softmax, Embedding,
-                              Lstm, MeanOverTime> auto&) { return false; },
+                              Slice, Multiply, Maximum, Flatten, Reshape, tench::Scale, Softmax,
+                              Embedding, Lstm, MeanOverTime> auto&) { return false; },
                [](const LossOp auto&) { return false; }},
       op);
 }
@@ -55,9 +55,9 @@ Fusion PlanFusion(const TypedGraph& graph, bool enabled) {
   for (size_t i = 0; i < count; ++i) {
     const Pooling* pool = std::get_if<Pooling>(&graph.layers[i].layer.op);
     if (pool == nullptr || pool->mode != PoolMode::kMax) continue;
-    const size_t rectifier = graph.layers[i].inputs[0];
-    if (!fusion.absorbed[rectifier] || fusion.readers[rectifier] != 1) continue;
-    Activation& derivative = fusion.derivative[graph.layers[rectifier].inputs[0]];
+    const size_t relu = graph.layers[i].inputs[0];
+    if (!fusion.absorbed[relu] || fusion.readers[relu] != 1) continue;
+    Activation& derivative = fusion.derivative[graph.layers[relu].inputs[0]];
     if (derivative == Activation::kRelu)
       fusion.derivative[i] = std::exchange(derivative, Activation::kNone);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which layers are computed together: an activation that alone reads a convolution, a fully
-// connected layer, a batch norm or a sum becomes part of that layer. Pure: a network in, marks out;
-// how a pair is computed is the lowering's matter.
+// The fusion pass: an activation that is the only reader of a convolution, a fully connected layer,
+// a batch norm (ReLU only) or a sum (ReLU only) is fused into that layer. Pure: a graph in,
+// annotations out; not aware of primitives or layouts.
 
 #include <vector>
 
@@ -13,17 +13,18 @@
 namespace tench::native {
 
 struct Fusion {
-  std::vector<Activation> activation;  // by layer: what it applies to its own result
-  std::vector<bool> absorbed;          // by layer: its work is done by the layer that it reads
-  // By layer: through whose derivative, taken where the layer's output is, its gradient goes first.
-  // That of a convolution's rectifier which a max pool alone reads is taken at the pool: where the
-  // largest of a window is not above zero, nothing comes back. So the convolution's own output,
-  // several times as large, is not needed in the backward pass. Batch norm keeps a mask instead.
+  // All are indexed by layer.
+  std::vector<Activation> activation;  // applied by the layer to its result
+  std::vector<bool> absorbed;          // fused into the layer's input
+  // The derivative that multiplies the gradient of the layer's output, evaluated at that output.
+  // A convolution's ReLU that only a max pool reads is differentiated at the pool: a window whose
+  // maximum is not positive passes no gradient. The convolution's output, several times as large,
+  // then need not be kept for the backward pass. Batch norm has none: oneDNN keeps a mask.
   std::vector<Activation> derivative;
-  std::vector<int> readers;  // by layer: how many inputs name its output
+  std::vector<int> readers;  // the number of layer inputs that name its output
 };
 
-// With `enabled` false only `readers` is worked out: an observer wants every layer's own output.
+// Without `enabled` only `readers` is set: an observing build needs every layer's own output.
 Fusion PlanFusion(const TypedGraph& graph, bool enabled);
 
 }  // namespace tench::native

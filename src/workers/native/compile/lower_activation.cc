@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workers/native/compile/lowering.h"
+#include "workers/native/compile/op_lowering.h"
 #include "workers/native/kernels/pointwise.h"
 
 namespace tench::native {
 
-// An activation that no layer could absorb.
+// An activation that fusion left as a layer.
 void LowerActivation(Lowering& low, size_t layer, Activation activation) {
   const Tensor in = low.InputAs(layer, 0, DenseLike(low.InputOf(layer).md));
   const Tensor out = low.MayOverwrite(layer, 0) ? in : low.NewOutput(in.md);
@@ -40,8 +40,8 @@ void LowerDropout(Lowering& low, size_t layer, const Dropout& op) {
   }
   const Tensor in = low.InputAs(layer, 0, DenseLike(low.InputOf(layer).md));
   const auto count = static_cast<int64_t>(in.md.get_size() / sizeof(float));
-  // After a ReLU the survivors' sign says what both derivatives need, so the result may stand in
-  // place of the ReLU's.
+  // After a ReLU, dropout's output is positive exactly where both derivatives are non-zero, so it
+  // may overwrite the ReLU's output.
   const Op& producer = low.graph.layers[input].layer.op;
   const bool in_place = !low.options.observe && low.fusion.readers[input] == 1 &&
                         IsPlainRelu(producer) && in.buffer == low.InputOf(layer).buffer;

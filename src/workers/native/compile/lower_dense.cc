@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workers/native/compile/lowering.h"
+#include "workers/native/compile/op_lowering.h"
 #include "workers/native/compile/update_rule.h"
 #include "workers/native/kernels/dense_backward_weights.h"
 #include "workers/native/kernels/small_batch_inner_product.h"
@@ -10,8 +10,8 @@ namespace {
 using Tag = dnnl::memory::format_tag;
 using dnnl::prop_kind;
 
-// An image that was flattened keeps its blocked layout: the weights' columns are stored in the
-// order of the image's memory instead.
+// A flattened image keeps its blocked layout; the weights' columns are permuted to that order
+// instead, so that no reorder is needed.
 Md WeightsLike(const Md& in, int64_t out_features) {
   Shape dims = in.get_dims();
   dims[0] = out_features;
@@ -20,7 +20,7 @@ Md WeightsLike(const Md& in, int64_t out_features) {
     if (SameOrder(Md(in.get_dims(), dnnl::memory::data_type::f32, tag), in))
       return Md(dims, dnnl::memory::data_type::f32, tag);
   }
-  Check(false, "an image in a layout that no layer makes");
+  Check(false, "a flattened image in an unknown layout");
   return {};
 }
 
@@ -31,20 +31,20 @@ struct Dense {
 
 int64_t FlopsOf(const DenseShape& shape) { return 2 * shape.batch * shape.in * shape.out; }
 
-// Whether our own kernels, which know no other activation, are to be used.
-bool IsOwn(const DenseShape& shape, Activation activation) {
+// Whether the small-batch kernels apply; they fuse no activation but ReLU.
+bool IsDirect(const DenseShape& shape, Activation activation) {
   return FavoursSmallBatchInnerProduct(shape) &&
          (activation == Activation::kNone || activation == Activation::kRelu);
 }
 
-void AddOwnForward(Lowering& low, size_t layer, const Dense& dense, const Tensor& out) {
+void AddDirectForward(Lowering& low, size_t layer, const Dense& dense, const Tensor& out) {
   const DenseShape shape = dense.shape;
   const bool relu = low.fusion.activation[layer] == Activation::kRelu;
   std::vector<Tensor> tensors = {dense.in, dense.weights, out,
                                  low.NewTensor(PlainMd({SmallBatchInnerProductScratch(shape)}))};
   if (dense.bias) tensors.push_back(dense.bias);
   low.AddKernel(
-      layer, Direction::kForward, "tall", std::move(tensors),
+      layer, Direction::kForward, "small batch", std::move(tensors),
       [shape, relu](std::span<float* const> p, RunState&) {
         SmallBatchInnerProductForward(shape, p[0], p[1], p.size() > 4 ? p[4] : nullptr, relu, p[2],
                                       p[3]);
@@ -52,11 +52,11 @@ void AddOwnForward(Lowering& low, size_t layer, const Dense& dense, const Tensor
       FlopsOf(shape));
 }
 
-void AddOwnDataGradient(Lowering& low, size_t layer, const Dense& dense, const Tensor& dy) {
+void AddDirectBackwardData(Lowering& low, size_t layer, const Dense& dense, const Tensor& dy) {
   const DenseShape shape = dense.shape;
   const Tensor dx = low.NewTensor(dense.in.md);
   low.AddKernel(
-      layer, Direction::kBackwardData, "tall",
+      layer, Direction::kBackwardData, "small batch",
       {dy, dense.weights, dx, low.NewTensor(PlainMd({SmallBatchInnerProductScratch(shape)}))},
       [shape](std::span<float* const> p, RunState&) {
         SmallBatchInnerProductBackwardData(shape, p[0], p[1], p[2], p[3]);
@@ -65,7 +65,7 @@ void AddOwnDataGradient(Lowering& low, size_t layer, const Dense& dense, const T
   low.ContributeToInput(layer, 0, {dx, true});
 }
 
-void AddDataGradient(Lowering& low, size_t layer, const Dense& dense,
+void AddBackwardData(Lowering& low, size_t layer, const Dense& dense,
                      const dnnl::inner_product_forward::primitive_desc& hint, const Tensor& dy) {
   const dnnl::inner_product_backward_data::primitive_desc pd(
       low.engine, dense.in.md, dense.weights.md, dy.md, hint, PlainAttributes());
@@ -77,8 +77,8 @@ void AddDataGradient(Lowering& low, size_t layer, const Dense& dense,
   low.ContributeToInput(layer, 0, {dx, true});
 }
 
-// The gradient of the weights is applied as it is computed, unless someone wants to see it.
-void AddWeightsGradient(Lowering& low, size_t layer, const Dense& dense, const Tensor& dy) {
+// SGD is fused into the weight gradient where the gradient need not be stored.
+void AddBackwardWeights(Lowering& low, size_t layer, const Dense& dense, const Tensor& dy) {
   const DenseShape shape = dense.shape;
   const int64_t flops = FlopsOf(shape);
   if (dense.bias) {
@@ -125,11 +125,11 @@ void LowerFullyConnected(Lowering& low, size_t layer, const FullyConnected& op) 
   const Md out_md = PlainMd(low.OutputShape(layer));
   const Tensor out = low.NewOutput(out_md);
   const Activation activation = low.fusion.activation[layer];
-  std::function<void(const Tensor&)> add_data_gradient;
-  if (IsOwn(dense.shape, activation)) {
-    AddOwnForward(low, layer, dense, out);
-    add_data_gradient = [&low, layer, dense](const Tensor& dy) {
-      AddOwnDataGradient(low, layer, dense, dy);
+  std::function<void(const Tensor&)> add_backward_data;
+  if (IsDirect(dense.shape, activation)) {
+    AddDirectForward(low, layer, dense, out);
+    add_backward_data = [&low, layer, dense](const Tensor& dy) {
+      AddDirectBackwardData(low, layer, dense, dy);
     };
   } else {
     const dnnl::inner_product_forward::primitive_desc pd(
@@ -140,16 +140,16 @@ void LowerFullyConnected(Lowering& low, size_t layer, const FullyConnected& op) 
     if (op.bias) arguments.push_back({DNNL_ARG_BIAS, dense.bias});
     low.AddPrimitive(layer, Direction::kForward, pd, dnnl::inner_product_forward(pd),
                      std::move(arguments), FlopsOf(dense.shape));
-    add_data_gradient = [&low, layer, dense, pd](const Tensor& dy) {
-      AddDataGradient(low, layer, dense, pd, dy);
+    add_backward_data = [&low, layer, dense, pd](const Tensor& dy) {
+      AddBackwardData(low, layer, dense, pd, dy);
     };
   }
   low.SetOutput(layer, out);
-  low.OnBackward([&low, layer, dense, add_data_gradient] {
+  low.OnBackward([&low, layer, dense, add_backward_data] {
     const Lowering::Gradient gradient = low.TakeGradient(layer);
     if (!gradient) return;
-    if (low.WantsInputGradient(layer)) add_data_gradient(gradient.tensor);
-    AddWeightsGradient(low, layer, dense, gradient.tensor);
+    if (low.WantsInputGradient(layer)) add_backward_data(gradient.tensor);
+    AddBackwardWeights(low, layer, dense, gradient.tensor);
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workers/native/compile/lowering.h"
+#include "workers/native/compile/op_lowering.h"
 #include "workers/native/kernels/elementwise.h"
 
 namespace tench::native {
@@ -7,8 +7,8 @@ namespace {
 
 int64_t FloatCount(const Md& md) { return static_cast<int64_t>(md.get_size() / sizeof(float)); }
 
-// Inputs of one dense layout; zeros in the padding of channel blocks stay zeros in all of these
-// ops.
+// All inputs in one dense layout. These ops map zeros to zero, so the padding of channel blocks
+// stays zero.
 std::vector<Tensor> Sources(Lowering& low, size_t layer) {
   const Md md = DenseLike(low.InputOf(layer).md);
   std::vector<Tensor> sources;
@@ -21,7 +21,7 @@ using ForwardKernel = std::function<void(float* y, std::span<float* const> sourc
 using BackwardKernel =
     std::function<void(float* dx, const float* dy, std::span<float* const> sources, size_t input)>;
 
-// `backward` is called once for every input that wants a gradient. It gets no sources unless
+// `backward` runs once per input that needs a gradient; its sources are empty unless
 // `reads_sources`.
 void LowerElementwise(Lowering& low, size_t layer, const char* name, const ForwardKernel& forward,
                       bool reads_sources, const BackwardKernel& backward) {
@@ -55,8 +55,7 @@ void LowerElementwise(Lowering& low, size_t layer, const char* name, const Forwa
   });
 }
 
-// One input in a layout without padding, where a function that does not keep zeros may run over
-// every element.
+// The input in a layout without padding, for functions that do not map zero to zero.
 Tensor UnpaddedInput(Lowering& low, size_t layer) {
   const Md md = DenseLike(low.InputOf(layer).md);
   return low.InputAs(layer, 0, IsPadded(md) ? PlainMd(md.get_dims()) : md);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workers/native/compile/lowering.h"
+#include "workers/native/compile/op_lowering.h"
 #include "workers/native/kernels/loss.h"
 
 namespace tench::native {
@@ -7,8 +7,8 @@ namespace {
 
 using LossKernel = std::function<double(float* const* inputs, float* gradient)>;
 
-// The gradient is made together with the loss and waits for the backward pass. In inference and
-// before parameters there is none.
+// The loss kernel computes the gradient of its scores in the same pass. There is no gradient in
+// inference, or if no parameter precedes the loss.
 void LowerLoss(Lowering& low, size_t layer, const std::string& name, LossKernel kernel) {
   const size_t scores = low.graph.layers[layer].inputs[0];
   const size_t loss = low.NewLoss();

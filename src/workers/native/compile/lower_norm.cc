@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "workers/native/compile/lowering.h"
+#include "workers/native/compile/op_lowering.h"
 #include "workers/native/kernels/lrn.h"
 
 namespace tench::native {
@@ -11,7 +11,7 @@ using dnnl::prop_kind;
 
 namespace {
 
-// For layouts that are plain, blocked by channel, or channels-last.
+// For plain, channel-blocked and channels-last layouts.
 LrnShape LrnShapeOf(const Md& md) {
   const auto dims = md.get_padded_dims(), strides = md.get_strides();
   LrnShape shape;
@@ -101,13 +101,13 @@ struct Norm : Lowering::Norm {
   Tensor workspace;
 };
 
-// The arguments of what it has.
+// Adds the optional operands.
 void AddScaleAndShift(const Norm& norm, std::vector<Argument>& arguments) {
   if (norm.scale) arguments.push_back({DNNL_ARG_SCALE, norm.scale});
   if (norm.shift) arguments.push_back({DNNL_ARG_SHIFT, norm.shift});
 }
 
-// The running statistics follow the batch's; their variance is the unbiased one.
+// The running variance accumulates the unbiased batch variance.
 void AddRunningStatistics(Lowering& low, size_t layer, const BatchNorm& op, const Norm& norm,
                           const Tensor& mean, const Tensor& variance) {
   const Shape& shape = low.OutputShape(layer);
@@ -154,14 +154,14 @@ void AddNormBackward(Lowering& low, size_t layer, const Norm& norm,
   if (d_shift) low.Update(layer, 1, d_shift);
 }
 
-// Only convolutions read it: they do so in the backward pass too, where one more pass over the
-// image is cheaper than the memory.
+// Only convolutions read the output: their weight gradient reads it again, and one more pass over
+// the activation costs less than keeping it.
 bool WorthRecomputing(const Lowering& low, size_t layer) {
   return low.training && !low.options.observe &&
          low.fusion.activation[layer] == Activation::kRelu && low.IsReadOnlyBy<Convolution>(layer);
 }
 
-Tensor Remake(Lowering& low, size_t layer, const Norm& norm) {
+Tensor Recompute(Lowering& low, size_t layer, const Norm& norm) {
   const dnnl::batch_normalization_forward::primitive_desc pd(
       low.engine, prop_kind::forward_inference, norm.in.md, norm.in.md, norm.eps,
       norm.flags | normalization_flags::use_global_stats, PlainAttributes());
@@ -171,7 +171,7 @@ Tensor Remake(Lowering& low, size_t layer, const Norm& norm) {
                                      {DNNL_ARG_MEAN, norm.mean},
                                      {DNNL_ARG_VARIANCE, norm.variance}};
   AddScaleAndShift(norm, arguments);
-  low.AddPrimitive(layer, Direction::kBackwardData, std::string("again ") + pd.impl_info_str(),
+  low.AddPrimitive(layer, Direction::kBackwardData, std::string("recompute ") + pd.impl_info_str(),
                    pd.scratchpad_desc(), dnnl::batch_normalization_forward(pd),
                    std::move(arguments), ElementCount(norm.in.md.get_dims()) * 4);
   return out;
@@ -219,14 +219,14 @@ void LowerBatchNorm(Lowering& low, size_t layer, const BatchNorm& op) {
   low.SetOutput(layer, out);
   if (low.fusion.activation[layer] == Activation::kNone) low.SetNorm(layer, norm);
   if (WorthRecomputing(low, layer))
-    low.OnRecompute(layer, [&low, layer, norm] { return Remake(low, layer, norm); });
+    low.OnRecompute(layer, [&low, layer, norm] { return Recompute(low, layer, norm); });
   low.OnBackward([&low, layer, norm, pd] { AddNormBackward(low, layer, norm, pd); });
 }
 
-// A batch norm whose mean is 0 and whose variance and eps add up to 1 is nothing but its scale and
-// shift, and oneDNN has it in every layout. Both are a half, so that the root in the padding of a
-// channel block, where oneDNN reads a variance of 0, has an inverse as well.
-void LowerScale(Lowering& low, size_t layer, const Scale& op) {
+// A batch norm with global statistics, mean 0 and variance + eps = 1 is exactly a scale and shift,
+// and oneDNN has it in every layout. Both summands are 1/2: in the padding of a channel block
+// oneDNN reads a variance of 0, where eps = 0 would divide by zero.
+void LowerScale(Lowering& low, size_t layer, const tench::Scale& op) {
   const int64_t channels = low.OutputShape(layer)[1];
   const Md vector = PlainMd({channels});
   Norm norm;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "workers/native/compile/lowering.h"
+#include "workers/native/compile/op_lowering.h"
 #include "workers/native/kernels/max_pool.h"
 #include "workers/native/kernels/parallel.h"
 
@@ -14,7 +14,7 @@ using dnnl::prop_kind;
 
 struct Windows {
   Shape kernel, stride, pad_left, pad_right;
-  bool beyond = false;  // ceil mode lets a window run beyond the padded image
+  bool beyond = false;  // with ceil mode the last window exceeds the padded image
 };
 
 Windows WindowsOf(const Pooling& op, const Shape& in, const Shape& out) {
@@ -32,8 +32,8 @@ Windows WindowsOf(const Pooling& op, const Shape& in, const Shape& out) {
   return w;
 }
 
-// oneDNN divides by the window's size or by its part inside the image; with padding and ceil mode
-// the definition wants its part inside the padded image, which is neither.
+// Average pooling with padding and ceil mode. The divisor is the part of the window inside the
+// padded image; oneDNN offers the whole window or the part inside the image only.
 struct PlainAverage {
   Shape in, out;
   Windows w;
@@ -48,7 +48,7 @@ struct PlainAverage {
       }
     });
   }
-  // The window's part inside the image, and what to divide by.
+  // The window's part inside the image, and the reciprocal of the divisor.
   struct Span {
     int64_t h0, h1, w0, w1;
     float share;
@@ -100,13 +100,14 @@ void LowerPlainAverage(Lowering& low, size_t layer, const PlainAverage& average)
   });
 }
 
-// Nothing unless the windows lie side by side, fill the image, and its channels lie in blocks.
-std::optional<MaxPoolShape> SideBySide(const Pooling& op, const Windows& w, const Md& in,
-                                       const Shape& in_shape, const Shape& out) {
+// Nothing unless the windows do not overlap, cover the image exactly, and the layout is blocked.
+std::optional<MaxPoolShape> NonOverlapping(const Pooling& op, const Windows& w, const Md& in,
+                                           const Shape& in_shape, const Shape& out) {
   const bool fill = w.stride == w.kernel && w.pad_left == Shape{0, 0} &&
                     w.pad_right == Shape{0, 0} && in_shape[2] == out[2] * w.kernel[0] &&
                     in_shape[3] == out[3] * w.kernel[1];
-  if (op.mode != PoolMode::kMax || !fill || in.get_inner_nblks() != 1 || in != HomeMd(in_shape))
+  if (op.mode != PoolMode::kMax || !fill || in.get_inner_nblks() != 1 ||
+      in != ActivationMd(in_shape))
     return {};
   const int64_t block = in.get_inner_blks()[0];
   const MaxPoolShape shape{in.get_padded_dims()[0] * in.get_padded_dims()[1] / block,
@@ -118,25 +119,26 @@ std::optional<MaxPoolShape> SideBySide(const Pooling& op, const Windows& w, cons
   return HasMaxPool(shape) ? std::optional(shape) : std::nullopt;
 }
 
-void LowerSideBySide(Lowering& low, size_t layer, const MaxPoolShape& shape, const Tensor& in) {
-  const Tensor out = low.NewOutput(HomeMd(low.OutputShape(layer)));
+void LowerNonOverlappingMaxPool(Lowering& low, size_t layer, const MaxPoolShape& shape,
+                                const Tensor& in) {
+  const Tensor out = low.NewOutput(ActivationMd(low.OutputShape(layer)));
   const int64_t outputs = shape.planes * shape.out_h * shape.out_w * shape.block;
-  const Tensor which = low.NewTensor(PlainMd({outputs}, dnnl::memory::data_type::u8));
+  const Tensor argmax = low.NewTensor(PlainMd({outputs}, dnnl::memory::data_type::u8));
   const int64_t flops = ElementCount(low.OutputShape(layer)) * shape.kernel_h * shape.kernel_w;
   low.AddKernel(
-      layer, Direction::kForward, "max:avx2", {in, out, which},
+      layer, Direction::kForward, "max:avx2", {in, out, argmax},
       [shape](std::span<float* const> p, RunState&) {
         MaxPoolForward(shape, p[0], p[1], reinterpret_cast<uint8_t*>(p[2]));
       },
       flops);
   low.SetOutput(layer, out);
-  low.OnBackward([&low, layer, shape, which, in_md = in.md, out_md = out.md, flops] {
+  low.OnBackward([&low, layer, shape, argmax, in_md = in.md, out_md = out.md, flops] {
     const Lowering::Gradient gradient = low.TakeGradient(layer);
     if (!gradient) return;
     const Tensor dy = low.InLayout(layer, Direction::kBackwardData, gradient.tensor, out_md),
                  dx = low.NewTensor(in_md);
     low.AddKernel(
-        layer, Direction::kBackwardData, "max:avx2", {dy, which, dx},
+        layer, Direction::kBackwardData, "max:avx2", {dy, argmax, dx},
         [shape](std::span<float* const> p, RunState&) {
           MaxPoolBackward(shape, p[0], reinterpret_cast<const uint8_t*>(p[1]), p[2]);
         },
@@ -161,9 +163,10 @@ void LowerPooling(Lowering& low, size_t layer, const Pooling& op) {
   const Md any(low.OutputShape(layer), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any);
   const Shape dilation = {0, 0};
   const bool backward = low.WantsInputGradient(layer);
-  if (const auto shape = SideBySide(op, w, in.md, low.InputShape(layer), low.OutputShape(layer));
+  if (const auto shape =
+          NonOverlapping(op, w, in.md, low.InputShape(layer), low.OutputShape(layer));
       shape && backward) {
-    LowerSideBySide(low, layer, *shape, in);
+    LowerNonOverlappingMaxPool(low, layer, *shape, in);
     return;
   }
   const dnnl::pooling_forward::primitive_desc pd(

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "workers/native/compile/lowering.h"
+#include "workers/native/compile/op_lowering.h"
 #include "workers/native/kernels/pointwise.h"
 
 namespace tench::native {
@@ -11,12 +11,12 @@ void LowerInput(Lowering& low, size_t layer) {
   const TensorType& type = low.graph.layers[layer].output;
   const auto element =
       type.dtype == DType::kF32 ? dnnl::memory::data_type::f32 : dnnl::memory::data_type::s32;
-  low.SetOutput(layer, low.NewTensor(PlainMd(type.shape, element), Place::kPinned));
+  low.SetOutput(layer, low.NewTensor(PlainMd(type.shape, element), Place::kPersistent));
 }
 
 namespace {
 
-// Steps that copy `from` into `to` (a part of something larger), or sum several into it.
+// Adds the step to = activation(Σ from); `to` may be a view.
 void AddSum(Lowering& low, size_t layer, const Tensor& to, const std::vector<Tensor>& from,
             Activation activation, const char* name) {
   std::vector<Tensor> tensors = {to};
@@ -33,15 +33,15 @@ void AddSum(Lowering& low, size_t layer, const Tensor& to, const std::vector<Ten
                 });
 }
 
-// Blocks of channels can be concatenated only where every part fills its blocks.
+// Blocked only if every input fills its channel blocks; otherwise parts would begin inside a block.
 Md ConcatMd(const Lowering& low, size_t layer) {
   const Shape& shape = low.OutputShape(layer);
-  const Md home = HomeMd(shape);
-  if (home.get_inner_nblks() == 0) return PlainMd(shape);
+  const Md blocked = ActivationMd(shape);
+  if (blocked.get_inner_nblks() == 0) return PlainMd(shape);
   for (size_t input : low.graph.layers[layer].inputs) {
-    if (low.OutputShape(input)[1] % home.get_inner_blks()[0] != 0) return PlainMd(shape);
+    if (low.OutputShape(input)[1] % blocked.get_inner_blks()[0] != 0) return PlainMd(shape);
   }
-  return home;
+  return blocked;
 }
 
 }  // namespace
@@ -59,8 +59,7 @@ void LowerConcat(Lowering& low, size_t layer) {
     } else {
       low.AddReorder(layer, Direction::kForward, from, view);
     }
-    // Whoever needs this input later (the derivative of its activation) finds it here, and its own
-    // buffer is free.
+    // Later readers (the derivative of its activation) use the view, so the input's buffer is dead.
     if (!low.options.observe && low.fusion.readers[inputs[i]] == 1 &&
         !std::holds_alternative<Input>(low.graph.layers[inputs[i]].layer.op) &&
         SameOrder(from.md, view.md)) {
@@ -83,19 +82,19 @@ void LowerConcat(Lowering& low, size_t layer) {
 
 namespace {
 
-// The sum of a batch norm's output and of an earlier sum (a residual network's block), with what it
-// takes to make it again.
+// A residual block's sum of a batch norm and an earlier sum, with the operands of its
+// recomputation.
 struct Residual {
   Lowering::Norm norm;
-  size_t other = 0;  // which input is the earlier sum
+  size_t other = 0;  // the input that is the earlier sum
 };
 
-// Nothing unless the sum is read by convolutions and sums alone: the former read it in the backward
-// pass too, where one more pass over the images is cheaper than the memory.
+// Nothing unless only convolutions and sums read the output: the weight gradients read it again,
+// and one more pass over the activation costs less than keeping it.
 std::optional<Residual> WorthRecomputing(const Lowering& low, size_t layer, const Md& md) {
   const std::vector<size_t>& inputs = low.graph.layers[layer].inputs;
   const bool blocked =
-      md == HomeMd(low.OutputShape(layer)) && md.get_inner_nblks() == 1 && !IsPadded(md);
+      md == ActivationMd(low.OutputShape(layer)) && md.get_inner_nblks() == 1 && !IsPadded(md);
   if (!low.training || low.options.observe || inputs.size() != 2 || !blocked ||
       !low.IsReadOnlyBy<Convolution, Add>(layer))
     return {};
@@ -111,7 +110,7 @@ std::optional<Residual> WorthRecomputing(const Lowering& low, size_t layer, cons
   return {};
 }
 
-Tensor Remake(Lowering& low, size_t layer, const Residual& residual, const Md& md) {
+Tensor Recompute(Lowering& low, size_t layer, const Residual& residual, const Md& md) {
   const Lowering::Norm& norm = residual.norm;
   const Tensor out = low.NewTensor(md);
   std::vector<Tensor> tensors = {out, norm.in, low.InputAs(layer, residual.other, md), norm.mean,
@@ -123,7 +122,7 @@ Tensor Remake(Lowering& low, size_t layer, const Residual& residual, const Md& m
                              shape[1] / md.get_inner_blks()[0], shape[2] * shape[3],
                              md.get_inner_blks()[0]};
   low.AddKernel(
-      layer, Direction::kBackwardData, "again norm+add", std::move(tensors),
+      layer, Direction::kBackwardData, "recompute norm+add", std::move(tensors),
       [images, scaled, eps = norm.eps, relu = low.fusion.activation[layer] == Activation::kRelu](
           std::span<float* const> p, RunState&) {
         const NormVectors vectors{p[3], p[4], scaled ? p[5] : nullptr, scaled ? p[6] : nullptr,
@@ -145,13 +144,14 @@ void LowerAdd(Lowering& low, size_t layer) {
     if (out || !low.MayOverwrite(layer, i) || sources[i].buffer != low.InputOf(layer, i).buffer)
       continue;
     out = sources[i];
-    std::swap(sources[0], sources[i]);  // what is written over is read first
+    std::swap(sources[0], sources[i]);  // SumActivate may alias its first source only
   }
   if (!out) out = low.NewOutput(md);
   AddSum(low, layer, out, sources, low.fusion.activation[layer], "add");
   low.SetOutput(layer, out);
   if (const auto residual = WorthRecomputing(low, layer, md))
-    low.OnRecompute(layer, [&low, layer, r = *residual, md] { return Remake(low, layer, r, md); });
+    low.OnRecompute(layer,
+                    [&low, layer, r = *residual, md] { return Recompute(low, layer, r, md); });
   low.OnBackward([&low, layer, inputs] {
     const Lowering::Gradient gradient = low.TakeGradient(layer);
     if (!gradient) return;
@@ -162,8 +162,8 @@ void LowerAdd(Lowering& low, size_t layer) {
   });
 }
 
-// A copy of its own, since whoever reads it may write over it. Blocks of channels are cut only at
-// their edges.
+// A copy, not a view: its reader may run in place. A slice inside a channel block falls back to the
+// plain layout.
 void LowerSlice(Lowering& low, size_t layer, const Slice& op) {
   const Shape& shape = low.OutputShape(layer);
   Md md = DenseLike(low.InputOf(layer).md);
@@ -190,7 +190,7 @@ void LowerSlice(Lowering& low, size_t layer, const Slice& op) {
   });
 }
 
-// The same elements under other sizes: in the plain order nothing moves.
+// A view if the layout is plain, otherwise a reorder to the plain layout first.
 void LowerReshape(Lowering& low, size_t layer) {
   const Tensor in = low.InputOf(layer);
   const Md in_md = PlainMd(in.md.get_dims());

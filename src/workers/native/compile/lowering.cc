@@ -2,14 +2,10 @@
 #include "workers/native/compile/lowering.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
-#include "workers/native/compile/update_rule.h"
-#include "workers/native/kernels/optimizer.h"
-#include "workers/native/kernels/pointwise.h"
-#include "workers/native/kernels/sgd.h"
+#include "workers/native/compile/op_lowering.h"
 
 namespace tench::native {
 namespace {
@@ -20,8 +16,8 @@ bool MayAliasInput(const Op& op) {
   return std::visit(
       Overload{[](const AnyOf<Input, Flatten, Reshape, Dropout> auto&) { return true; },
                [](const AnyOf<Convolution, Pooling, Lrn, Relu, Sigmoid, Tanh, Power, FullyConnected,
-                              Concat, Slice, Add, Multiply, Maximum, BatchNorm, Scale, Softmax,
-                              Embedding, Lstm, MeanOverTime> auto&) { return false; },
+                              Concat, Slice, Add, Multiply, Maximum, BatchNorm, tench::Scale,
+                              Softmax, Embedding, Lstm, MeanOverTime> auto&) { return false; },
                [](const LossOp auto&) { return false; }},
       op);
 }
@@ -87,7 +83,7 @@ Status Lowering::LowerLayer(size_t i) {
                         [&](const Maximum&) { LowerMaximum(*this, i); },
                         [&](const Flatten&) { LowerFlatten(*this, i); },
                         [&](const Reshape&) { LowerReshape(*this, i); },
-                        [&](const Scale& op) { LowerScale(*this, i, op); },
+                        [&](const tench::Scale& op) { LowerScale(*this, i, op); },
                         [&](const Softmax&) { LowerSoftmax(*this, i); },
                         [&](const BatchNorm& op) { LowerBatchNorm(*this, i, op); },
                         [&](const Embedding& op) { LowerEmbedding(*this, i, op); },
@@ -99,8 +95,8 @@ Status Lowering::LowerLayer(size_t i) {
                graph.layers[i].layer.op);
     return Ok();
   } catch (const dnnl::error& error) {
-    return Unsupported("oneDNN has no {} for this: {}", OpName(graph.layers[i].layer.op),
-                       error.what());
+    return Unsupported("oneDNN has no implementation of {} for these shapes: {}",
+                       OpName(graph.layers[i].layer.op), error.what());
   }
 }
 
@@ -141,13 +137,13 @@ Tensor Lowering::InputAs(size_t layer, size_t input, const Md& md) {
   for (const Tensor& copy : value.copies) {
     if (copy.md == md) return copy;
   }
-  RemakeIfDue(value);
+  RecomputeIfNeeded(value);
   if (value.tensor.md == md) return value.tensor;
   value.copies.push_back(InLayout(layer, Direction::kForward, value.tensor, md));
   return value.copies.back();
 }
 
-void Lowering::RemakeIfDue(Value& value) {
+void Lowering::RecomputeIfNeeded(Value& value) {
   if (in_backward_ && value.recompute) value.tensor = std::exchange(value.recompute, nullptr)();
 }
 
@@ -160,171 +156,6 @@ bool Lowering::MayOverwrite(size_t layer, size_t input) const {
   if (!training) return true;
   return !(fusion.absorbed[producer] || fusion.activation[producer] != Activation::kNone ||
            ReadsOutput(op));
-}
-
-void Lowering::Contribute(size_t layer, Gradient gradient) {
-  if (WantsGradient(layer)) values_[slot_[layer]].gradients.push_back(std::move(gradient));
-}
-
-Lowering::Gradient Lowering::TakeGradient(size_t layer) {
-  Value& value = values_[slot_[layer]];
-  std::vector<Gradient> gradients;
-  gradients.swap(value.gradients);
-  if (gradients.empty()) return {};
-  const Activation activation = fusion.derivative[layer];
-  if (activation != Activation::kNone) RemakeIfDue(value);
-  // A view of an activation that was moved into a concatenation is the same values in another
-  // place.
-  Tensor like = value.tensor;
-  const bool regular =
-      std::all_of(gradients.begin(), gradients.end(), [&](const Gradient& gradient) {
-        return SameOrder(gradient.tensor.md, like.md) && RowsOf(gradient.tensor.md);
-      });
-  if (!regular || !RowsOf(like.md)) {
-    const Md dense = DenseLike(like.md);
-    if (activation == Activation::kNone) {
-      like.md = dense;  // only its layout is looked at
-    } else {
-      like = InLayout(layer, Direction::kBackwardData, like, dense);
-    }
-    for (Gradient& gradient : gradients) {
-      if (gradient.tensor.md == dense) continue;
-      gradient = {InLayout(layer, Direction::kBackwardData, gradient.tensor, dense), true};
-    }
-  }
-  if (gradients.size() == 1 && activation == Activation::kNone && IsDense(gradients[0].tensor.md))
-    return gradients[0];
-  return Sum(layer, std::move(gradients), like, activation);
-}
-
-Lowering::Gradient Lowering::Sum(size_t layer, std::vector<Gradient> gradients, const Tensor& like,
-                                 Activation activation) {
-  const auto reusable = std::find_if(
-      gradients.begin(), gradients.end(),
-      [](const Gradient& gradient) { return gradient.exclusive && IsDense(gradient.tensor.md); });
-  // What is written over must be read first.
-  if (reusable != gradients.end()) std::swap(*gradients.begin(), *reusable);
-  const bool in_place = gradients[0].exclusive && IsDense(gradients[0].tensor.md);
-  const Md dense = DenseLike(like.md);
-  const Tensor target = in_place ? gradients[0].tensor : NewTensor(dense);
-
-  int64_t length = RowsOf(target.md)->length;
-  std::vector<Tensor> tensors = {target};
-  for (const Gradient& gradient : gradients) tensors.push_back(gradient.tensor);
-  if (activation != Activation::kNone) tensors.push_back(like);
-  for (const Tensor& tensor : tensors) length = std::min(length, RowsOf(tensor.md)->length);
-  std::vector<Rows> rows;
-  for (const Tensor& tensor : tensors) rows.push_back(CutRows(*RowsOf(tensor.md), length));
-
-  const size_t count = gradients.size();
-  std::vector<RowPointer> sources(count);
-  AddKernel(layer, Direction::kBackwardData,
-            activation == Activation::kNone ? "sum" : "sum+derivative", tensors,
-            [rows, count, activation, sources](std::span<float* const> p, RunState&) mutable {
-              for (size_t i = 0; i < count; ++i) sources[i] = {p[i + 1], rows[i + 1]};
-              const RowPointer activated = activation == Activation::kNone
-                                               ? RowPointer{}
-                                               : RowPointer{p[count + 1], rows[count + 1]};
-              SumGradients(p[0], rows[0], sources, activated, activation);
-            });
-  return {target, true};
-}
-
-Tensor Lowering::Reuse(const Gradient& gradient, const Md& md) {
-  return gradient.exclusive && gradient.tensor.md == md ? gradient.tensor : NewTensor(md);
-}
-
-Tensor Lowering::DeclareParameter(size_t layer, size_t index, const Md& plain, const Md& home) {
-  ParameterPlace& place = parameters_[ParameterIndex(layer, index)];
-  place.plain = plain;
-  place.home = NewTensor(home, Place::kPinned);
-  if (updates() && graph.parameters[ParameterIndex(layer, index)].trained) {
-    place.momentum = NewTensor(home, Place::kPinned);
-    if (options.solver.type == SolverType::kAdam) place.momentum2 = NewTensor(home, Place::kPinned);
-  }
-  return place.home;
-}
-
-Tensor Lowering::NewGradient(size_t layer, size_t index, const Md& md) {
-  const Tensor gradient = NewTensor(md, options.observe ? Place::kPinned : Place::kArena);
-  parameters_[ParameterIndex(layer, index)].gradient = gradient;
-  return gradient;
-}
-
-void Lowering::Update(size_t layer, size_t index, const Tensor& gradient) {
-  if (!updates()) return;
-  const size_t parameter = ParameterIndex(layer, index);
-  const Tensor in_home =
-      InLayout(layer, Direction::kUpdate, gradient, parameters_[parameter].home.md);
-  if (options.solver.clip_gradients > 0) {
-    pending_.emplace_back(parameter, in_home);
-  } else {
-    AddUpdate(parameter, in_home);
-  }
-}
-
-void Lowering::AddUpdate(size_t parameter, const Tensor& gradient) {
-  const ParameterPlace& place = parameters_[parameter];
-  const UpdateRule rule = RuleOf(options.solver, graph.parameters[parameter]);
-  const auto count = static_cast<int64_t>(place.home.md.get_size() / sizeof(float));
-  const size_t layer = graph.parameters[parameter].layer;
-  if (options.solver.type == SolverType::kSgd && options.solver.clip_gradients == 0) {
-    AddKernel(
-        layer, Direction::kUpdate, "sgd", {place.home, place.momentum, gradient},
-        [rule, count](std::span<float* const> p, RunState& state) {
-          SgdUpdate(p[0], p[1], p[2], count, rule, state.lr);
-        },
-        4 * count);
-    return;
-  }
-  std::vector<Tensor> tensors = {place.home, gradient, place.momentum};
-  if (place.momentum2) tensors.push_back(place.momentum2);
-  AddKernel(
-      layer, Direction::kUpdate, std::string(Name(options.solver.type)), tensors,
-      [count, optimizer = OptimizerRuleOf(options.solver, graph.parameters[parameter])](
-          std::span<float* const> p, RunState& state) {
-        const OptimizerTensors blocks{p[0], p[1], p[2], p.size() > 3 ? p[3] : nullptr, count};
-        OptimizerUpdate(blocks, optimizer, {state.lr, state.clip_scale, state.updates});
-      },
-      8 * count);
-}
-
-void Lowering::AddClippedUpdates() {
-  std::vector<Tensor> counted;
-  std::vector<int64_t> counts;
-  for (const auto& [parameter, gradient] : pending_) {
-    if (graph.parameters[parameter].lr_mult == 0) continue;
-    counted.push_back(gradient);
-    counts.push_back(static_cast<int64_t>(gradient.md.get_size() / sizeof(float)));
-  }
-  if (pending_.empty()) return;
-  AddKernel(
-      graph.layers.size() - 1, Direction::kUpdate, "clip", counted,
-      [counts, limit = options.solver.clip_gradients](std::span<float* const> p, RunState& state) {
-        double squares = 0;
-        for (size_t i = 0; i < p.size(); ++i) squares += SquaredNorm(p[i], counts[i]);
-        const double norm = std::sqrt(squares);
-        state.clip_scale = norm > limit ? limit / norm : 1;
-      });
-  for (const auto& [parameter, gradient] : pending_) AddUpdate(parameter, gradient);
-}
-
-dnnl::primitive_attr PlainAttributes() {
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return attributes;
-}
-
-dnnl::primitive_attr WithActivation(Activation activation) {
-  dnnl::primitive_attr attributes = PlainAttributes();
-  if (activation == Activation::kNone) return attributes;
-  dnnl::post_ops post;
-  post.append_eltwise(activation == Activation::kRelu      ? dnnl::algorithm::eltwise_relu
-                      : activation == Activation::kSigmoid ? dnnl::algorithm::eltwise_logistic
-                                                           : dnnl::algorithm::eltwise_tanh,
-                      0, 0);
-  attributes.set_post_ops(post);
-  return attributes;
 }
 
 }  // namespace tench::native

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The compiler's working state while a network becomes a Program. Layers are lowered in order; each
-// adds its forward steps and leaves behind a function that adds its backward steps, which run in
-// reverse. It knows where every layer's output lies, which gradients have arrived for it, and in
-// which layout each parameter lives. The ops themselves are in lower_*.cc.
+// The compiler's state while a graph is lowered to a Program. Layers are lowered in graph order.
+// Each adds its forward steps and registers a function that adds its backward steps; those run in
+// reverse order. Lowering tracks every layer's output tensor, the gradients contributed to it, and
+// the layout of every parameter. The ops are in op_lowering.h and lower_*.cc.
+//
+// Ownership: refers to the graph, options, engine, tuner and program, which must outlive it.
+// Thread safety: one thread.
 
 #include <functional>
 #include <initializer_list>
@@ -19,12 +22,14 @@ namespace tench::native {
 
 class ConvTuner;
 
-// Where a parameter lives. `plain` is its logical form as the contract's tensors have it, perhaps
-// with more dimensions.
+// A parameter's buffers, all in one layout but `gradient`. `plain` is the layout of the adapter's
+// tensors, perhaps with more dimensions (groups).
 struct ParameterPlace {
   Md plain;
-  Tensor home, momentum, gradient;  // momentum while training, gradient in an observing build
-  Tensor momentum2;                 // Adam's
+  Tensor value;
+  Tensor momentum;   // if the build updates and the parameter is trained
+  Tensor gradient;   // readable after a step in an observing build only
+  Tensor momentum2;  // Adam's second moment
 };
 
 class Lowering {
@@ -32,7 +37,7 @@ class Lowering {
   Lowering(const TypedGraph& graph, const BuildOptions& options, const dnnl::engine& engine,
            ConvTuner& tuner, Program& program);
 
-  // Lowers every layer, forward and backward. Unsupported names the layer.
+  // Lowers every layer, forward and backward. An unsupported layer is named in the error.
   Status Run();
 
   const TypedGraph& graph;
@@ -47,10 +52,10 @@ class Lowering {
     return graph.layers[graph.layers[layer].inputs[0]].output.shape;
   }
 
-  // Buffers.
+  // Buffers. An output outlives the step in an observing build.
   Tensor NewTensor(const Md& md, Place place = Place::kArena);
   Tensor NewOutput(const Md& md) {
-    return NewTensor(md, options.observe ? Place::kPinned : Place::kArena);
+    return NewTensor(md, options.observe ? Place::kPersistent : Place::kArena);
   }
 
   // Steps.
@@ -67,36 +72,35 @@ class Lowering {
                     const Md& scratchpad, const dnnl::primitive& primitive,
                     std::vector<Argument> arguments, int64_t flops);
   void AddReorder(size_t layer, Direction direction, const Tensor& from, const Tensor& to);
-  // The tensor itself if it has this layout, otherwise a reordered copy.
+  // The tensor itself if it has this layout, otherwise a new tensor and a reorder step.
   Tensor InLayout(size_t layer, Direction direction, const Tensor& tensor, const Md& md);
   void OnBackward(std::function<void()> lower) { backward_.push_back(std::move(lower)); }
 
-  // Values. A layer's output; an absorbed layer shares its producer's.
+  // A layer's output; a layer that was fused into its producer shares the producer's.
   const Tensor& Output(size_t layer) const { return values_[slot_[layer]].tensor; }
   const Tensor& InputOf(size_t layer, size_t input = 0) const {
     return Output(graph.layers[layer].inputs[input]);
   }
   void SetOutput(size_t layer, const Tensor& tensor) { values_[slot_[layer]].tensor = tensor; }
   void ShareOutput(size_t layer, size_t producer) { slot_[layer] = slot_[producer]; }
-  // The input in the wanted layout; copies are made once and shared by all who want them, forward
-  // and backward.
+  // The input in this layout. A reordered copy is made once and shared by all readers, forward and
+  // backward.
   Tensor InputAs(size_t layer, size_t input, const Md& md);
-  // What a batch norm makes its output of, for those who may have to make that again.
+  // A batch norm's operands, for a layer that recomputes the batch norm's output.
   struct Norm {
-    Tensor in, scale, shift, mean, variance;  // scale and shift: nothing where the layer has none
+    Tensor in, scale, shift, mean, variance;  // scale and shift may be absent
     float eps = 0;
   };
   void SetNorm(size_t layer, const Norm& norm) { norms_[layer] = norm; }
   const Norm* NormOf(size_t layer) const {
     return norms_.contains(layer) ? &norms_.at(layer) : nullptr;
   }
-  // The layer's output need not be kept for the backward pass: `recompute` adds the steps that
-  // compute it again, when someone there reads it.
+  // Activation recomputation (checkpointing): the output is not kept for the backward pass;
+  // `recompute` adds the steps that compute it there, at its first reader.
   void OnRecompute(size_t layer, std::function<Tensor()> recompute) {
     values_[slot_[layer]].recompute = std::move(recompute);
   }
-  // Whether every layer that reads its output, or that of the activation which it absorbed, is of
-  // one of these kinds.
+  // Whether every reader of the layer's output, or of the activation fused into it, is one of Ops.
   template <class... Ops>
   bool IsReadOnlyBy(size_t layer) const {
     for (size_t i = layer + 1; i < graph.layers.size(); ++i) {
@@ -109,46 +113,44 @@ class Lowering {
     }
     return true;
   }
-  // Whether the layer may write its result over this input: nobody else reads it, now or in the
-  // backward pass.
+  // Whether the layer may run in place on this input: no other step reads it, forward or backward.
   bool MayOverwrite(size_t layer, size_t input) const;
 
-  // Gradients with respect to a layer's output.
+  // Gradients of the loss with respect to a layer's output.
   bool WantsGradient(size_t layer) const { return training && needs_gradient_[layer]; }
   bool WantsInputGradient(size_t layer, size_t input = 0) const {
     return WantsGradient(graph.layers[layer].inputs[input]);
   }
   struct Gradient {
     Tensor tensor;
-    bool exclusive = true;  // the taker may overwrite it
+    bool exclusive = true;  // the taker may write to it
     explicit operator bool() const { return static_cast<bool>(tensor); }
   };
   void Contribute(size_t layer, Gradient gradient);
   void ContributeToInput(size_t layer, size_t input, Gradient gradient) {
     Contribute(graph.layers[layer].inputs[input], gradient);
   }
-  // The sum of all contributions in the layout of the output, through the derivative that the
-  // fusion has planned. Dense. Nothing if none has come.
+  // The sum of all contributions, times the derivative that Fusion assigns to this layer. Dense, in
+  // the order of the layer's output. Empty if there is no contribution.
   Gradient TakeGradient(size_t layer);
-  // The gradient's tensor if it may be overwritten and has this layout, otherwise a new one.
+  // The gradient's tensor if it is exclusive and has this layout, otherwise a new tensor.
   Tensor Reuse(const Gradient& gradient, const Md& md);
 
-  // Parameters; `index` counts the layer's own.
+  // Parameters; `index` is relative to the layer.
   size_t ParameterIndex(size_t layer, size_t index) const {
     return graph.layers[layer].parameters[index];
   }
-  Tensor DeclareParameter(size_t layer, size_t index, const Md& plain, const Md& home);
+  Tensor DeclareParameter(size_t layer, size_t index, const Md& plain, const Md& md);
   const ParameterPlace& PlaceOf(size_t layer, size_t index) const {
     return parameters_[ParameterIndex(layer, index)];
   }
-  // Where the parameter's gradient is to be written.
+  // A new tensor for the parameter's gradient.
   Tensor NewGradient(size_t layer, size_t index, const Md& md);
-  // The gradient is complete: updates the parameter when training; at the end, if gradients are to
-  // be clipped by the norm of all.
+  // Adds the update step in the train phase. With gradient clipping the steps are added at the end,
+  // after the one that computes the global norm.
   void Update(size_t layer, size_t index, const Tensor& gradient);
   bool updates() const { return options.phase == Phase::kTrain; }
-  // Whether a layer may apply plain SGD to its parameter as it computes the gradient, and never
-  // store that.
+  // Whether a layer may fuse SGD into its weight gradient, which is then never stored.
   bool MayFuseUpdate() const {
     return updates() && !options.observe && options.solver.type == SolverType::kSgd &&
            options.solver.clip_gradients == 0;
@@ -157,6 +159,7 @@ class Lowering {
   size_t NewLoss() { return losses_++; }
   size_t losses() const { return losses_; }
   const std::vector<ParameterPlace>& parameters() const { return parameters_; }
+  // Records a selected candidate for BuildFacts.
   void Choose(const std::string& name, const std::string& choice) { choices_[name] = choice; }
   const std::map<std::string, std::string>& choices() const { return choices_; }
 
@@ -165,60 +168,27 @@ class Lowering {
     Tensor tensor;
     std::vector<Tensor> copies;
     std::vector<Gradient> gradients;
-    std::function<Tensor()> recompute;  // taken when used
+    std::function<Tensor()> recompute;  // reset by its first use
   };
   Status LowerLayer(size_t layer);
   void AddUpdate(size_t parameter, const Tensor& gradient);
   void AddClippedUpdates();
-  void RemakeIfDue(Value& value);
+  void RecomputeIfNeeded(Value& value);
   Gradient Sum(size_t layer, std::vector<Gradient> gradients, const Tensor& like,
                Activation activation);
 
   Program& program_;
   std::vector<bool> needs_gradient_;
-  std::vector<size_t> slot_;  // by layer: its place in values_
+  std::vector<size_t> slot_;  // by layer: index in values_
   std::vector<Value> values_;
   std::map<size_t, Norm> norms_;
   std::vector<ParameterPlace> parameters_;
   std::vector<std::function<void()>> backward_;
-  std::vector<std::pair<size_t, Tensor>>
-      pending_;  // parameters and their gradients, while the norm of all is not known
+  // Parameters and gradients whose update waits for the global norm.
+  std::vector<std::pair<size_t, Tensor>> pending_;
   std::map<std::string, std::string> choices_;
   size_t losses_ = 0;
   bool in_backward_ = false;
 };
-
-// One per op family.
-void LowerInput(Lowering& low, size_t layer);
-void LowerConvolution(Lowering& low, size_t layer, const Convolution& op);
-void LowerPooling(Lowering& low, size_t layer, const Pooling& op);
-void LowerLrn(Lowering& low, size_t layer, const Lrn& op);
-void LowerBatchNorm(Lowering& low, size_t layer, const BatchNorm& op);
-void LowerFullyConnected(Lowering& low, size_t layer, const FullyConnected& op);
-void LowerActivation(Lowering& low, size_t layer, Activation activation);
-void LowerDropout(Lowering& low, size_t layer, const Dropout& op);
-void LowerConcat(Lowering& low, size_t layer);
-void LowerSlice(Lowering& low, size_t layer, const Slice& op);
-void LowerAdd(Lowering& low, size_t layer);
-void LowerWeightedSum(Lowering& low, size_t layer, const Add& op);
-void LowerProduct(Lowering& low, size_t layer);
-void LowerMaximum(Lowering& low, size_t layer);
-void LowerFlatten(Lowering& low, size_t layer);
-void LowerReshape(Lowering& low, size_t layer);
-void LowerScale(Lowering& low, size_t layer, const Scale& op);
-void LowerSoftmax(Lowering& low, size_t layer);
-void LowerLeakyRelu(Lowering& low, size_t layer, const Relu& op);
-void LowerPower(Lowering& low, size_t layer, const Power& op);
-void LowerLrnWithin(Lowering& low, size_t layer, const Lrn& op);
-void LowerEmbedding(Lowering& low, size_t layer, const Embedding& op);
-void LowerLstm(Lowering& low, size_t layer, const Lstm& op);
-void LowerMeanOverTime(Lowering& low, size_t layer);
-void LowerSoftmaxLoss(Lowering& low, size_t layer, const SoftmaxCrossEntropy& op);
-void LowerSigmoidLoss(Lowering& low, size_t layer, const SigmoidCrossEntropy& op);
-void LowerSquaredLoss(Lowering& low, size_t layer, const MeanSquaredError& op);
-
-// The attributes of every primitive: its scratch memory comes from the arena.
-dnnl::primitive_attr PlainAttributes();
-dnnl::primitive_attr WithActivation(Activation activation);
 
 }  // namespace tench::native

@@ -9,11 +9,11 @@
 namespace tench::native {
 namespace {
 
-constexpr double kMargin = 0.97;  // a later candidate has to be faster by this factor
-constexpr int64_t kBudgetNs =
-    60'000'000'000;  // of all measurements of a build; what is left then takes the first candidate
-constexpr int64_t kBusyBudgetNs = 20'000'000'000;  // the same on a busy machine
-constexpr int kPatience = 3;  // disturbed choices after which it counts as busy
+constexpr double kMargin = 0.97;  // a later candidate must beat the best so far by 3 %
+// The measurements of one build; after that the default candidates are used.
+constexpr int64_t kBudgetNs = 60'000'000'000;
+constexpr int64_t kBusyBudgetNs = 20'000'000'000;  // on a busy machine
+constexpr int kBusyThreshold = 3;                  // disturbed trials that make a machine busy
 
 const char* Name(ConvDirection direction) {
   switch (direction) {
@@ -32,18 +32,18 @@ ConvTuner::ConvTuner(const dnnl::engine& engine, TuneMode mode, int64_t threads,
     : engine_(engine), stream_(engine), mode_(mode), threads_(threads), cache_(std::move(cache)) {}
 
 ConvCandidate ConvTuner::Choose(const ConvShape& shape, ConvDirection direction,
-                                const Md& home_weights) {
+                                const Md& stored_weights) {
   if (forced_ >= 0) {
-    std::vector<ConvCandidate> kernels =
-        ListConvCandidates(shape, direction, home_weights, engine_);
-    return kernels[forced_ % kernels.size()];
+    std::vector<ConvCandidate> candidates =
+        ListConvCandidates(shape, direction, stored_weights, engine_);
+    return candidates[forced_ % candidates.size()];
   }
   if (mode_ == TuneMode::kOff) {
-    // Most often the first of the first family will do, and the others need not be asked for.
+    // Usually the default of the blocked family exists, and the others need not be enumerated.
     std::vector<ConvCandidate> first =
-        ListConvCandidates(shape, direction, home_weights, engine_, "blocked/0");
+        ListConvCandidates(shape, direction, stored_weights, engine_, "blocked/0");
     return first.empty() || IsPortable(first.front())
-               ? ListConvCandidates(shape, direction, home_weights, engine_).front()
+               ? ListConvCandidates(shape, direction, stored_weights, engine_).front()
                : first.front();
   }
   const std::string key = fmt::format("{} {}_t{}_f32{}", Name(direction), shape.Key(), threads_,
@@ -51,43 +51,46 @@ ConvCandidate ConvTuner::Choose(const ConvShape& shape, ConvDirection direction,
   std::optional<std::string> known = mode_ == TuneMode::kCache ? cache_.Find(key) : std::nullopt;
   if (const auto found = fresh_.find(key); found != fresh_.end()) known = found->second;
   if (known) {
-    std::vector<ConvCandidate> kernels =
-        ListConvCandidates(shape, direction, home_weights, engine_, *known);
-    if (!kernels.empty()) return kernels.front();
+    std::vector<ConvCandidate> candidates =
+        ListConvCandidates(shape, direction, stored_weights, engine_, *known);
+    if (!candidates.empty()) return candidates.front();
   }
-  std::vector<ConvCandidate> kernels = ListConvCandidates(shape, direction, home_weights, engine_);
-  const bool spent =
-      mode_ != TuneMode::kFull && spent_ns_ > (disturbed_ >= kPatience ? kBusyBudgetNs : kBudgetNs);
-  if (kernels.size() == 1 || spent) return kernels.front();
-  const std::string winner = Measure(TrialShape(shape, threads_), direction, home_weights, key);
-  const auto found = std::find_if(kernels.begin(), kernels.end(),
-                                  [&](const ConvCandidate& kernel) { return kernel.id == winner; });
-  return found == kernels.end() ? kernels.front() : *found;
+  std::vector<ConvCandidate> candidates =
+      ListConvCandidates(shape, direction, stored_weights, engine_);
+  const bool spent = mode_ != TuneMode::kFull &&
+                     spent_ns_ > (disturbed_ >= kBusyThreshold ? kBusyBudgetNs : kBudgetNs);
+  if (candidates.size() == 1 || spent) return candidates.front();
+  const std::string winner = Measure(TrialShape(shape, threads_), direction, stored_weights, key);
+  const auto found =
+      std::find_if(candidates.begin(), candidates.end(),
+                   [&](const ConvCandidate& candidate) { return candidate.id == winner; });
+  return found == candidates.end() ? candidates.front() : *found;
 }
 
 std::string ConvTuner::Measure(const ConvShape& shape, ConvDirection direction,
-                               const Md& home_weights, const std::string& key) {
+                               const Md& stored_weights, const std::string& key) {
   const int64_t begin_ns = NowNs();
-  std::vector<ConvCandidate> kernels = ListConvCandidates(shape, direction, home_weights, engine_);
-  // They come last, and never win.
-  while (kernels.size() > 1 && IsPortable(kernels.back())) kernels.pop_back();
-  measured_ += static_cast<int64_t>(kernels.size());
+  std::vector<ConvCandidate> candidates =
+      ListConvCandidates(shape, direction, stored_weights, engine_);
+  // Portable loops are last and never win.
+  while (candidates.size() > 1 && IsPortable(candidates.back())) candidates.pop_back();
+  measured_ += static_cast<int64_t>(candidates.size());
   const std::vector<ConvTrial::Time> times =
-      ConvTrial(shape, direction, kernels, home_weights, engine_).Run();
+      ConvTrial(shape, direction, candidates, stored_weights, engine_).Run();
   size_t best = 0;
   for (size_t i = 1; i < times.size(); ++i) {
-    // Noise alone should not lead away from the common layout, which neighbours share.
+    // The margin keeps noise from leaving the layout that neighbouring layers share.
     if (static_cast<double>(times[i].ns) < kMargin * static_cast<double>(times[best].ns)) best = i;
   }
-  fresh_[key] = kernels[best].id;
-  // Remembered even if other work got in the way: the next run has to compute the same bits, and
-  // the shortest of several turns is seldom wrong.
-  cache_.Remember(key, kernels[best].id);
+  fresh_[key] = candidates[best].id;
+  // Stored even if the trial was disturbed: the next run must compute the same bits, and the
+  // minimum of several runs is seldom wrong.
+  cache_.Remember(key, candidates[best].id);
   if (!std::all_of(times.begin(), times.end(),
                    [](const ConvTrial::Time& time) { return time.calm; }))
     ++disturbed_;
   spent_ns_ += NowNs() - begin_ns;
-  return kernels[best].id;
+  return candidates[best].id;
 }
 
 }  // namespace tench::native

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Chooses the kernel of each convolution and direction by measurement on this machine, with
-// everything that the kernel makes necessary (conv_trial.h). The fastest is remembered in a file.
+// Candidate selection: selects the candidate of each convolution and direction, by measurement on
+// this machine (conv_trial.h) or without. Measured selections are stored in a TunerCache, so that
+// later builds compute the same bits.
+//
+// Ownership: owns the cache; refers to the engine. Thread safety: one thread.
 
 #include <map>
 #include <string>
@@ -12,28 +15,27 @@
 namespace tench::native {
 
 enum class TuneMode {
-  kOff,    // oneDNN's first choice
-  kCache,  // what the cache says; measured where it says nothing
-  kFull,   // measured anew
+  kOff,    // the default candidate of the blocked family: oneDNN's own choice
+  kCache,  // the cache's entry; measured if there is none
+  kFull,   // measured, whatever the cache has
 };
 
 class ConvTuner {
  public:
   ConvTuner(const dnnl::engine& engine, TuneMode mode, int64_t threads, TunerCache cache);
 
-  // As ListConvCandidates; the winner.
-  ConvCandidate Choose(const ConvShape& shape, ConvDirection direction, const Md& home_weights);
+  // Arguments as ListConvCandidates.
+  ConvCandidate Choose(const ConvShape& shape, ConvDirection direction, const Md& stored_weights);
 
-  // Every choice is this candidate (modulo how many there are), whatever its speed: for tests of
-  // each of them.
+  // For tests: selects this candidate, modulo their number, without a measurement.
   void Force(size_t candidate) { forced_ = static_cast<int64_t>(candidate); }
   int64_t forced() const { return forced_; }  // -1: none
   Status Save() { return cache_.Save(); }
-  int64_t measured() const { return measured_; }  // candidates that were run
+  int64_t measured() const { return measured_; }  // number of candidates timed
 
  private:
-  // The winner's id among the kernels for `shape`, which may be a part of the batch.
-  std::string Measure(const ConvShape& shape, ConvDirection direction, const Md& home_weights,
+  // The id of the fastest candidate for `shape`, whose batch may be reduced.
+  std::string Measure(const ConvShape& shape, ConvDirection direction, const Md& stored_weights,
                       const std::string& key);
 
   const dnnl::engine& engine_;
@@ -45,7 +47,7 @@ class ConvTuner {
   int64_t forced_ = -1;
   int64_t measured_ = 0;
   int64_t spent_ns_ = 0;
-  int disturbed_ = 0;  // choices that other work on the machine got in the way of
+  int disturbed_ = 0;  // trials that preemption disturbed
 };
 
 }  // namespace tench::native

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Our own kernels (winograd_kernel.h, conv_gradient_kernel.h, conv_data_kernel.h) as candidates for
-// a convolution. Each function adds what this CPU and the shape can have, perhaps nothing.
+// The direct kernels (kernels/conv_backward_weights.h, kernels/conv_backward_data.h) and the
+// Winograd kernels (kernels/winograd/conv.h) as candidates. Each function appends a candidate if
+// this CPU and the shape support it. Not aware of oneDNN implementations.
 
 #include <vector>
 
@@ -10,11 +11,11 @@
 namespace tench::native {
 
 void AddWinograd(const ConvShape& shape, ConvDirection direction,
-                 std::vector<ConvCandidate>& kernels);
-void AddOwnGradient(const ConvShape& shape, std::vector<ConvCandidate>& kernels);
-void AddOwnData(const ConvShape& shape, std::vector<ConvCandidate>& kernels);
+                 std::vector<ConvCandidate>& candidates);
+void AddDirectBackwardWeights(const ConvShape& shape, std::vector<ConvCandidate>& candidates);
+void AddDirectBackwardData(const ConvShape& shape, std::vector<ConvCandidate>& candidates);
 
-// Whether Winograd's form can be expected to lead.
+// Whether Winograd convolution is expected to be the fastest.
 bool FavoursWinograd(const ConvShape& shape);
 
 }  // namespace tench::native

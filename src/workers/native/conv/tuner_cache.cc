@@ -12,7 +12,7 @@
 namespace tench::native {
 namespace {
 
-constexpr int64_t kVersion = 3;  // of the file; also raised when the way of measuring changes
+constexpr int64_t kVersion = 3;  // of the file format and of the measuring method
 constexpr size_t kMaxFileBytes = 16 << 20;
 
 std::string CpuModel() {
@@ -80,13 +80,13 @@ std::filesystem::path DefaultCacheFolder() {
   return {};
 }
 
-// Raised when candidates are added or become faster: what was chosen without them is measured anew.
-constexpr int kOwnKernels = 4;
+// Raised when candidates are added, renamed or become faster: older selections are measured again.
+constexpr int kKernelGeneration = 4;
 
 std::string MachineName() {
   const dnnl_version_t* version = dnnl_version();
   return fmt::format("{}, oneDNN {}.{}.{}, kernels {}", CpuModel(), version->major, version->minor,
-                     version->patch, kOwnKernels);
+                     version->patch, kKernelGeneration);
 }
 
 }  // namespace tench::native

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The file that remembers which kernel was fastest, so that a second run starts at once. One file
-// per (CPU model, oneDNN version, generation of our own kernels); inside, a map from a shape's key
-// to a kernel's id. A file that is missing, damaged or of another machine is an empty cache, and is
-// rewritten.
+// The tuner's persistent cache: a JSON file that maps a convolution's key to the id of the fastest
+// candidate. One file per CPU model, oneDNN version and kernel generation. A missing or damaged
+// file, or one of another machine, counts as empty and is rewritten.
+//
+// Ownership: a value. Thread safety: one thread; several processes may save to one file, and Save
+// merges.
 
 #include <filesystem>
 #include <map>
@@ -16,14 +18,12 @@ namespace tench::native {
 
 class TunerCache {
  public:
-  // Reads what is there. `machine` names the CPU and the library; an entry of a file that names
-  // another is not believed.
+  // Reads the file of `machine` (MachineName) in `folder`; an empty folder means no file.
   TunerCache(std::filesystem::path folder, std::string machine);
 
   std::optional<std::string> Find(const std::string& key) const;
   void Remember(const std::string& key, const std::string& id);
-  // Writes the file if something new was learnt; what another process has written meanwhile is
-  // kept.
+  // Writes the file if Remember was called; entries that another process wrote meanwhile are kept.
   Status Save();
 
   const std::filesystem::path& path() const { return path_; }
@@ -38,7 +38,7 @@ class TunerCache {
 
 // $XDG_CACHE_HOME/tench or ~/.cache/tench; empty if the environment names neither.
 std::filesystem::path DefaultCacheFolder();
-// "AMD EPYC 7B13, oneDNN 3.2.0, kernels 4"
+// CPU model, oneDNN version and kernel generation: "AMD EPYC 7B13, oneDNN 3.2.0, kernels 5".
 std::string MachineName();
 
 }  // namespace tench::native

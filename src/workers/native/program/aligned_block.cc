@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 
-// The number of kB behind `key` in /proc/meminfo.
+// /proc/meminfo counts in kB.
 int64_t MeminfoBytes(std::string_view text, std::string_view key) {
   for (const std::string& line : Split(text, '\n')) {
     if (!line.starts_with(key)) continue;
@@ -40,8 +40,7 @@ Result<AlignedBlock> AlignedBlock::Make(int64_t bytes) {
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED) {
-    return Error{fmt::format("the system refuses {} of memory", HumanBytes(bytes)),
-                 ErrorKind::kOutOfMemory};
+    return Error{fmt::format("mmap of {} failed", HumanBytes(bytes)), ErrorKind::kOutOfMemory};
   }
   madvise(data, bytes, MADV_HUGEPAGE);
   block.data_ = static_cast<char*>(data);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One large piece of zeroed memory from the system, aligned to a page and advised to use huge
-// pages, so that a step's walk through hundreds of megabytes does not live in the page tables. Owns
-// its pages; pages that are never touched are never resident.
+// One large zeroed memory mapping, page-aligned and advised to use transparent huge pages: a step
+// walks through hundreds of megabytes, and 4 KiB pages would cost TLB misses.
+//
+// Ownership: move-only; the destructor unmaps. A page becomes resident on its first write.
+// Thread safety: none beyond that of a value; the mapped bytes may be shared by threads.
 
 #include <cstdint>
 #include <utility>
@@ -29,8 +31,8 @@ class AlignedBlock {
   int64_t bytes_ = 0;
 };
 
-// What the machine could still give this process: free and reclaimable memory, less if a control
-// group allows less.
+// Bytes that the machine could still give this process: MemAvailable, or less if the control group
+// (cgroup v2) has less left. The largest int64_t if neither is known.
 int64_t AvailableBytes();
 
 }  // namespace tench::native

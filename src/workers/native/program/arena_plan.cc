@@ -13,20 +13,23 @@ int64_t Aligned(int64_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
-bool Meet(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
+bool Overlap(const Lifetime& a, const Lifetime& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 struct Placed {
   int64_t begin, end;
   size_t index;
 };
 
-// The lowest gap that holds `bytes` between the buffers that live at the same time.
+// The lowest offset whose gap holds the buffer between those of overlapping lifetimes. `placed` is
+// sorted by begin.
 int64_t LowestGap(const Lifetime& life, std::span<const Lifetime> lifetimes,
                   const std::vector<Placed>& placed) {
   const int64_t bytes = Aligned(life.bytes);
   int64_t offset = 0;
-  for (const Placed& other : placed) {  // in the order of their beginnings
-    if (!Meet(life, lifetimes[other.index])) continue;
+  for (const Placed& other : placed) {
+    if (!Overlap(life, lifetimes[other.index])) continue;
     if (offset + bytes <= other.begin) break;
     offset = std::max(offset, other.end);
   }
@@ -81,9 +84,9 @@ int64_t LiveBytes(std::span<const Lifetime> lifetimes) {
     change[life.first] += Aligned(life.bytes);
     change[life.last + 1] -= Aligned(life.bytes);
   }
-  int64_t live = 0, most = 0;
-  for (const auto& [step, bytes] : change) most = std::max(most, live += bytes);
-  return most;
+  int64_t live = 0, peak = 0;
+  for (const auto& [step, bytes] : change) peak = std::max(peak, live += bytes);
+  return peak;
 }
 
 }  // namespace tench::native

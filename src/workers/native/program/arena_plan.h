@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where each buffer of a program lies in the one arena. A buffer lives from the first to the last
-// step that names it; two buffers may share bytes if no step falls into both lives. Pure: numbers
-// in, offsets out.
+// Static memory planning: assigns every buffer of a program an offset in one arena. A buffer is
+// live from the first to the last step that names it. Two buffers may share bytes if their
+// lifetimes are disjoint. Pure functions on numbers; not aware of programs or tensors.
+//
+// Invariants: offsets are multiples of kArenaAlignment, and buffers of overlapping lifetimes never
+// overlap in memory.
 
 #include <cstdint>
 #include <span>
@@ -10,23 +13,24 @@
 
 namespace tench::native {
 
-inline constexpr int64_t kArenaAlignment = 64;  // a cache line, and the widest vector
+// A cache line, and the widest vector.
+inline constexpr int64_t kArenaAlignment = 64;
 
 struct Lifetime {
   int64_t bytes = 0;
-  int64_t first = 0, last = 0;  // step numbers, both included
+  int64_t first = 0, last = 0;  // step numbers, inclusive
 };
 
 struct ArenaPlan {
-  std::vector<int64_t> offsets;  // by lifetime
+  std::vector<int64_t> offsets;  // indexed as the lifetimes
   int64_t bytes = 0;
 };
 
-// Tries several greedy orders and keeps the smallest arena; at worst the sum of all buffers, at
-// best LiveBytes.
+// Greedy first fit in several orders (by size, by size × lifetime, by lifetime); keeps the smallest
+// arena. At least LiveBytes, at most the sum of all aligned buffers.
 ArenaPlan PlanArena(std::span<const Lifetime> lifetimes);
 
-// The most bytes that are alive at one step: no plan can be smaller.
+// The largest number of aligned bytes live at one step: a lower bound of every plan.
 int64_t LiveBytes(std::span<const Lifetime> lifetimes);
 
 }  // namespace tench::native

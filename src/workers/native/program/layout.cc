@@ -15,7 +15,7 @@ struct Loop {
   int64_t size, stride, dimension;
 };
 
-// The loops over whole blocks, innermost first, and the elements in one block.
+// The loops over whole blocks, innermost first; `block` becomes the elements of one block.
 std::vector<Loop> Loops(const Md& md, int64_t& block) {
   const auto padded = md.get_padded_dims(), strides = md.get_strides();
   std::vector<int64_t> blocks(padded.size(), 1);
@@ -46,7 +46,7 @@ Md PlainMd(const Shape& shape, dnnl::memory::data_type type) {
   static constexpr Tag kTags[] = {Tag::a,    Tag::a,     Tag::ab,    Tag::abc,
                                   Tag::abcd, Tag::abcde, Tag::abcdef};
   if (shape.empty()) return Md({1}, type, Tag::a);
-  Check(shape.size() < std::size(kTags), "a tensor of too many dimensions");
+  Check(shape.size() < std::size(kTags), "a tensor of more than six dimensions");
   return Md(shape, type, kTags[shape.size()]);
 }
 
@@ -59,12 +59,14 @@ int64_t ChannelBlock() {
   return wide ? 16 : 8;
 }
 
-Md HomeMd(const Shape& shape) {
+Md ActivationMd(const Shape& shape) {
   if (shape.size() != 4 || shape[1] < 8) return PlainMd(shape);
   return Md(shape, dnnl::memory::data_type::f32, ChannelBlock() == 16 ? Tag::nChw16c : Tag::nChw8c);
 }
 
 Md ChannelsLastMd(const Shape& shape) { return Md(shape, dnnl::memory::data_type::f32, Tag::nhwc); }
+
+Md TimeMajorMd(const Shape& shape) { return Md(shape, dnnl::memory::data_type::f32, Tag::bac); }
 
 std::optional<Rows> RowsOf(const Md& md) {
   int64_t length = 1;
@@ -82,7 +84,7 @@ std::optional<Rows> RowsOf(const Md& md) {
 
 Rows CutRows(const Rows& rows, int64_t length) {
   if (rows.length == length) return rows;
-  Check(rows.count == 1 && rows.length % length == 0, "rows that do not fit each other");
+  Check(rows.count == 1 && rows.length % length == 0, "rows whose lengths do not divide");
   return {rows.length / length, length, length};
 }
 
@@ -104,10 +106,10 @@ bool IsDense(const Md& md) {
 }
 
 Md DenseLike(const Md& md) {
-  // A view of a single sample has no gaps either, but begins somewhere inside of something larger.
+  // A view of one sample has no gaps either, but begins at an offset.
   if (IsDense(md) && md.get_submemory_offset() == 0) return md;
   const Shape dims = md.get_dims();
-  for (const Md& candidate : {HomeMd(dims), PlainMd(dims)}) {
+  for (const Md& candidate : {ActivationMd(dims), PlainMd(dims)}) {
     if (SameOrder(candidate, md)) return candidate;
   }
   return dims.size() == 4 ? ChannelsLastMd(dims) : PlainMd(dims);
@@ -118,6 +120,24 @@ bool IsPadded(const Md& md) { return md.get_dims() != md.get_padded_dims(); }
 bool IsPlain(const Md& md) {
   return md.get_inner_nblks() == 0 && SameOrder(md, PlainMd(md.get_dims())) && IsDense(md) &&
          PaddedCount(md) == ElementCount(md.get_dims());
+}
+
+dnnl::primitive_attr PlainAttributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+dnnl::primitive_attr WithActivation(Activation activation) {
+  dnnl::primitive_attr attributes = PlainAttributes();
+  if (activation == Activation::kNone) return attributes;
+  dnnl::post_ops post;
+  post.append_eltwise(activation == Activation::kRelu      ? dnnl::algorithm::eltwise_relu
+                      : activation == Activation::kSigmoid ? dnnl::algorithm::eltwise_logistic
+                                                           : dnnl::algorithm::eltwise_tanh,
+                      0, 0);
+  attributes.set_post_ops(post);
+  return attributes;
 }
 
 }  // namespace tench::native

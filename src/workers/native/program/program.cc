@@ -22,7 +22,7 @@ BufferId Program::AddBuffer(Buffer buffer) {
 }
 
 void Program::Plan(std::vector<int64_t>& offsets, int64_t& arena_bytes,
-                   int64_t& pinned_bytes) const {
+                   int64_t& persistent_bytes) const {
   std::vector<Lifetime> lives(buffers_.size(), Lifetime{0, -1, -1});
   for (size_t i = 0; i < steps_.size(); ++i) {
     for (const Argument& argument : steps_[i].arguments) {
@@ -32,11 +32,12 @@ void Program::Plan(std::vector<int64_t>& offsets, int64_t& arena_bytes,
     }
   }
   offsets.assign(buffers_.size(), 0);
-  pinned_bytes = 0;
+  persistent_bytes = 0;
   for (size_t i = 0; i < buffers_.size(); ++i) {
-    if (buffers_[i].place == Place::kPinned) {
-      offsets[i] = pinned_bytes;
-      pinned_bytes += (buffers_[i].bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+    if (buffers_[i].place == Place::kPersistent) {
+      offsets[i] = persistent_bytes;
+      persistent_bytes +=
+          (buffers_[i].bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
     } else if (lives[i].first >= 0) {
       lives[i].bytes = buffers_[i].bytes;
     }
@@ -50,18 +51,20 @@ void Program::Plan(std::vector<int64_t>& offsets, int64_t& arena_bytes,
 
 Status Program::Bind(const dnnl::engine& engine, int64_t available_bytes) {
   std::vector<int64_t> offsets;
-  int64_t arena_bytes = 0, pinned_bytes = 0;
-  Plan(offsets, arena_bytes, pinned_bytes);
-  if (arena_bytes + pinned_bytes > available_bytes) {
-    return Error{fmt::format("the plan needs {}, and {} are available",
-                             HumanBytes(arena_bytes + pinned_bytes), HumanBytes(available_bytes)),
-                 ErrorKind::kOutOfMemory};
+  int64_t arena_bytes = 0, persistent_bytes = 0;
+  Plan(offsets, arena_bytes, persistent_bytes);
+  if (arena_bytes + persistent_bytes > available_bytes) {
+    return Error{
+        fmt::format("the plan needs {}, and {} are available",
+                    HumanBytes(arena_bytes + persistent_bytes), HumanBytes(available_bytes)),
+        ErrorKind::kOutOfMemory};
   }
   arena_ = TENCH_TRY(AlignedBlock::Make(arena_bytes));
-  pinned_ = TENCH_TRY(AlignedBlock::Make(pinned_bytes));
+  persistent_ = TENCH_TRY(AlignedBlock::Make(persistent_bytes));
   addresses_.resize(buffers_.size());
   for (size_t i = 0; i < buffers_.size(); ++i) {
-    addresses_[i] = (buffers_[i].place == Place::kPinned ? pinned_ : arena_).data() + offsets[i];
+    addresses_[i] =
+        (buffers_[i].place == Place::kPersistent ? persistent_ : arena_).data() + offsets[i];
   }
   bound_.resize(steps_.size());
   for (size_t i = 0; i < steps_.size(); ++i) {
@@ -86,11 +89,11 @@ void Program::Execute(size_t step, dnnl::stream& stream, RunState& state) {
     steps_[step].kernel(bound.pointers, state);
     return;
   }
-  // The C call: the C++ one builds a vector of the arguments every time.
+  // The C API: the C++ wrapper would allocate a vector of the arguments in every call.
   dnnl::error::wrap_c_api(
       dnnl_primitive_execute(steps_[step].primitive.get(), stream.get(),
                              static_cast<int>(bound.arguments.size()), bound.arguments.data()),
-      "a primitive could not be executed");
+      "could not execute a primitive");
 }
 
 void Program::Run(dnnl::stream& stream, RunState& state) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a network is compiled into: buffers, and a flat list of steps over them, each a oneDNN
-// primitive or a kernel of our own. While compiling, steps name buffers by number; Bind plans the
-// arena, allocates, and turns numbers into addresses once. After that the program never changes,
-// and a run allocates nothing of its own. Knows nothing of networks or ops. One thread at a time.
+// The compiled form of a network: buffers, and a flat list of steps over them. A step is a oneDNN
+// primitive or a direct kernel. Steps name buffers by id; Bind plans the arena, allocates it, and
+// resolves ids to addresses once. Not aware of networks or ops.
+//
+// Invariants: buffers and steps are added before Bind; after it the program is immutable, and Run
+// allocates nothing (allocation_test.cc).
+// Ownership: owns the arena and the persistent block.
+// Thread safety: one caller at a time; steps use OpenMP's threads inside.
 
 #include <dnnl.hpp>
 #include <functional>
@@ -20,7 +24,7 @@ namespace tench::native {
 using Md = dnnl::memory::desc;
 using BufferId = int32_t;
 
-// A buffer seen through a layout; several tensors may see one buffer (views, work in place).
+// A buffer seen through a layout. Several tensors may share one buffer (views, in-place steps).
 struct Tensor {
   BufferId buffer = -1;
   Md md;
@@ -28,8 +32,8 @@ struct Tensor {
 };
 
 enum class Place {
-  kArena,   // lives from the first to the last step that names it
-  kPinned,  // keeps its bytes for ever: parameters, momenta, inputs, what an observer may ask for
+  kArena,       // live from the first to the last step that names it
+  kPersistent,  // live as long as the program: parameters, momenta, inputs, observed outputs
 };
 
 struct Buffer {
@@ -40,29 +44,28 @@ struct Buffer {
 enum class Direction { kForward, kBackwardData, kBackwardWeights, kUpdate };
 const std::string& Name(Direction direction);
 
-// What changes from step to step, and what a step gives back.
+// The inputs of one Run that change from run to run, and its outputs.
 struct RunState {
   double lr = 0;
-  double clip_scale = 1;  // of all gradients, where a step clips them
-  int64_t updates = 0;    // since the parameters were set, the running step's counted
+  double clip_scale = 1;  // factor on all gradients, set by the clipping step
+  int64_t updates = 0;    // since the parameters were set, this run included
   uint64_t step = 0;
-  std::vector<double> losses;  // weighted, one per loss layer
+  std::vector<double> losses;  // out: weighted, one per loss layer
 };
 
 using StepFunction = std::function<void(std::span<float* const> pointers, RunState& state)>;
 
 struct Argument {
-  int key =
-      0;  // oneDNN's argument number; of no meaning to a kernel, which gets its arguments in order
+  int key = 0;  // DNNL_ARG_*; a kernel ignores it and receives its arguments in order
   Tensor tensor;
 };
 
 struct Step {
   size_t layer = 0;
   Direction direction = Direction::kForward;
-  std::string name;  // the implementation
+  std::string name;  // of the implementation, as the profile shows it
   std::vector<Argument> arguments;
-  dnnl::primitive primitive;  // or
+  dnnl::primitive primitive;  // unused if `kernel` is set
   StepFunction kernel;
   int64_t flops = 0;
 };
@@ -71,26 +74,25 @@ class Program {
  public:
   BufferId AddBuffer(Buffer buffer);
   void AddStep(Step step) { steps_.push_back(std::move(step)); }
-  void Pin(BufferId buffer) { buffers_[buffer].place = Place::kPinned; }
 
-  // Plans and allocates. kOutOfMemory if the plan exceeds `available_bytes`, before anything is
-  // touched.
+  // Plans and allocates. kOutOfMemory, before any allocation, if the plan exceeds
+  // `available_bytes`.
   Status Bind(const dnnl::engine& engine, int64_t available_bytes);
 
-  int64_t planned_bytes() const { return arena_.bytes() + pinned_.bytes(); }
+  int64_t planned_bytes() const { return arena_.bytes() + persistent_.bytes(); }
   int64_t arena_bytes() const { return arena_.bytes(); }
-  float* Address(const Tensor& tensor) const;  // of its first element
+  float* Address(const Tensor& tensor) const;  // of its first element, a view's offset included
 
   void Run(dnnl::stream& stream, RunState& state);
 
-  // From now on every step is timed.
+  // Times every step of every later Run, and waits for the stream after each.
   void StartProfile();
   struct Timing {
     int64_t calls = 0, time_ns = 0;
   };
   const std::vector<Step>& steps() const { return steps_; }
-  const std::vector<Timing>& timings() const { return timings_; }  // by step; empty unless profiled
-  static int64_t Bytes(const Step& step);                          // of all its arguments
+  const std::vector<Timing>& timings() const { return timings_; }  // by step; empty: no profile
+  static int64_t Bytes(const Step& step);                          // sum over its arguments
 
  private:
   struct Bound {
@@ -98,7 +100,7 @@ class Program {
     std::vector<dnnl_exec_arg_t> arguments;
     std::vector<float*> pointers;
   };
-  void Plan(std::vector<int64_t>& offsets, int64_t& arena_bytes, int64_t& pinned_bytes) const;
+  void Plan(std::vector<int64_t>& offsets, int64_t& arena_bytes, int64_t& persistent_bytes) const;
   void Execute(size_t step, dnnl::stream& stream, RunState& state);
 
   std::vector<Buffer> buffers_;
@@ -106,7 +108,7 @@ class Program {
   std::vector<Bound> bound_;
   std::vector<char*> addresses_;  // by buffer
   std::vector<Timing> timings_;
-  AlignedBlock arena_, pinned_;
+  AlignedBlock arena_, persistent_;
 };
 
 }  // namespace tench::native
