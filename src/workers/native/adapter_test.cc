@@ -111,7 +111,7 @@ TEST(NativeAdapterTest, GradientsAreKeptInAnObservingBuildOnly) {
   EXPECT_FALSE(adapter->Gradients(sink).ok());
 }
 
-// Caffe's loss is known to go below zero here.
+// Caffe's loss is known to become negative here.
 TEST(NativeAdapterTest, TheLossOfOneClassFallsToZeroAndNeverBelow) {
   const TypedGraph graph = Zoo("lenet", "mnist", 16);
   const std::unique_ptr<Adapter> adapter = MakeNativeAdapter(Forgetful());
@@ -209,7 +209,7 @@ TEST(NativeAdapterTest, ASecondBuildTakesItsChoicesFromTheCache) {
   const Result<BuildFacts> first = MakeNativeAdapter(settings)->Build(graph, options);
   ASSERT_TRUE(first.ok());
   EXPECT_TRUE(first->choices.contains("conv2.forward"));
-  // What the file says is believed, so that no measurement is needed.
+  // An entry of the file is used without a trial.
   TunerCache cache(folder.path(), MachineName());
   const std::string key = "forward n2_i20x12x12_o50x8x8_k5x5_s1x1_p0x0_d1x1_g1_b1_a0_t2_f32";
   cache.Remember(key, "channels_last/1");

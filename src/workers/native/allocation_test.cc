@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A steady step allocates nothing: every operator new of the process is counted, apart by who calls
-// it. oneDNN keeps small maps of a call's arguments, which are its own; large memory it must not
-// take either, since its scratch space is in the arena.
+// A step after warm-up allocates nothing: the test counts every operator new of the process by its
+// caller. oneDNN may allocate small argument maps, but no scratch memory, which is in the arena.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -30,16 +29,15 @@ void Count(size_t bytes, const void* caller) {
 
 }  // namespace
 
-#pragma GCC diagnostic ignored \
-    "-Wmismatched-new-delete"  // the pair below is matched: both are malloc's
+// A false positive: both operators below use malloc and free.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(size_t bytes) {
   Count(bytes, __builtin_return_address(0));
   void* memory = std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-// What sorts with a buffer asks for this one; left to the library, it would not match the deletes
-// below.
+// std::stable_sort calls this overload; the library's would not match the deletes below.
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   Count(bytes, __builtin_return_address(0));
   return std::malloc(bytes);

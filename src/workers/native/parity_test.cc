@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The native engine against the reference, which is the arbiter: every op in several shapes, with
-// every kernel that the tuner could choose; then the zoo's small networks, fused as they are when
-// measured.
+// The native engine compared with the reference: every op in several shapes, with every candidate
+// that the tuner could select; then networks of the zoo, fused as in a timed run.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,7 +40,7 @@ struct Net {
                          HasBias(op) ? Biases() : ParameterRule{});
     return *this;
   }
-  // A loss whose gradient is different everywhere.
+  // A loss whose gradient differs in every element.
   Graph Classify(int64_t classes = 5) {
     Then("flat", Flatten{}).Then("scores", FullyConnected{classes, true});
     builder.Append(
@@ -57,7 +56,7 @@ Convolution Conv(int64_t out, Hw kernel, Hw stride = {1, 1}, Hw pad = {0, 0}, in
   return {out, kernel, stride, pad, dilation, groups, bias};
 }
 
-// Before a batch norm, where the gradient of a bias would be nothing but rounding.
+// For use before a batch norm, where a bias has a near-zero gradient.
 Convolution Unbiased(int64_t out) { return Conv(out, {3, 3}, {1, 1}, {0, 0}, 1, {1, 1}, false); }
 
 // Ops that Caffe's networks need beyond those of the zoo, in blocked layouts with and without
@@ -158,7 +157,7 @@ std::map<std::string, Graph> OpGraphs() {
   std::map<std::string, Graph> graphs;
   const auto conv = [&](const std::string& name, const Shape& sample, const Convolution& op,
                         bool relu = true) {
-    // A convolution in front, so that the one under test has a gradient of its data.
+    // The convolution in front makes the tested one compute a data gradient.
     Net net(sample);
     net.Then("before", Conv(sample[0], {1, 1})).Then("conv", op);
     if (relu) net.Then("relu", Relu{});
@@ -296,8 +295,7 @@ void ExpectSame(const std::string& name, const AdapterRun& expected, const Adapt
   SCOPED_TRACE(name);
   ASSERT_EQ(expected.losses.size(), got.losses.size());
   for (size_t i = 0; i < expected.losses.size(); ++i) {
-    // A loss that has nearly fallen to zero keeps the rounding of the scores, which did not become
-    // smaller.
+    // A near-zero loss keeps the absolute rounding error of the scores.
     EXPECT_NEAR(got.losses[i], expected.losses[i],
                 tolerance * std::max(std::abs(expected.losses[i]), 0.5))
         << "loss of step " << i;
@@ -362,7 +360,7 @@ TEST(ParityTest, EverySolverAgreesOverUpdatesWithADropOfTheLearningRate) {
   nesterov.type = SolverType::kNesterov;
   adam.type = clipped_adam.type = SolverType::kAdam;
   adam.delta = clipped_adam.delta =
-      1e-3;  // below it, rounding of a gradient that is nearly zero would be a whole step
+      1e-3;  // a smaller one would turn the rounding of a near-zero gradient into a whole step
   tight.clip_gradients = clipped_adam.clip_gradients = 0.05;
   loose.clip_gradients = 1000;
   for (const auto& [name, graph] : SolverGraphs()) {
@@ -414,7 +412,7 @@ TEST(ParityTest, EveryOpAgreesInInference) {
 TEST(ParityTest, OneThreadAndABatchOfOneAgree) {
   for (const auto& [name, graph] : OpGraphs()) {
     if (name.find("batch norm of vectors") != std::string::npos)
-      continue;  // the variance of one sample is zero
+      continue;  // one sample has zero variance
     CompareGraph(name, graph, 1, {Phase::kTrain, false, 1, 2, {{"tune", "off"}}}, -1,
                  2 * kTolerance);
   }
@@ -440,9 +438,9 @@ TEST(ParityTest, SmallNetworksOfTheZooAgreeOverFiveUpdates) {
   }
 }
 
-// In a deep network rounding opens a ReLU or moves a maximum here and there, each worth about one
-// element in its tensor: 1e-2 leaves room for a few. The ops by themselves are held to 1e-5 above;
-// the loss, which no single element moves, is held to it here too.
+// In a deep network rounding changes the sign of some ReLU inputs and the argmax of some pools.
+// Each changes about one element of a gradient; 1e-2 allows a few. The tests above hold single ops
+// to 1e-5, and this one the loss, to which a single element hardly contributes.
 TEST(ParityTest, ConvolutionalNetworksOfTheZooAgreeUpToAFewOpenedRelus) {
   constexpr double kFewElements = 1e-2;
   for (const std::string name : {"alexnet", "googlenet", "resnet18"}) {

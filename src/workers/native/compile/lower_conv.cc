@@ -12,7 +12,7 @@ struct Conv {
   Tensor weights, bias;  // bias only if the op has one
 };
 
-// What a candidate of our own works on; there may be no bias.
+// The operands of a direct kernel; bias may be absent.
 struct DirectTensors {
   Tensor in, out, weights, bias;
 };
