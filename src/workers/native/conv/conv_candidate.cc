@@ -217,7 +217,7 @@ std::vector<ConvCandidate> ListConvCandidates(const ConvShape& shape, ConvDirect
   const bool favoured = FavoursWinograd(shape);
   if (favoured) attempt("winograd", [&] { AddWinograd(shape, direction, candidates); });
   if (direction == ConvDirection::kBackwardWeights)
-    attempt("own", [&] { AddDirectBackwardWeights(shape, candidates); });
+    attempt("direct", [&] { AddDirectBackwardWeights(shape, candidates); });
   for (const Family& family : Families(shape)) {
     attempt(family.name, [&] {
       if (direction == ConvDirection::kForward) AddForward(shape, family, engine, candidates);
@@ -228,7 +228,7 @@ std::vector<ConvCandidate> ListConvCandidates(const ConvShape& shape, ConvDirect
     });
   }
   if (direction == ConvDirection::kBackwardData)
-    attempt("own", [&] { AddDirectBackwardData(shape, candidates); });
+    attempt("direct", [&] { AddDirectBackwardData(shape, candidates); });
   if (!favoured) attempt("winograd", [&] { AddWinograd(shape, direction, candidates); });
   if (direction == ConvDirection::kForward && !stored_weights.is_zero() && HasMirror(shape)) {
     attempt("flipped", [&] { AddFlipped(shape, stored_weights, engine, candidates); });

@@ -52,7 +52,7 @@ void AddDirectBackwardWeights(const ConvShape& shape, std::vector<ConvCandidate>
   const BlockedConvShape blocked = BlockedShape(shape);
   if (!HasDirectBlocks() || !HasConvBackwardWeights(blocked)) return;
   candidates.push_back(
-      DirectCandidate("own/0", "direct:avx2", shape, shape.BiasMd(),
+      DirectCandidate("direct/0", "direct:avx2", shape, shape.BiasMd(),
                       ConvBackwardWeightsScratch(blocked, omp_get_max_threads()),
                       [blocked](float* x, float* dy, float* dw, float* db, float* scratch) {
                         ConvBackwardWeights(blocked, x, dy, dw, scratch);
@@ -64,7 +64,7 @@ void AddDirectBackwardData(const ConvShape& shape, std::vector<ConvCandidate>& c
   const BlockedConvShape blocked = BlockedShape(shape);
   if (!HasDirectBlocks() || !HasConvBackwardData(blocked)) return;
   candidates.push_back(DirectCandidate(
-      "own/0", "direct:avx2", shape, Md(), ConvBackwardDataScratch(blocked, omp_get_max_threads()),
+      "direct/0", "direct:avx2", shape, Md(), ConvBackwardDataScratch(blocked, omp_get_max_threads()),
       [blocked](float* dx, float* dy, float* w, float*, float* scratch) {
         ConvBackwardData(blocked, dy, w, dx, scratch);
       }));

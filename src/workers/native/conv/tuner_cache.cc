@@ -81,7 +81,7 @@ std::filesystem::path DefaultCacheFolder() {
 }
 
 // Raised when candidates are added, renamed or become faster: older selections are measured again.
-constexpr int kKernelGeneration = 4;
+constexpr int kKernelGeneration = 5;
 
 std::string MachineName() {
   const dnnl_version_t* version = dnnl_version();

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <optional>
+#include <string>
+
 #include "base/file.h"
 
 namespace tench::native {
@@ -64,6 +68,46 @@ TEST_F(TunerCacheTest, IgnoresAFileOfAnotherMachine) {
   // Even under the name that it would have there.
   std::filesystem::copy_file(cache.path(), other.path());
   EXPECT_FALSE(Open("another CPU, oneDNN 3.2.0").Find("a"));
+}
+
+// Ids were renamed and kernels became faster: a selection of an older generation says nothing.
+TEST_F(TunerCacheTest, IgnoresASelectionOfAnOlderKernelGeneration) {
+  const std::string current = MachineName();
+  const size_t at = current.rfind(' ') + 1;
+  const int generation = std::stoi(current.substr(at));
+  ASSERT_GE(generation, 5) << "5 renamed own/0 to direct/0";
+  const std::string older = current.substr(0, at) + std::to_string(generation - 1);
+  TunerCache old_cache = Open(older);
+  old_cache.Remember("backward_weights a", "own/0");
+  ASSERT_TRUE(old_cache.Save().ok());
+  EXPECT_FALSE(Open(current).Find("backward_weights a"));
+  std::filesystem::copy_file(old_cache.path(), Open(current).path());
+  EXPECT_FALSE(Open(current).Find("backward_weights a")) << "even under the current file name";
+  EXPECT_EQ(Open(older).Find("backward_weights a"), "own/0");
+}
+
+TEST_F(TunerCacheTest, TheDefaultFolderFollowsTheEnvironment) {
+  const auto with = [](const char* cache, const char* home) {
+    const char* names[] = {"XDG_CACHE_HOME", "HOME"};
+    std::optional<std::string> saved[2];
+    const char* values[] = {cache, home};
+    for (int i = 0; i < 2; ++i) {
+      if (const char* old = std::getenv(names[i])) saved[i] = old;
+      setenv(names[i], values[i], 1);
+    }
+    const std::filesystem::path folder = DefaultCacheFolder();
+    for (int i = 0; i < 2; ++i) {
+      if (saved[i]) {
+        setenv(names[i], saved[i]->c_str(), 1);
+      } else {
+        unsetenv(names[i]);
+      }
+    }
+    return folder;
+  };
+  EXPECT_EQ(with("/cache", "/home/me"), "/cache/tench");
+  EXPECT_EQ(with("", "/home/me"), "/home/me/.cache/tench");
+  EXPECT_EQ(with("", ""), "");
 }
 
 TEST_F(TunerCacheTest, WithoutAFolderItForgets) {
