@@ -41,6 +41,13 @@ TEST(ArenaPlanTest, FillsAGapBetweenTwoLongLives) {
   EXPECT_EQ(PlanArena(lives).bytes, 640 + 640 + 64);
 }
 
+TEST(ArenaPlanTest, LiveBytesIsThePeakOfAlignedBytes) {
+  EXPECT_EQ(LiveBytes({}), 0);
+  // Step 2 has the first two (64 + 128), step 5 the last alone.
+  EXPECT_EQ(LiveBytes(std::vector<Lifetime>{{1, 0, 2}, {65, 2, 3}, {100, 5, 5}}), 192);
+  EXPECT_EQ(LiveBytes(std::vector<Lifetime>{{64, 0, 1}, {64, 2, 3}}), 64);
+}
+
 TEST(ArenaPlanTest, NothingNeedsNothing) {
   EXPECT_EQ(PlanArena({}).bytes, 0);
   EXPECT_EQ(PlanArena(std::vector<Lifetime>{{0, 0, 5}}).bytes, 0);
