@@ -15,6 +15,9 @@ using testing::IsEmpty;
 
 constexpr ParityBounds kUpdates{3e-5, 1e-6};
 
+// MXNet 1.9.1 divides by zero in oneDNN's backward pass of this concat (docs/workers/mxnet.md).
+constexpr const char* kCrashesInMxnet = "concat of odd channels";
+
 std::vector<std::string> Compare(const Graph& graph, const RunPlan& plan,
                                  const ParityBounds& bounds = {}) {
   return CompareAdapters(*MakeReferenceAdapter(), *MakeMxnetAdapter(Library::DefaultFile()), graph,
@@ -24,8 +27,10 @@ std::vector<std::string> Compare(const Graph& graph, const RunPlan& plan,
 TEST(MxnetParityTest, EveryOpAgrees) {
   const std::unique_ptr<Adapter> reference = MakeReferenceAdapter(),
                                  mxnet = MakeMxnetAdapter(Library::DefaultFile());
-  for (const OpCase& each : OpCases())
+  for (const OpCase& each : OpCases()) {
+    if (each.name == kCrashesInMxnet) continue;
     EXPECT_THAT(CompareOpCase(*reference, *mxnet, each), IsEmpty());
+  }
 }
 
 TEST(MxnetParityTest, EverySolver) {

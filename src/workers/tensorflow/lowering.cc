@@ -78,11 +78,19 @@ class Lowerer {
                  [&](const MeanSquaredError& o) { return LowerMeanSquaredError(o, site); }},
         op);
     values_[i] = layers_[i].value;
-    program_.outputs.push_back(values_[i].output);
+    program_.outputs.push_back(Fetchable(i));
     program_.layouts.push_back(values_[i].layout);
     if (options_.phase != Phase::kForward)
       program_.targets.insert(program_.targets.end(), layers_[i].side_effects.begin(),
                               layers_[i].side_effects.end());
+  }
+
+  // Grappler fuses a convolution, its bias and a LeakyRelu although the inner output is fetched
+  // (seen in 2.21). A second reader of that output prevents the fusion in observing builds.
+  TF_Output Fetchable(size_t i) {
+    const TF_Output output = values_[i].output;
+    if (!options_.observe || graph_.layers[i].output.dtype != DType::kF32) return output;
+    return writer_.Add("Identity", "observed").In(output).Output();
   }
 
   // The batch stays in a variable, in TensorFlow's order; what is fed into it is in the logical
