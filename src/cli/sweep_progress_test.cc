@@ -7,7 +7,7 @@
 namespace tench {
 namespace {
 
-RunRecord Run(Outcome outcome, const std::string& reason = "") {
+RunRecord FinishedRun(Outcome outcome, const std::string& reason = "") {
   RunRecord run;
   EXPECT_TRUE(run.cell.Set("worker", "native").ok());
   EXPECT_TRUE(run.cell.Set("network", "lenet").ok());
@@ -31,16 +31,16 @@ TEST(SweepProgressTest, AwayFromATerminalEveryRunIsALineAndAReasonIsToldOnce) {
   resumed.resumed = 1;
   progress.OnStudy(resumed);
   PlannedCell cell;
-  cell.cell = Run(Outcome::kOk).cell;
+  cell.cell = FinishedRun(Outcome::kOk).cell;
   progress.OnStart(At(1), cell);
   progress.OnProgress(At(1), cell, RunProgress{});
   StudyProgress disturbed = At(2);
   disturbed.last_disturbed = true;
-  progress.OnFinish(disturbed, Run(Outcome::kOk));
-  progress.OnFinish(At(3), Run(Outcome::kCrashed, "signal SIGSEGV"));
+  progress.OnFinish(disturbed, FinishedRun(Outcome::kOk));
+  progress.OnFinish(At(3), FinishedRun(Outcome::kCrashed, "signal SIGSEGV"));
   StudyProgress second = At(4);
   second.round = 1;
-  progress.OnFinish(second, Run(Outcome::kCrashed, "signal SIGSEGV"));
+  progress.OnFinish(second, FinishedRun(Outcome::kCrashed, "signal SIGSEGV"));
   progress.Close();
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "study 3: 4 runs, 1 of them done before; going on\n"
