@@ -16,7 +16,8 @@ if(TENCH_WERROR)
 endif()
 # Messages and debug information name sources from the root of the tree: an installed program holds no
 # path of the machine that built it, and two checkouts give the same bits.
-target_compile_options(tench_flags INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
+set(TENCH_PREFIX_MAP -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
+target_compile_options(tench_flags INTERFACE ${TENCH_PREFIX_MAP})
 if(TENCH_SANITIZE)
   target_compile_options(tench_flags INTERFACE -fsanitize=${TENCH_SANITIZE}
                                                -fno-sanitize-recover=all)
