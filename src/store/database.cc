@@ -78,7 +78,7 @@ Status MakeFolder(const std::filesystem::path& path) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) std::filesystem::create_directory(folder, error);
-  if (error) return Failed("{}: cannot make the folder: {}", folder.string(), error.message());
+  if (error) return Failed("{}: cannot create the folder: {}", folder.string(), error.message());
   // SQLite's own second try, for reading only, would hide the reason.
   if (!std::filesystem::exists(path, error) && access(folder.c_str(), W_OK | X_OK) != 0) {
     return Failed("{}: cannot be made: {}", path.string(), std::strerror(errno));

@@ -167,7 +167,7 @@ TEST_F(DatabaseTest, NamesAFolderThatMayNotBeWritten) {
               AllOf(StartsWith(path_.string()), HasSubstr("Permission denied")));
   path_ = folder_.path() / "new" / "results.db";
   EXPECT_THAT(AsOrdinaryUser([&] { return OpenError(Store::Mode::kReadWrite); }),
-              AllOf(HasSubstr("cannot make the folder"), HasSubstr("Permission denied")));
+              AllOf(HasSubstr("cannot create the folder"), HasSubstr("Permission denied")));
 }
 
 TEST_F(DatabaseTest, AWriteProtectedFileInAWriteProtectedFolderCanBeRead) {

@@ -14,7 +14,7 @@ Result<TensorSink> SinkInto(const std::filesystem::path& folder, std::string_vie
   std::error_code error;
   std::filesystem::create_directories(folder / kind, error);
   if (error)
-    return Failed("{}: cannot make the folder: {}", (folder / kind).string(), error.message());
+    return Failed("{}: cannot create the folder: {}", (folder / kind).string(), error.message());
   return TensorSink([folder, kind](const std::string& name, std::span<const float> values) {
     return WriteRaw(TensorPath(folder, kind, name), values);
   });

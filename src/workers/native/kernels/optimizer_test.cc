@@ -76,7 +76,7 @@ TEST(SquaredNormTest, IsTheSumOfSquares) {
     for (const float value : values) expected += double{value} * value;
     for (const int threads : kThreadCounts) {
       const ThreadCount team(threads);
-      EXPECT_NEAR(SquaredNorm(values.data(), count), expected, 1e-9);
+      EXPECT_NEAR(SquaredNorm(values.data(), count), expected, 1e-12 * expected);
     }
   }
 }
