@@ -81,7 +81,7 @@ TEST(CaffeLineTest, ComplainsOfALineThatGoesOnOtherwise) {
     const auto line =
         ParseCaffeLine(std::string("I1115 23:02:19.619979 29467 solver.cpp:239] ") + message);
     ASSERT_FALSE(line.ok()) << message;
-    EXPECT_THAT(line.error().message, testing::HasSubstr("not as Caffe writes it"));
+    EXPECT_THAT(line.error().message, testing::HasSubstr("unexpected form of a Caffe log line"));
   }
 }
 

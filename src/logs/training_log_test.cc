@@ -85,11 +85,11 @@ TEST(TrainingLogTest, PointsAtTheLineThatIsWrong) {
   const std::string good = At("00.000000", "Solving net") +
                            At("01.000000", "Iteration 5 (0 iter/s, 1s/1 iters), loss = 3");
   EXPECT_THAT(CaffeError(good + At("02.000000", "Iteration 6 (1 iter/s, 1s/1 iters), loss = what")),
-              HasSubstr("a.log:3: not as Caffe writes it"));
+              HasSubstr("a.log:3: unexpected form of a Caffe log line"));
   EXPECT_THAT(CaffeError(good + At("02.000000", "Iteration 0 (1 iter/s, 1s/1 iters), loss = 3")),
               HasSubstr("a.log:3: iteration 0 after iteration 5: two trainings in one log"));
-  EXPECT_THAT(CaffeError("no log\n"), HasSubstr("a.log: no iteration of a training is in it"));
-  EXPECT_THAT(CaffeError(""), HasSubstr("a.log: no iteration"));
+  EXPECT_THAT(CaffeError("no log\n"), HasSubstr("a.log: no training iteration found"));
+  EXPECT_THAT(CaffeError(""), HasSubstr("a.log: no training iteration"));
 }
 
 TEST(TrainingLogTest, ForgivesALogThatWasCutInALine) {
@@ -129,9 +129,9 @@ TEST(TrainingLogTest, PointsAtTheTensorflowLineThatIsWrong) {
     return ReadTensorflowLog(good + line, "t.log").error().message;
   };
   EXPECT_THAT(error("INFO:tensorflow:global step 3: loss = 2.5 (0.25 s)\n"),
-              HasSubstr("t.log:2: not of the form"));
+              HasSubstr("t.log:2: not in the form"));
   EXPECT_THAT(error("INFO:tensorflow:global step 3: loss = 2.5 (-1 sec/step)\n"),
-              HasSubstr("t.log:2: -1 s is no time"));
+              HasSubstr("t.log:2: -1 s is not a plausible step time"));
   EXPECT_THAT(error("INFO:tensorflow:global step 2: loss = 2.5 (1 sec/step)\n"),
               HasSubstr("t.log:2: step 2 after step 2"));
   EXPECT_THAT(ReadTensorflowLog("INFO:tensorflow:Starting Session.\n", "t.log").error().message,

@@ -72,9 +72,9 @@ TEST(CellFilterTest, RefusesWhatItCannotMean) {
   EXPECT_EQ(ErrorOf("bacth=16"), "unknown axis 'bacth'; did you mean 'batch'?");
   EXPECT_THAT(ErrorOf("batch=0"), HasSubstr("batch: '0' is not an integer"));
   EXPECT_THAT(ErrorOf("batch=16,"), HasSubstr("batch: '' is not an integer"));
-  EXPECT_THAT(ErrorOf("16"), HasSubstr("does not begin with the name of an axis"));
-  EXPECT_THAT(ErrorOf(""), HasSubstr("does not begin with the name of an axis"));
-  EXPECT_THAT(ErrorOf("=3"), HasSubstr("does not begin with the name of an axis"));
+  EXPECT_THAT(ErrorOf("16"), HasSubstr("does not begin with an axis name"));
+  EXPECT_THAT(ErrorOf(""), HasSubstr("does not begin with an axis name"));
+  EXPECT_THAT(ErrorOf("=3"), HasSubstr("does not begin with an axis name"));
   EXPECT_THAT(ErrorOf("phase=trian"), HasSubstr("did you mean 'train'?"));
 }
 

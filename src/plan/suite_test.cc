@@ -132,7 +132,7 @@ TEST(SuiteTest, RefusesRangesThatMakeNoSense) {
   EXPECT_THAT(ErrorOfSmall("batch: {from: x, to: 8, times: 2}\n"),
               HasSubstr("'x' is not an integer"));
   EXPECT_THAT(ErrorOfSmall("device: {from: 1, to: 8, times: 2}\n"),
-              HasSubstr("a map stands where a value"));
+              HasSubstr("expected a value or a list of values, not a map"));
   EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 9007199254740992, step: 1}\n"),
               HasSubstr("more than 100000 values"));
   EXPECT_THAT(ErrorOfSmall("batch: {from: 1, to: 99999999999999999999, step: 1}\n"),
@@ -192,11 +192,11 @@ TEST(SuiteTest, RefusesWrongTypesWithOneLine) {
   EXPECT_THAT(ErrorOfSmall("batch:\n"), HasSubstr("batch: a value is missing"));
   EXPECT_THAT(ErrorOfSmall("batch: [1, ~]\n"), HasSubstr("batch: a value is missing"));
   EXPECT_THAT(ErrorOfSmall("option: 3\n"),
-              HasSubstr("option: a map such as {layout: [nchw, nhwc]}"));
+              HasSubstr("option: expected a map such as {layout: [nchw, nhwc]}"));
   EXPECT_THAT(ErrorOfSmall("steps: [1, 2]\n"), HasSubstr("steps: expected one value, not a list"));
-  EXPECT_THAT(ErrorOfSmall("title: [a]\n"), HasSubstr("title: one line of text"));
+  EXPECT_THAT(ErrorOfSmall("title: [a]\n"), HasSubstr("title: expected one line of text"));
   EXPECT_THAT(ErrorOfSmall("name: {a: b}\n"), HasSubstr("name: expected a word, not a map"));
-  EXPECT_THAT(ErrorOfSmall("rounds: [3]\n"), HasSubstr("rounds: a number"));
+  EXPECT_THAT(ErrorOfSmall("rounds: [3]\n"), HasSubstr("rounds: expected a number"));
   EXPECT_THAT(ErrorOfSmall("exclude: {batch: 3}\n"),
               HasSubstr("exclude: expected a list of maps, not a map"));
   EXPECT_THAT(ErrorOfSmall("include: [3]\n"),
@@ -210,7 +210,7 @@ TEST(SuiteTest, RefusesAxesBesideBlocksAndPatternsInDefaults) {
       ErrorOf("batch: 3\nblocks: [{worker: w, network: n}]\n"),
       "s.yaml:1:1: 'batch' is not allowed beside 'blocks': move it to 'defaults' or to a block");
   EXPECT_THAT(ErrorOf("defaults:\n  exclude: [{batch: 3}]\nworker: w\nnetwork: n\n"),
-              HasSubstr("'exclude' belongs into a block"));
+              HasSubstr("'exclude' is allowed in a block"));
   EXPECT_THAT(ErrorOfSmall("exclude: [{steps: 3}]\n"),
               HasSubstr("'steps' is a setting of the block"));
 }

@@ -131,7 +131,7 @@ TEST(YamlNodeTest, RefusesControlCharactersAndLineBreaksThatAreEscaped) {
 
 TEST(YamlNodeTest, RefusesALargeFile) {
   EXPECT_THAT(ErrorOf(std::string(kMaxYamlBytes + 1, ' ')),
-              HasSubstr("4194305 bytes, more than the 4194304"));
+              HasSubstr("4194305 bytes; the limit is 4194304"));
   const Result<YamlNode> fits = ParseYaml("a: b\n" + std::string(kMaxYamlBytes - 5, '#'), "s.yaml");
   EXPECT_TRUE(fits.ok()) << fits.error().message;
 }
