@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+#include <vector>
+
 #include "net/builder.h"
 
 namespace tench::native {
@@ -11,16 +15,28 @@ namespace {
 struct Chain {
   GraphBuilder builder{"net"};
   std::string top = "data";
+  std::set<std::string> unread;  // a graph must use every output
 
   Chain() {
     builder.Append("data", Input{InputRole::kData, {16, 8, 8}, {FillKind::kUniform, -1, 1}}, {});
   }
   Chain& Then(const std::string& name, Op op, std::vector<std::string> inputs = {}) {
     if (inputs.empty()) inputs = {top};
+    for (const std::string& input : inputs) unread.erase(input);
     top = builder.Append(name, std::move(op), inputs);
+    unread.insert(name);
     return *this;
   }
-  TypedGraph Typed() { return *Infer(builder.Take(), 2); }
+  // Ends every branch in a loss; the layers so far keep their indices.
+  TypedGraph Typed() {
+    builder.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 2}}, {});
+    for (const std::string& name : unread) {
+      const std::string flat = builder.Append(name + "_flat", Flatten{}, {name}),
+                        scores = builder.Append(name + "_scores", FullyConnected{2, false}, {flat});
+      builder.Append(name + "_loss", SoftmaxCrossEntropy{}, {scores, "label"});
+    }
+    return *Infer(builder.Take(), 2);
+  }
 };
 
 Op Conv() { return Convolution{16, {1, 1}}; }
@@ -117,7 +133,8 @@ TEST(FusionTest, AMaxPoolTakesTheDerivativeOfTheReluThatItAloneReads) {
 TEST(FusionTest, AnObservingBuildCountsReadersOnly) {
   const Fusion fusion =
       PlanFusion(Chain().Then("conv", Conv()).Then("relu", Relu{}).Typed(), false);
-  EXPECT_EQ(fusion.readers, (std::vector<int>{1, 1, 0}));
+  // Of data, conv, relu, label, relu_flat, relu_scores and relu_loss.
+  EXPECT_EQ(fusion.readers, (std::vector<int>{1, 1, 1, 1, 1, 1, 0}));
   EXPECT_EQ(fusion.activation[1], Activation::kNone);
   EXPECT_EQ(fusion.derivative[1], Activation::kNone);
   EXPECT_FALSE(fusion.absorbed[2]);

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "net/builder.h"
+#include "net/op_parameters.h"
 #include "workers/native/conv/conv_tuner.h"
 #include "workers/native/kernels/parallel.h"
 
@@ -27,7 +28,8 @@ struct Chain {
   }
   Chain& Then(const std::string& name, Op op, std::vector<std::string> inputs = {}) {
     if (inputs.empty()) inputs = {top};
-    top = builder.Append(name, std::move(op), inputs, {{FillKind::kGaussian, 0, 0.1}, 1, 1});
+    const ParameterRule weights{{FillKind::kGaussian, 0, 0.1}, 1, 1};
+    top = builder.Append(name, op, inputs, HasWeight(op) ? weights : ParameterRule{});
     return *this;
   }
   Graph Classify() {
@@ -36,7 +38,6 @@ struct Chain {
     builder.Append("loss", SoftmaxCrossEntropy{}, {"scores", "label"});
     return builder.Take();
   }
-  Graph Take() { return builder.Take(); }
 };
 
 Op Conv(int64_t out = 16, int64_t kernel = 1) {
@@ -95,21 +96,26 @@ struct Compiled {
 };
 
 TEST(LoweringTest, AFusedActivationIsNoStep) {
-  const Graph graph = Chain().Then("conv", Conv()).Then("relu", Relu{}).Take();
+  const Graph graph = Chain().Then("conv", Conv()).Then("relu", Relu{}).Classify();
   const Compiled fused(graph, Options(Phase::kForward));
-  EXPECT_THAT(fused.Steps(), ElementsAre("conv forward"));
+  EXPECT_THAT(fused.Steps(), ElementsAre("conv forward", "scores forward", "loss forward"));
   EXPECT_EQ(fused.BufferOf("relu"), fused.BufferOf("conv"));
   const Compiled observed(graph, Options(Phase::kForward, true));
-  EXPECT_THAT(observed.Steps(), ElementsAre("conv forward", "relu forward"));
+  EXPECT_THAT(observed.Steps(),
+              ElementsAre("conv forward", "relu forward", "scores forward", "loss forward"));
   EXPECT_NE(observed.BufferOf("relu"), observed.BufferOf("conv"));
 }
 
 TEST(LoweringTest, ReadersOfOneInputShareItsReorder) {
-  const Compiled compiled(
-      Chain().Then("a", Conv()).Then("b", Conv(), {"data"}).Then("c", Conv(), {"a"}).Take(),
-      Options(Phase::kForward));
-  EXPECT_EQ(compiled.Count("reorder"), 1) << "of the plain input; a and c are blocked already";
-  EXPECT_EQ(compiled.program.steps().size(), 4u);
+  const Compiled compiled(Chain()
+                              .Then("a", Conv())
+                              .Then("b", Conv(), {"data"})
+                              .Then("c", Conv(), {"a"})
+                              .Then("sum", Add{}, {"b", "c"})
+                              .Classify(),
+                          Options(Phase::kForward));
+  EXPECT_EQ(compiled.Count("reorder"), 1) << "of the plain input; the others are blocked already";
+  EXPECT_EQ(compiled.program.steps().size(), 7u);
 }
 
 TEST(LoweringTest, BackwardRunsInReverseAndTheFirstLayerHasNoDataGradient) {
@@ -151,8 +157,7 @@ TEST(LoweringTest, AdamAndAnObservingBuildStoreTheGradient) {
   }
   EXPECT_TRUE(updated.low->parameters()[0].momentum2);
   EXPECT_FALSE(observed.low->parameters()[0].momentum2);
-  const Compiled inference(Chain({9}).Then("fc", FullyConnected{4, false}).Take(),
-                           Options(Phase::kForward));
+  const Compiled inference(graph, Options(Phase::kForward));
   EXPECT_FALSE(inference.low->parameters()[0].momentum);
 }
 
@@ -198,7 +203,7 @@ TEST(LoweringTest, InputsOfAConcatenationBecomeViewsOfIt) {
                               .Then("a", Conv(32))
                               .Then("b", Conv(16), {"data"})
                               .Then("cat", Concat{}, {"a", "b"})
-                              .Take(),
+                              .Classify(),
                           Options(Phase::kForward));
   EXPECT_EQ(compiled.BufferOf("a"), compiled.BufferOf("cat"));
   EXPECT_EQ(compiled.BufferOf("b"), compiled.BufferOf("cat"));
@@ -253,7 +258,7 @@ TEST(LoweringTest, TheArenaOfInferenceDoesNotGrowWithTheDepth) {
   const auto bytes = [](int depth) {
     Chain chain;
     for (int i = 0; i < depth; ++i) chain.Then(fmt::format("c{}", i), Conv(16, 1));
-    return Compiled(chain.Take(), Options(Phase::kForward)).ArenaBytes();
+    return Compiled(chain.Classify(), Options(Phase::kForward)).ArenaBytes();
   };
   const int64_t activation = 4 * 16 * 8 * 8 * 4;
   EXPECT_EQ(bytes(4), bytes(9));
