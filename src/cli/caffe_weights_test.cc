@@ -56,23 +56,23 @@ TEST_F(CaffeWeightsTest, MissingAndUnusedLayersAreNotes) {
   Graph renamed = lenet_;
   for (Layer& layer : renamed.layers) {
     for (std::string& input : layer.inputs) {
-      if (input == "ip2") input = "other";
+      if (input == "fc2") input = "other";
     }
-    if (layer.name == "ip2") layer.name = "other";
+    if (layer.name == "fc2") layer.name = "other";
   }
   const Result<WeightFiles> files =
       UnpackWeights(Write(lenet_), renamed, DefaultCaffeNames(renamed), folder_.path());
   ASSERT_TRUE(files.ok()) << files.error().message;
   EXPECT_THAT(files->notes, ElementsAre(HasSubstr("has nothing for other"),
-                                        HasSubstr("the network has no layer ip2")));
+                                        HasSubstr("the network has no layer fc2")));
 }
 
 TEST_F(CaffeWeightsTest, AFileOfAnotherNetworkIsAnError) {
-  const Graph mlp = *LoadNetwork("mlp", "", 0, {});
+  const Graph vgg = *LoadNetwork("vgg16", "", 0, {});
   const Result<WeightFiles> files =
-      UnpackWeights(Write(lenet_), mlp, DefaultCaffeNames(mlp), folder_.path());
+      UnpackWeights(Write(lenet_), vgg, DefaultCaffeNames(vgg), folder_.path());
   ASSERT_FALSE(files.ok());
-  EXPECT_THAT(files.error().message, HasSubstr("none of the layers of 'mlp'"));
+  EXPECT_THAT(files.error().message, HasSubstr("none of the layers of 'vgg16'"));
 }
 
 TEST_F(CaffeWeightsTest, NamesAreThoseOfThePrototxtOrOurOwn) {

@@ -40,7 +40,7 @@ TEST(FileReadersTest, ReadAPrototxt) {
   const Result<Graph> graph = readers.at(".prototxt")(
       TENCH_SOURCE_DIR "/src/net/caffe/testdata/alexnet_train_val.prototxt");
   ASSERT_TRUE(graph.ok()) << graph.error().message;
-  EXPECT_EQ(graph->name, "AlexNet");
+  EXPECT_EQ(graph->name, "alexnet");
 }
 
 TEST(SuiteFoldersTest, TheEnvironmentComesFirstThenTheWorkingFolderThenTheInstallation) {

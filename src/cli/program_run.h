@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct ProgramRun {
 
 // `arguments` without the program's name.
 inline ProgramRun RunTench(const std::vector<std::string>& arguments) {
+  setenv("TENCH_WORKER_PATH", TENCH_BIN_DIR, 1);  // workers are not beside a test's executable
   std::vector<const char*> argv = {"tench"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   testing::internal::CaptureStdout();

@@ -59,7 +59,7 @@ TEST(RunProgramTest, PrintsTheVersionThatItWasGiven) {
 
 TEST(RunProgramTest, NamesTheNearestCommandAndFlag) {
   EXPECT_EQ(RunTench({"swep"}).errors,
-            "tench: unknown argument 'swep', did you mean 'sweep'? (see tench --help)\n");
+            "tench: unknown argument 'swep'; did you mean 'sweep'? (see tench --help)\n");
   const ProgramRun run = RunTench({"run", "--netwrk=lenet"});
   EXPECT_EQ(run.code, 2);
   EXPECT_THAT(run.errors, AllOf(HasSubstr("unknown option '--netwrk'"), HasSubstr("--network"),
@@ -92,7 +92,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{{"show", "lenett"}, "lenet"},
         BadLine{{"show", "lenet", "--batch", "0"}, "batch: '0'"},
         BadLine{{"run", "--network", "lenet"}, "--worker is missing"},
-        BadLine{{"run", "--worker", "reference", "--network", "lenet", "--steps", "0"}, "--steps"},
+        BadLine{{"run", "--worker", "reference", "--network", "lenet", "--steps", "few"},
+                "--steps"},
         BadLine{{"sweep"}, "suite is required"},
         BadLine{{"sweep", "no-such-suite"}, "no-such-suite"},
         BadLine{{"sweep", "quick", "--rounds", "0"}, "--rounds"},
@@ -139,10 +140,11 @@ TEST(ShowTest, CountsTheParametersOfLenet) {
 TEST(SweepTest, ADryRunListsCellsAndWritesNothing) {
   const TemporaryFolder folder = *TemporaryFolder::Make("cli-test");
   const std::string suite = folder.path() / "s.yaml", store = folder.path() / "s.db";
-  ASSERT_TRUE(WriteFileAtomically(suite,
-                                  "title: two\nrounds: 3\naxes:\n  worker: reference\n  network: "
-                                  "[lenet, mlp]\n  batch: 4\n")
-                  .ok());
+  ASSERT_TRUE(
+      WriteFileAtomically(suite,
+                          "title: two\nrounds: 3\nworker: reference\nnetwork: [lenet, mlp]\n"
+                          "batch: 4\n")
+          .ok());
   const ProgramRun run = RunTench({"sweep", suite, "--dry-run", "--db", store});
   EXPECT_EQ(run.code, 0) << run.errors;
   EXPECT_THAT(run.output, HasSubstr("2 cells x 3 rounds = 6 runs\n"));
