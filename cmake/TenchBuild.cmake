@@ -50,7 +50,7 @@ endif()
 # on a quiet two-core machine. Sanitizers slow a test down by up to five.
 set(tench_timeout_unit 60)
 set(tench_timeout_contract 60)
-set(tench_timeout_parity 180)
+set(tench_timeout_parity 300)
 set(tench_timeout_e2e 120)
 set(tench_timeout_browser 120)
 set(tench_timeout_factor 1)

@@ -18,7 +18,7 @@ inline constexpr int kBusyTimeoutMs = 10'000;
 // from `db`.
 Error SqliteError(sqlite3* db, int code, std::string_view path = {});
 
-// The texts that checks of our own share with the above.
+// The same texts for checks that make no SQLite call.
 Error NotADatabase(std::string_view path);
 Error Damaged(std::string_view path, std::string_view detail);
 

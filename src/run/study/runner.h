@@ -39,7 +39,7 @@ struct StudyProgress {
   int64_t resumed = 0;          // of `done`, from before
   int64_t round = 0;
   int64_t disturbed = 0;        // rounds of cells that have no undisturbed run
-  int64_t repeats = 0;          // of `total`, disturbed runs that are made again
+  int64_t repeats = 0;          // of `total`, repetitions of disturbed runs
   bool last_disturbed = false;  // the run that just finished
   double eta_ns = 0;            // 0 = unknown yet
 };
