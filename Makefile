@@ -44,8 +44,10 @@ build: configure
 deps-tests:
 	@deps/fetch --workers $(WORKERS) --tests
 
+# TARGETS: build only these, and leave the tests of the others to CTEST='-E NOT_BUILT'.
+TARGETS ?=
 test: deps-tests configure
-	@cmake --build $(BUILD) -j $(JOBS)
+	@cmake --build $(BUILD) -j $(JOBS) $(if $(TARGETS),--target $(TARGETS))
 	@tests/run $(BUILD) -j $(JOBS) $(CTEST)
 
 # clang-tidy parses every source with the flags of a clang build without unity sources, of which only

@@ -63,11 +63,12 @@ void AddDirectBackwardWeights(const ConvShape& shape, std::vector<ConvCandidate>
 void AddDirectBackwardData(const ConvShape& shape, std::vector<ConvCandidate>& candidates) {
   const BlockedConvShape blocked = BlockedShape(shape);
   if (!HasDirectBlocks() || !HasConvBackwardData(blocked)) return;
-  candidates.push_back(DirectCandidate(
-      "direct/0", "direct:avx2", shape, Md(), ConvBackwardDataScratch(blocked, omp_get_max_threads()),
-      [blocked](float* dx, float* dy, float* w, float*, float* scratch) {
-        ConvBackwardData(blocked, dy, w, dx, scratch);
-      }));
+  candidates.push_back(
+      DirectCandidate("direct/0", "direct:avx2", shape, Md(),
+                      ConvBackwardDataScratch(blocked, omp_get_max_threads()),
+                      [blocked](float* dx, float* dy, float* w, float*, float* scratch) {
+                        ConvBackwardData(blocked, dy, w, dx, scratch);
+                      }));
 }
 
 void AddWinograd(const ConvShape& shape, ConvDirection direction,
