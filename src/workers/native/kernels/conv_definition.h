@@ -144,4 +144,17 @@ class ConvDefinition {
   std::vector<float> w;
 };
 
+// Shapes on blocked images that both backward directions must handle.
+inline std::vector<NamedShape> BlockedShapes() {
+  return {{"lenet", Shaped(3, 1, 20, 50, 12, 12, 5, 1, 0, 1)},
+          {"padded", Shaped(2, 1, 16, 24, 13, 11, 3, 1, 1, 1)},
+          {"strided", Shaped(2, 1, 8, 40, 15, 14, 3, 2, 1, 1)},
+          {"dilated", Shaped(1, 1, 9, 8, 12, 12, 3, 1, 2, 2)},
+          {"groups", Shaped(2, 2, 16, 48, 9, 9, 5, 1, 2, 1)},
+          {"one_by_one", Shaped(2, 1, 32, 17, 7, 7, 1, 1, 0, 1)},
+          {"one_by_one_strided", Shaped(2, 1, 8, 16, 8, 8, 1, 2, 0, 1)},
+          {"wide_rows", Shaped(1, 1, 8, 8, 3, 300, 3, 1, 1, 1)},
+          {"kernel_wider_than_the_image", Shaped(1, 1, 8, 8, 2, 2, 5, 1, 2, 1)}};
+}
+
 }  // namespace tench::native
