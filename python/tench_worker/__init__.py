@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The worker kit: everything of a tench worker but the framework (docs/workers.md).
+
+A worker is one file with a class `Worker(Adapter)`. The kit reads the job, generates weights and
+data, times the steps and writes the answers of docs/protocol.md. It needs numpy and Python 3.6 or
+newer. Importing this package imports no framework and no numpy, so that `serve` can set thread
+counts first.
+"""
+from .adapter import Adapter, BuildFacts, Option
+from .errors import Failed, OutOfMemory, Unsupported
+
+PROTOCOL = 1
+
+__all__ = ["Adapter", "BuildFacts", "Option", "Failed", "OutOfMemory", "Unsupported", "PROTOCOL"]

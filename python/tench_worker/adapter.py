@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of a framework: the operations of src/worker/adapter.h in Python.
+
+A worker's file defines `class Worker(Adapter)`. It builds the framework's own graph as the
+framework's documentation recommends, and never re-implements an op that the framework has. It
+imports the framework in `load`, not at the top: `--describe` must not wait for it, and thread
+counts are set before.
+
+Order of calls: load, build, set_parameters, set_state, set_batch, step... An exception ends the
+run with an `error` line; `Unsupported` names the layer or option that the framework lacks.
+"""
+import collections
+
+# An option of this framework. Without choices any text is valid.
+Option = collections.namedtuple("Option", "name help default choices")
+
+
+class BuildFacts(object):
+    """What `build` reports besides its time."""
+
+    def __init__(self, planned_bytes=0, choices=None, gradients_materialized=False):
+        self.planned_bytes = planned_bytes  # the framework's own estimate; 0 = unknown
+        self.choices = choices or {}        # options that a tuned worker selected
+        # Phase gradient: every step writes the gradient of every trained parameter to memory.
+        self.gradients_materialized = gradients_materialized
+
+
+class Adapter(object):
+    name = ""              # the NAME of tench-worker-NAME
+    role = "framework"     # or baseline, oracle: docs/protocol.md
+    package = ""           # the package whose version is the worker's, or several
+    ops = ()               # the abilities of docs/network.md
+    updates = ("sgd",)     # of sgd, nesterov, adam, clip_gradients
+    precisions = ("f32",)
+    options = ()           # of type Option
+
+    def facts(self):
+        """Further facts for the description, without loading the framework: text to text."""
+        return {}
+
+    def load(self, job):
+        """Imports the framework and sets its threads. `job` is a job.Job."""
+
+    def build(self, graph, job):
+        """Builds `graph` (network.Graph, already reduced in phase forward). Returns BuildFacts.
+
+        All one-time work belongs here, since build time is measured apart. With `job.observe` the
+        outputs, gradients and state are read later, and fusion may be off.
+        """
+        raise NotImplementedError
+
+    def set_parameters(self, source):
+        """Sets every trained parameter to source(name), an array in the logical order and shape.
+
+        Resets momenta and step counts.
+        """
+        raise NotImplementedError
+
+    def parameters(self, sink):
+        """Calls sink(name, array) for every trained parameter."""
+        raise NotImplementedError
+
+    def set_state(self, source):
+        """Sets running statistics by their names and momenta by `NAME.momentum`."""
+        raise NotImplementedError
+
+    def state(self, sink):
+        raise NotImplementedError
+
+    def set_batch(self, inputs):
+        """Takes {input layer: array}; called once, or before every step of cycled input."""
+        raise NotImplementedError
+
+    def set_learning_rate(self, rate):
+        raise NotImplementedError
+
+    def step(self, phase):
+        """Returns the loss as a float, when all of the step's work is complete."""
+        raise NotImplementedError
+
+    def gradients(self, sink):
+        """The gradients of the last step."""
+        raise NotImplementedError
+
+    def outputs(self, layers, sink):
+        """The outputs of the last step in an observing build."""
+        raise NotImplementedError
+
+    def profile(self):
+        """Rows of the result's profile, after the last step."""
+        from .errors import Unsupported
+        raise Unsupported("%s has no profile" % self.name)

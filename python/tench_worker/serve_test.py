@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kit as a process: real worker files, real descriptors, real faults."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+WORKER = """
+import sys
+import numpy as np
+from tench_worker import Adapter, BuildFacts, Unsupported
+
+class Worker(Adapter):
+    '''loss = the sum of w; a step moves w by -rate.'''
+    name, ops = "sums", ("input", "fc", "softmax_cross_entropy")
+    version = "1.0"
+    def load(self, job):
+        {load}
+    def build(self, graph, job):
+        self.graph, self.rate, self.w = graph, job.solver.lr, {{}}
+        return BuildFacts(gradients_materialized=True)
+    def set_parameters(self, source):
+        self.w = {{p.name: source(p.name) for p in self.graph.trained}}
+    def parameters(self, sink):
+        for name, values in self.w.items():
+            sink(name, values)
+    def set_state(self, source):
+        pass
+    def state(self, sink):
+        pass
+    def set_batch(self, inputs):
+        self.batch = inputs
+    def set_learning_rate(self, rate):
+        self.rate = rate
+    def step(self, phase):
+        {step}
+        loss = float(sum(values.sum() for values in self.w.values()))
+        for values in self.w.values():
+            values -= np.float32(self.rate)
+        return loss
+    def gradients(self, sink):
+        for name, values in self.w.items():
+            sink(name, np.ones_like(values))
+    def outputs(self, layers, sink):
+        raise Unsupported("no outputs")
+"""
+NETWORK = {"name": "n", "layers": [
+    {"name": "data", "op": "input", "shape": [4]},
+    {"name": "label", "op": "input", "role": "label",
+     "fill": {"kind": "integer", "low": 0, "high": 2}},
+    {"name": "fc", "op": "fc", "inputs": ["data"], "out_features": 2,
+     "weight": {"fill": {"kind": "constant", "value": 1}}},
+    {"name": "loss", "op": "softmax_cross_entropy", "inputs": ["fc", "label"]}]}
+
+
+class Answer(object):
+    def __init__(self, code, lines, log):
+        self.code, self.lines, self.log = code, lines, log
+
+    @property
+    def types(self):
+        return [line["type"] for line in self.lines]
+
+
+def job(**changes):
+    result = {"protocol": 1, "network": NETWORK, "batch": 2, "phase": "train",
+              "budget": {"warmup_steps": 1, "fixed_steps": 3}}
+    result.update(changes)
+    return result
+
+
+def environment():
+    return dict(os.environ, PYTHONPATH=ROOT, PYTHONDONTWRITEBYTECODE="1")
+
+
+class ServeTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, text, name="worker.py"):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def worker(self, load="pass", step="pass", text=None):
+        return self.write(text or WORKER.format(load=load, step=step))
+
+    def call(self, arguments, text=None, load="pass", step="pass"):
+        command = [sys.executable, "-m", "tench_worker", self.worker(load, step, text)] + arguments
+        reader, writer = os.pipe()
+        with open(os.path.join(self.folder.name, "log"), "w+") as log:
+            # The shell puts the pipe on descriptor 3, as tench does.
+            process = subprocess.Popen(["/bin/sh", "-c", 'exec "$@" 3>&%d' % writer, "sh"] +
+                                       command, stdout=log, stderr=log, env=environment(),
+                                       pass_fds=(writer,))
+            os.close(writer)
+            with os.fdopen(reader) as answers:
+                lines = [json.loads(line) for line in answers]
+            code = process.wait()
+            log.seek(0)
+            return Answer(code, lines, log.read())
+
+    def run_job(self, values, **worker):
+        text = values if isinstance(values, str) else json.dumps(values)
+        return self.call(["--job", self.write(text, "job.json")], **worker)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_describes_itself(self):
+        answer = self.call(["--describe", "--fd", "3"])
+        self.assertEqual(answer.code, 0)
+        description, = answer.lines
+        self.assertEqual(description["name"], "sums")
+        self.assertEqual(description["version"], "1.0")
+
+    def test_a_bad_command_line_ends_with_code_2(self):
+        for arguments in ([], ["--jbo"], ["--job"], ["--describe", "--job", "x"],
+                          ["--fd", "zero", "--describe"]):
+            self.assertEqual(self.call(arguments).code, 2, arguments)
+
+    def test_answers_nonsense_with_an_error_line(self):
+        for text in ("garbage", "", "[]", json.dumps(job(protocol=2)), json.dumps(job(novelty=1)),
+                     json.dumps(job(batch=0)), json.dumps(job(phase="sleep"))):
+            answer = self.run_job(text)
+            self.assertEqual(answer.code, 0)
+            self.assertEqual(answer.lines[-1]["type"], "error", text)
+            self.assertEqual(answer.lines[-1]["kind"], "failed", text)
+
+    def test_a_syntax_error_in_the_worker_is_an_error_line_with_the_log(self):
+        answer = self.run_job(job(), text="class Worker(:\n")
+        self.assertEqual(answer.types, ["error"])
+        self.assertIn("SyntaxError", answer.lines[-1]["message"])
+        self.assertIn("worker.py", answer.log)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_runs_a_job(self):
+        answer = self.run_job(job())
+        self.assertEqual(answer.code, 0)
+        self.assertEqual(answer.types, ["hello", "build", "steps", "steps", "result"])
+        warmup, timed = answer.lines[2:4]
+        self.assertEqual((warmup["first"], warmup["warmup"], len(warmup["step_ns"])), (0, True, 1))
+        self.assertEqual((timed["first"], timed["warmup"], len(timed["step_ns"])), (1, False, 3))
+        self.assertEqual(warmup["loss"], [8.0])
+        self.assertAlmostEqual(timed["loss"][0], 8.0 - 10 * 0.01, places=5)
+        result = answer.lines[-1]
+        self.assertTrue(result["converged"])
+        self.assertGreater(result["peak_rss_bytes"], 0)
+        self.assertGreater(result["wall_ns"], 0)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_cycled_input_is_timed_for_every_step(self):
+        answer = self.run_job(job(cycled=True, images=8))
+        self.assertEqual(len(answer.lines[3]["input_ns"]), 3)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_follows_a_schedule_and_writes_tensors(self):
+        out = os.path.join(self.folder.name, "out")
+        answer = self.run_job(job(
+            lr_schedule=[0.5, 0.0], phase="gradient",
+            tensors={"folder": out, "parameters": True, "gradients": True}))
+        self.assertEqual(answer.types[-1], "result")
+        self.assertEqual(answer.lines[3]["loss"], [3.0, 3.0, 3.0])
+        size = os.path.getsize(os.path.join(out, "parameters", "fc.weight.bin"))
+        self.assertEqual(size, 32)
+        self.assertTrue(os.path.exists(os.path.join(out, "gradients", "fc.bias.bin")))
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_refuses_ops_devices_and_options_that_it_lacks(self):
+        relu = json.loads(json.dumps(NETWORK))
+        relu["layers"].insert(3, {"name": "r", "op": "relu", "inputs": ["fc"]})
+        for changes, words in (({"network": relu}, "layer 'r': sums has no relu"),
+                               ({"device": "cuda:7"}, "gpu:7"),
+                               ({"options": {"layout": "x"}}, "layout"),
+                               ({"precision": "bf16"}, "bf16"),
+                               ({"solver": {"type": "adam"}}, "adam")):
+            answer = self.run_job(job(**changes))
+            self.assertEqual(answer.lines[-1]["kind"], "unsupported", changes)
+            self.assertIn(words, answer.lines[-1]["message"])
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_a_missing_module_is_the_last_line_of_the_traceback(self):
+        answer = self.run_job(job(), load="import no_such_framework")
+        self.assertEqual(answer.lines[-1]["kind"], "failed")
+        self.assertEqual(answer.lines[-1]["message"],
+                         "ModuleNotFoundError: No module named 'no_such_framework'")
+        self.assertIn("Traceback", answer.log)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_an_exception_in_a_step_ends_the_run_with_its_message(self):
+        answer = self.run_job(job(), step="raise RuntimeError('bad\\nmore')")
+        self.assertEqual(answer.code, 0)
+        self.assertEqual(answer.types, ["hello", "build", "error"])
+        self.assertEqual(answer.lines[-1]["message"], "RuntimeError: bad")
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_a_failed_allocation_is_out_of_memory(self):
+        for step in ("raise MemoryError()", "raise RuntimeError('bad_alloc: out of memory')"):
+            answer = self.run_job(job(), step=step)
+            self.assertEqual(answer.lines[-1]["kind"], "out_of_memory")
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_a_framework_that_exits_still_gives_an_answer(self):
+        answer = self.run_job(job(), load="sys.exit(3)")
+        self.assertEqual(answer.lines[-1]["type"], "error")
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_a_framework_that_prints_cannot_disturb_the_lines(self):
+        answer = self.run_job(job(), step="print('chatter', flush=True)")
+        self.assertEqual(answer.types[-1], "result")
+        self.assertIn("chatter", answer.log)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_a_loss_that_is_not_finite_is_a_string(self):
+        answer = self.run_job(job(), step="return float('nan')")
+        self.assertEqual(answer.lines[3]["loss"], ["nan"] * 3)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_sigterm_ends_after_the_current_step(self):
+        path = self.write(json.dumps(job(budget={"warmup_steps": 0, "fixed_steps": 10 ** 6})),
+                          "job.json")
+        worker = self.worker(step="import time; time.sleep(0.01)")
+        process = subprocess.Popen([sys.executable, "-m", "tench_worker", worker, "--job", path,
+                                    "--fd", "1"], stdout=subprocess.PIPE, env=environment())
+        for line in process.stdout:
+            if json.loads(line.decode())["type"] == "steps":
+                break
+        process.send_signal(signal.SIGTERM)
+        rest = [json.loads(line.decode()) for line in process.stdout]
+        process.stdout.close()
+        self.assertEqual(process.wait(), 143)
+        self.assertNotIn("result", [line["type"] for line in rest])
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_a_segfault_at_exit_comes_after_the_result(self):
+        crash = "import atexit, os, signal; " \
+                "atexit.register(lambda: os.kill(os.getpid(), signal.SIGSEGV))"
+        answer = self.run_job(job(), load=crash)
+        self.assertEqual(answer.types[-1], "result")
+        self.assertEqual(answer.code, -signal.SIGSEGV)
+
+
+if __name__ == "__main__":
+    unittest.main()
