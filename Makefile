@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The two commands are `make bench` and `make test`; both set up, build and go on where they stopped.
+# The main targets are `make bench` and `make test`; both fetch dependencies and are incremental.
 #   WORKERS=a,b       build only these workers (default: all that can be built)
-#   SAN=address,…     a build with sanitizers (address, undefined, thread), in a folder of its own
+#   SAN=address,…     build with sanitizers (address, undefined, thread), in a separate folder
 #   JOBS=n            parallel compile jobs
 #   LAUNCHER=program  compiler launcher: ccache if it is installed; empty for a unity build
 #   CTEST="-L unit"   further arguments of ctest
+#   W="a b@1.0"       environments of Python workers for `make workers`, or all
 SAN ?=
 WORKERS ?= all
 JOBS ?= $(shell nproc)
@@ -17,22 +18,28 @@ export ASAN_OPTIONS ?= detect_leaks=1:abort_on_error=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
 export TSAN_OPTIONS ?= halt_on_error=1
 
-.PHONY: help deps deps-tests configure build test tidy format bench picture fuzz sketches clean
+.PHONY: help deps deps-tests workers configure build test tidy format bench picture fuzz sketches clean
 help:
 	@echo "make bench    build, run the quick suite, print the ranking, write out/report.html"
-	@echo "make test     build, run all tests          [SAN=address,undefined|thread] [CTEST='-L unit']"
-	@echo "make build    build/bin/tench and workers   [WORKERS=reference,…]"
+	@echo "make test     build, run all tests        [SAN=address,undefined|thread] [CTEST='-L unit']"
+	@echo "make build    build/bin/tench and workers [WORKERS=reference,…]"
+	@echo "make workers  environments of the Python workers W='jax cntk@2.7', W=all (gigabytes)"
 	@echo "make tidy     clang-tidy over the whole tree (needs clang)"
 	@echo "make format   clang-format over the whole tree, in place"
-	@echo "make fuzz     libFuzzer over every parser   [FUZZ_SECONDS=60] (needs clang)"
-	@echo "make picture  docs/report.png from a study  [PICTURE_DB=out/bench.db] (needs chromium)"
-	@echo "make sketches the reference's answers on big networks [SKETCHED='alexnet …'] (minutes)"
-	@echo "make install  the program and its workers    [PREFIX=/usr/local] [DESTDIR=] [FRAMEWORKS=1]"
+	@echo "make fuzz     libFuzzer on every parser   [FUZZ_SECONDS=60] (needs clang)"
+	@echo "make picture  docs/report.png of a study  [PICTURE_DB=out/bench.db] (needs chromium)"
+	@echo "make sketches reference's results on large networks [SKETCHED='alexnet …'] (minutes)"
+	@echo "make install  the program and its workers [PREFIX=/usr/local] [DESTDIR=] [FRAMEWORKS=1]"
 	@echo "make package  out/tench_VERSION_ARCH.deb with reference and native (needs dpkg-dev)"
 	@echo "make clean    remove build folders (fetched dependencies stay)"
 
 deps:
 	@deps/fetch --workers $(WORKERS)
+
+# Virtual environments with pinned wheels; without W they are only listed.
+W ?=
+workers:
+	@deps/workers $(if $(W),$(W),--list)
 
 configure: deps
 	@cmake -S . -B $(BUILD) -G Ninja -DTENCH_SANITIZE=$(SAN) -DTENCH_WORKERS=$(WORKERS) \
@@ -41,17 +48,20 @@ configure: deps
 build: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tench tench_workers
 
+# One new and one old framework on the Python kit, where their interpreters exist.
+TESTED_WORKERS := jax tensorflow1@1.4.0
 deps-tests:
 	@deps/fetch --workers $(WORKERS) --tests
+	@$(if $(filter all,$(WORKERS)),$(if $(SAN),,deps/workers --optional $(TESTED_WORKERS)))
 
-# TARGETS: build only these, and leave the tests of the others to CTEST='-E NOT_BUILT'.
+# TARGETS limits the build to these targets; use CTEST='-E NOT_BUILT' with it.
 TARGETS ?=
 test: deps-tests configure
 	@cmake --build $(BUILD) -j $(JOBS) $(if $(TARGETS),--target $(TARGETS))
 	@tests/run $(BUILD) -j $(JOBS) $(CTEST)
 
-# clang-tidy parses every source with the flags of a clang build without unity sources, of which only
-# the generated headers are built.
+# clang-tidy parses every source with the flags of a clang build without unity sources; only the
+# generated headers of that build are made.
 tidy: deps-tests
 	@.ci/tidy --all
 
@@ -64,7 +74,7 @@ bench: build
 	@$(BUILD)/bin/tench results --db out/bench.db --study latest
 	@$(BUILD)/bin/tench report --db out/bench.db --study latest -o out/report.html
 
-# The page draws its charts by a script, which needs time before the screenshot.
+# The page's script draws the charts, which takes time before the screenshot.
 PICTURE_DB ?= out/bench.db
 picture: build
 	@mkdir -p out
@@ -74,7 +84,7 @@ picture: build
 	  --screenshot=$(CURDIR)/docs/report.png file://$(CURDIR)/out/picture.html 2>/dev/null
 	@rm -rf out/chromium; echo "wrote docs/report.png"
 
-# Naive loops over a big network take minutes to hours, so their sketches are committed.
+# The reference worker needs minutes to hours on a large network, so the sketches are committed.
 SKETCHED ?= alexnet googlenet vgg16 vgg19 resnet18 resnet34 resnet50 resnet101 resnet152
 sketches: build
 	@$(BUILD)/bin/tench verify $(foreach network,$(SKETCHED),--network $(network)) \
@@ -88,14 +98,15 @@ fuzz: deps
 	@cmake --build build-fuzz -j $(JOBS) --target tench_fuzzers
 	@fuzz/run build-fuzz $(FUZZ_SECONDS)
 
-# PREFIX is where the tree stands, DESTDIR a folder to put it into first; FRAMEWORKS=1 copies the fetched frameworks.
+# PREFIX and DESTDIR have their usual meaning; FRAMEWORKS=1 also copies the fetched frameworks.
 PREFIX ?= /usr/local
 DESTDIR ?=
 FRAMEWORKS ?=
 .PHONY: install package
 install: build
 	@for component in core workers $(if $(FRAMEWORKS),frameworks); do \
-	  DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(abspath $(PREFIX)) --strip --component $$component >/dev/null || exit 1; \
+	  DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(abspath $(PREFIX)) --strip \
+	    --component $$component >/dev/null || exit 1; \
 	done
 	@echo "installed into $(DESTDIR)$(abspath $(PREFIX))"
 

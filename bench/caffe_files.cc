@@ -64,7 +64,7 @@ void Weights(const std::string& name) {
   for (int i = 0; i < 5; ++i) {
     const int64_t before = AnonymousBytes(), start_ns = NowNs();
     const Caffemodel model = *Caffemodel::Open(path);
-    std::map<std::string, std::vector<float>> to;  // where the numbers are to be
+    std::map<std::string, std::vector<float>> to;  // destination of the values
     const auto sink = [&](const Parameter& parameter, std::span<const float> values) -> Status {
       return to[parameter.name].assign(values.begin(), values.end()), Ok();
     };

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DNAME=kPageStyle -DHEADER=report/html/assets.h -DINPUTS="a.css|b.css" -DOUTPUT=x.cc -P Embed.cmake
-# Writes the files, one after the other, as one constant string_view. A script of its own, so that a changed file is built again and nothing else.
+# cmake -DNAME=kPageStyle -DHEADER=report/html/assets.h -DINPUTS="a.css|b.css" -DOUTPUT=x.cc \
+#   -P Embed.cmake
+# Writes the concatenation of the files as a constant string_view. It is a separate script, so that
+# a changed file rebuilds only its own constant.
 string(REPLACE "|" ";" inputs "${INPUTS}")
 set(text "")
 foreach(input IN LISTS inputs)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What an installation holds and where. Everything is found relative to the executables, so that the tree may be moved:
+# The layout of an installation. All paths are relative to the executables, so that the tree is
+# relocatable:
 #   bin                    tench and its workers
 #   lib/tench/NAME         the libraries of worker NAME
 #   share/tench            suites, sketches, manifests of workers, assets of the report
@@ -7,7 +8,7 @@
 # Components:
 #   core        the program with reference and native: the content of the Debian package
 #   workers     workers that open their framework when they run
-#   frameworks  the fetched frameworks, gigabytes of them, and torch, which cannot start without its own
+#   frameworks  the fetched frameworks (gigabytes), and torch, which links its framework
 set(fetched ${PROJECT_SOURCE_DIR}/deps/fetched)
 
 # A build folder has the same layout.
@@ -37,6 +38,9 @@ foreach(manifest ${manifests})
   install(FILES workers/${manifest} DESTINATION share/tench/workers RENAME tench-worker-${worker}.json COMPONENT core)
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/suites ${PROJECT_SOURCE_DIR}/sketches DESTINATION share/tench COMPONENT core)
+install(FILES ${PROJECT_SOURCE_DIR}/deps/debian.txt ${PROJECT_SOURCE_DIR}/deps/debian-tests.txt
+        DESTINATION share/tench/pins COMPONENT core)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/deps/wheels DESTINATION share/tench/pins COMPONENT core)
 install(FILES ${PROJECT_SOURCE_DIR}/src/report/html/figures.py DESTINATION share/tench COMPONENT core)
 install(FILES ${PROJECT_BINARY_DIR}/share/tench/vega.js DESTINATION share/tench COMPONENT core OPTIONAL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION share/doc/tench COMPONENT core)
@@ -44,7 +48,7 @@ foreach(file README.md LICENSE CHANGELOG.md CITATION.cff)
   install(FILES ${PROJECT_SOURCE_DIR}/${file} DESTINATION share/doc/tench COMPONENT core OPTIONAL)
 endforeach()
 
-# Written by the program itself, so that they name exactly the flags that it has.
+# The program itself writes these files, so that they list exactly its flags.
 function(tench_install_written folder file)
   install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}\")
 file(MAKE_DIRECTORY \"\${folder}\")

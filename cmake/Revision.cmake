@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DSOURCE=folder -DOUTPUT=revision.cc -P Revision.cmake
-# Writes the git revision of SOURCE as a constant, and only if it differs from the one in OUTPUT: an unchanged revision
-# compiles nothing. Outside a git work tree, as in a source archive, the revision is empty. An archive that was unpacked
-# inside somebody else's repository must not take its revision, hence the comparison of the top levels.
+# Writes the git revision of SOURCE as a constant, but only if it differs from OUTPUT, so that an
+# unchanged revision compiles nothing. Outside of a git work tree, as in a source archive, the
+# revision is empty. The top levels are compared, so that an archive unpacked inside of another
+# repository does not get its revision.
 set(revision "")
 find_program(GIT git)
 if(GIT)

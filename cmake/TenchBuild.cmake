@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # One library per folder, with the links that the include table of docs/architecture.md allows. The
-# tests of a folder stand beside its sources.
+# tests of a folder are beside its sources.
 
 add_library(tench_flags INTERFACE)
 target_include_directories(tench_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
-# Contraction into FMA would make the generated weights differ from machine to machine.
+# Contraction into FMA would make the generated weights depend on the machine.
 target_compile_options(tench_flags INTERFACE -Wall -Wextra -Wshadow -Werror=return-type
                                              -ffp-contract=off -fno-omit-frame-pointer -g1)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  # Loops are marked by `#pragma GCC ivdep`, which clang does not know.
+  # Loops have `#pragma GCC ivdep`, which clang does not know.
   target_compile_options(tench_flags INTERFACE -Wno-unknown-pragmas)
 endif()
 if(TENCH_WERROR)
   target_compile_options(tench_flags INTERFACE -Werror)
 endif()
-# Messages and debug information name sources from the root of the tree: an installed program holds no
-# path of the machine that built it, and two checkouts give the same bits.
+# Messages and debug information name sources relative to the root of the tree, so that an installed
+# program contains no path of the build machine, and two checkouts give the same bits.
 set(TENCH_PREFIX_MAP -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
 target_compile_options(tench_flags INTERFACE ${TENCH_PREFIX_MAP})
 if(TENCH_SANITIZE)
@@ -42,14 +42,14 @@ option(TENCH_UNITY "Compile the sources of a library a dozen at a time" ${precom
 set(CMAKE_UNITY_BUILD ${TENCH_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 if(TENCH_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # In a unity build a class in an anonymous namespace looks as if a header held it.
+  # In a unity build, a class in an anonymous namespace appears to be in a header.
   target_compile_options(tench_flags INTERFACE -Wno-subobject-linkage)
 endif()
 
-# Seconds that one test may take, by label. The slowest test of a label needs at most a quarter of it
-# on a quiet two-core machine. Sanitizers slow a test down by up to five.
+# Timeout of one test in seconds, by label. The slowest test of a label needs at most a quarter of
+# it on an idle two-core machine. Sanitizers slow tests down by a factor of up to five.
 set(tench_timeout_unit 60)
-set(tench_timeout_contract 60)
+set(tench_timeout_contract 240)
 set(tench_timeout_parity 300)
 set(tench_timeout_e2e 120)
 set(tench_timeout_browser 120)
@@ -74,8 +74,9 @@ function(tench_waits target)
   target_compile_options(${target} PRIVATE -O1)
 endfunction()
 
-# tench_precompile(TARGET [OWN] [HEADERS …]): with OWN or HEADERS the target gets precompiled headers
-# of its own, which a target with compiler options of its own needs. Otherwise it reuses base's.
+# tench_precompile(TARGET [OWN] [HEADERS …]): with OWN or HEADERS the target gets its own
+# precompiled headers, which a target with its own compiler options needs. Otherwise it reuses
+# base's.
 function(tench_precompile target)
   cmake_parse_arguments(ARG "OWN" "" "HEADERS" ${ARGN})
   if(NOT TENCH_PRECOMPILE)
@@ -113,6 +114,24 @@ function(tench_library name)
   endif()
 endfunction()
 
+# tench_precompile_test(TARGET): tests share precompiled headers with GoogleTest in them. Their own
+# code runs once, so it is not optimised: most of a test's compile time is optimising assertions.
+function(tench_precompile_test target)
+  target_compile_options(${target} PRIVATE -O0)
+  if(NOT TENCH_PRECOMPILE)
+    return()
+  endif()
+  if(NOT TARGET tench_test_headers)
+    file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cc "")
+    add_library(tench_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cc)
+    target_link_libraries(tench_test_headers PRIVATE tench_flags fmt::fmt GTest::gtest GTest::gmock)
+    target_compile_options(tench_test_headers PRIVATE -O0)
+    target_precompile_headers(tench_test_headers PRIVATE ${TENCH_PRECOMPILED} <gmock/gmock.h>
+                                                         <gtest/gtest.h>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM tench_test_headers)
+endfunction()
+
 # tench_test(NAME SOURCES … LINKS … [LABEL label] [OWN_OPTIONS]): a GoogleTest binary, each of its
 # tests known to ctest. Without LABEL its tests are `parity` if their name has "Parity" in it, else
 # `unit`. OWN_OPTIONS: its links bring compiler options that base's precompiled headers lack.
@@ -124,7 +143,7 @@ function(tench_test name)
   target_link_libraries(${name} PRIVATE tench_flags ${ARG_LINKS}
                                         GTest::gtest GTest::gmock GTest::gtest_main)
   if(NOT ARG_OWN_OPTIONS)
-    tench_precompile(${name})
+    tench_precompile_test(${name})
   endif()
   target_compile_definitions(${name} PRIVATE TENCH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              TENCH_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
@@ -146,7 +165,8 @@ function(tench_worker name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(tench-worker-${name} ${ARG_SOURCES})
   target_link_libraries(tench-worker-${name} PRIVATE tench_worker ${ARG_LINKS})
-  # The same relative place in a build folder, where it is a link to deps/fetched, and in an installation.
+  # The same relative path in an installation and in a build folder, where it is a link to
+  # deps/fetched.
   set_target_properties(tench-worker-${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ON
                                                         INSTALL_RPATH "$ORIGIN/../lib/tench/${name}/lib")
   add_dependencies(tench_workers tench-worker-${name})

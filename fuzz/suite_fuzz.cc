@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suites from anybody: parsing never crashes, and what parses expands, or is refused in one line.
+// Fuzzes ParseSuite with arbitrary bytes. A suite that parses expands into cells, or is rejected
+// with an error of one line.
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace {
 
-// Large products are legal and slow; they teach nothing here.
+// Large products are valid but slow, and exercise no further code.
 constexpr size_t kMostCells = 2'000;
 
 size_t CellsOf(const std::vector<tench::AxisList>& axes) {

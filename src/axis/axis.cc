@@ -11,7 +11,7 @@ namespace tench {
 namespace {
 
 constexpr size_t kMaxTextBytes = 4096;
-// The bounds are doubles, and workers in other languages may hold every number as one.
+// The bounds are doubles, and workers in other languages may represent every number as a double.
 constexpr double kMaxSeed = 9007199254740992;
 
 std::optional<std::string> PlainText(std::string_view text) {
@@ -66,32 +66,31 @@ std::vector<Axis> MakeAxes() {
   const auto phases = PhaseNames();
   return {
       TextAxis("worker", "framework to measure: NAME or NAME@VERSION", ""),
-      TextAxis("network", "network of the zoo, or a file that holds one", ""),
-      TextAxis("data", "data set; empty for the network's own", ""),
+      TextAxis("network", "network of the zoo, or a network file", ""),
+      TextAxis("data", "data set; empty = the network's default", ""),
       TextAxis("device", std::string(kDeviceForms), "cpu", std::string(kDeviceForms),
                CanonicalDevice),
-      NumberAxis("threads", "CPU threads; 0 for every CPU that the process may use", int64_t{0}, 0,
+      NumberAxis("threads", "CPU threads; 0 = all CPUs that the process may use", int64_t{0}, 0,
                  65536),
       NumberAxis("batch", "samples per step", int64_t{16}, 1, 1048576),
       ChoiceAxis("precision", "number format of the computation", "f32", {"f32", "bf16", "f16"}),
-      ChoiceAxis("phase",
-                 "what one step does: forward, gradient (forward and backward) or train (gradient "
-                 "and update)",
-                 "train", {phases.begin(), phases.end()}),
+      ChoiceAxis(
+          "phase",
+          "computation of one step; gradient = forward + backward, train = gradient + update",
+          "train", {phases.begin(), phases.end()}),
       ChoiceAxis("input", "fixed: one resident batch; cycled: a new batch every step", "fixed",
                  {"fixed", "cycled"}),
-      NumberAxis("images", "samples in the synthetic data set; 0 for the data set's own number",
-                 int64_t{0}, 0, 1e12),
-      NumberAxis("labels",
-                 "distinct classes in the synthetic labels; 0 for all that the network knows",
-                 int64_t{0}, 0, 1e9),
-      NumberAxis("length", "sequence length of recurrent networks; 0 for the network's own",
-                 int64_t{0}, 0, 1048576),
+      NumberAxis("images", "samples in the synthetic data set; 0 = the data set's size", int64_t{0},
+                 0, 1e12),
+      NumberAxis("labels", "distinct classes in the synthetic labels; 0 = all classes", int64_t{0},
+                 0, 1e9),
+      NumberAxis("length", "sequence length of recurrent networks; 0 = the data set's", int64_t{0},
+                 0, 1048576),
       NumberAxis("lr", "learning rate", 0.01, 0, 1000),
       NumberAxis("momentum", "momentum of the update", 0.9, 0, 1),
       NumberAxis("weight_decay", "L2 weight decay of the update", 0.0005, 0, 1),
-      NumberAxis("seed", "seed of the weights and of synthetic data", int64_t{1}, 0, kMaxSeed),
-      ChoiceAxis("tuned", "yes: the worker picks its own fastest options by a short trial", "no",
+      NumberAxis("seed", "seed of weights and synthetic data", int64_t{1}, 0, kMaxSeed),
+      ChoiceAxis("tuned", "yes: the worker selects its fastest options in a short trial", "no",
                  {"no", "yes"}),
   };
 }
@@ -119,8 +118,7 @@ Result<AxisValue> Axis::Parse(std::string_view text) const {
       return AxisValue(std::string(text));
     case AxisKind::kInteger: {
       const Result<int64_t> value = ParseInteger(text);
-      // Every bound is a whole number that a double holds exactly, so that the comparison is exact
-      // in integers.
+      // Every bound is an integer that a double represents exactly, so the comparison is exact.
       if (!value.ok() || *value < static_cast<int64_t>(low) || *value > static_cast<int64_t>(high))
         return Failed("{}: '{}' is not an integer from {}", name, shown, Bounds(*this));
       return AxisValue(*value);

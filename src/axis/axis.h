@@ -27,11 +27,11 @@ struct Axis {
   std::string name;  // "batch": YAML key and store column; the flag is "--batch" ('_' becomes '-')
   std::string help;  // one line for --help and `tench list axes`
   AxisKind kind = AxisKind::kText;
-  AxisValue fallback;  // the default; a cell at its default does not show this axis in its id
+  AxisValue fallback;                // the default; a cell's id omits axes at their default
   std::vector<std::string> choices;  // kChoice only
   double low = 0, high = 0;          // kInteger and kReal: inclusive bounds
   std::string form;                  // kText only: the accepted values in words, for messages
-  // kText only: the canonical spelling of a value, nothing for a value that is refused.
+  // kText only: the canonical spelling of a value, nullopt for an invalid value.
   std::optional<std::string> (*canonical)(std::string_view) = nullptr;
 
   // Two spellings of one value parse to the same value. Error: "batch: '0' is not an integer from 1
@@ -43,7 +43,7 @@ struct Axis {
 // Every axis, in the order in which cells are printed and sorted.
 std::span<const Axis> Axes();
 
-// Positions in Axes(), for code that needs one of them. A test checks that each names its row.
+// Positions in Axes(). A test checks that each names its row.
 enum AxisIndex : size_t {
   kAxisWorker,       // text, required; "name" or "name@version"
   kAxisNetwork,      // text, required
@@ -65,7 +65,7 @@ enum AxisIndex : size_t {
   kAxisCount,
 };
 
-// The row of that name; an unknown name is an error with the nearest one.
+// The row with that name; an error for an unknown name suggests the nearest one.
 Result<size_t> FindAxis(std::string_view name);
 
 }  // namespace tench

@@ -20,8 +20,7 @@ bool IsOptionValue(std::string_view text) {
          std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < 0x20; });
 }
 
-// Names and values in words of their own, so that no value can pass for another axis and make two
-// cells share an id.
+// Quotes values, so that no value can imitate another axis and give two cells the same id.
 std::string Pair(std::string_view name, std::string_view value) {
   return fmt::format("{}={}", name, ShellQuote(value));
 }
@@ -40,7 +39,7 @@ double Cell::Real(AxisIndex axis) const { return std::get<double>(values[axis]);
 Phase Cell::phase() const {
   const auto names = PhaseNames();
   const auto found = std::find(names.begin(), names.end(), Text(kAxisPhase));
-  Check(found != names.end(), "a cell holds a phase that does not exist");
+  Check(found != names.end(), "a cell has a phase that does not exist");
   return static_cast<Phase>(found - names.begin());
 }
 

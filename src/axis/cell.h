@@ -2,8 +2,7 @@
 #pragma once
 // A cell: one point of the matrix. A value per axis, and the options of its worker.
 // Its id is stable: a hash over "axis=value" of every axis that is not at its default and every
-// "option.NAME=VALUE", so that an axis added later never orphans old results. A plain value; copy
-// it freely.
+// "option.NAME=VALUE", so that an axis added later never orphans old results. A plain value.
 
 #include <map>
 #include <string>
@@ -37,8 +36,8 @@ struct Cell {
   std::string Label() const;
   // 16 hex digits of the hash of Label().
   std::string Id() const;
-  // "--worker reference --network lenet --batch 64 --option layout=nchw": the same as flags of
-  // `tench run`.
+  // The same as flags of `tench run`: "--worker reference --network lenet --batch 64 --option
+  // layout=nchw".
   std::string Flags() const;
 
   bool operator==(const Cell&) const = default;

@@ -45,7 +45,7 @@ TEST(CellTest, FlagsUseDashesAndSurviveTheShell) {
   EXPECT_EQ(cell.Flags(), "--network 'my net.json' --weight-decay 0.0002 --option 'flags=a b'");
 }
 
-// Results are filed under this id: a change orphans every store there is.
+// Stores contain this id: a change would orphan all existing results.
 TEST(CellTest, IdIsStable) {
   EXPECT_EQ(CellOf({{"worker", "reference"}, {"network", "lenet"}, {"batch", "64"}}).Id(),
             "4aff24dda3284547");

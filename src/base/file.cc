@@ -13,16 +13,20 @@
 #include <cstring>
 #include <ctime>
 #include <limits>
+#include <vector>
+
+#include "base/text.h"
 
 namespace tench {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "raw tensor files are little-endian and are read as they lie");
+              "raw tensor files are little-endian and are read without conversion");
 
 enum class Durability { kSynced, kScratch };
 
-constexpr size_t kRandomCharacters = 6;  // as mkdtemp wants them
+constexpr size_t kRandomCharacters = 6;  // required by mkdtemp
+constexpr size_t kHashedAtOnce = 1 << 20;
 
 Error SystemError(const std::filesystem::path& path, std::string_view action) {
   const int code = errno;
@@ -165,6 +169,17 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view c
   return WriteThenRename(path, content, Durability::kSynced);
 }
 
+Result<uint64_t> HashFile(const std::filesystem::path& path) {
+  Fd file = TENCH_TRY(Open(path, O_RDONLY, "cannot open"));
+  std::vector<char> piece(kHashedAtOnce);
+  uint64_t hash = kHashOfNothing;
+  for (;;) {
+    const size_t got = TENCH_TRY(ReadFully(file.get(), piece.data(), piece.size(), path));
+    hash = Hash64({piece.data(), got}, hash);
+    if (got < piece.size()) return hash;
+  }
+}
+
 Status ReadRaw(const std::filesystem::path& path, std::span<float> values) {
   return ReadRawBytes(path, values.data(), values.size_bytes());
 }
@@ -187,7 +202,8 @@ Result<TemporaryFolder> TemporaryFolder::Make(std::string_view prefix) {
   if (code) return Failed("cannot find the temporary folder: {}", code.message());
   std::string name =
       (parent / (std::string(prefix) + std::string(kRandomCharacters, 'X'))).string();
-  if (mkdtemp(name.data()) == nullptr) return SystemError(parent, "cannot make a temporary folder");
+  if (mkdtemp(name.data()) == nullptr)
+    return SystemError(parent, "cannot create a temporary folder");
   // A file system without locks only loses the clean-up.
   Fd lock(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (lock.valid()) flock(lock.get(), LOCK_EX | LOCK_NB);
@@ -235,6 +251,14 @@ std::filesystem::path ExecutableFolder() {
   std::error_code code;
   const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", code);
   return code ? std::filesystem::path(".") : executable.parent_path();
+}
+
+std::filesystem::path UserCacheFolder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache != '\0') return std::filesystem::path(cache) / "tench";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home != '\0') return std::filesystem::path(home) / ".cache" / "tench";
+  return {};
 }
 
 }  // namespace tench

@@ -39,6 +39,8 @@ Result<std::string> ReadFile(const std::filesystem::path& path);
 // Fails if the file is larger than `limit` bytes. For files that a user supplies.
 Result<std::string> ReadFile(const std::filesystem::path& path, size_t limit);
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content);
+// Hash64 of the content, read in blocks, for files of hundreds of megabytes.
+Result<uint64_t> HashFile(const std::filesystem::path& path);
 
 // Raw little-endian float32 or int32. The file's size must equal that of `values`. Written by
 // rename but not synced: tensors are large scratch data between two processes.
@@ -71,5 +73,7 @@ class TemporaryFolder {
 
 // The folder of the running executable.
 std::filesystem::path ExecutableFolder();
+// $XDG_CACHE_HOME/tench or ~/.cache/tench; empty if the environment names neither.
+std::filesystem::path UserCacheFolder();
 
 }  // namespace tench

@@ -11,8 +11,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <fstream>
+#include <optional>
+#include <string>
 #include <type_traits>
+
+#include "base/text.h"
 
 namespace tench {
 namespace {
@@ -60,7 +65,17 @@ TEST_F(FileTest, ReadsFilesThatClaimToBeEmpty) {
   EXPECT_THAT(*ReadFile("/proc/self/status"), HasSubstr("VmRSS"));
 }
 
-// A file size limit stands in for a full disk: write fails after some bytes.
+TEST_F(FileTest, TheHashOfAFileIsThatOfItsContentWhateverItsSize) {
+  for (const size_t size : {size_t{0}, size_t{3}, size_t{1} << 20, (size_t{3} << 20) + 17}) {
+    std::string content(size, '\0');
+    for (size_t i = 0; i < size; ++i) content[i] = static_cast<char>(i * 7 + i / 251);
+    std::ofstream(Path("long"), std::ios::binary) << content;
+    EXPECT_EQ(*HashFile(Path("long")), Hash64(content)) << size;
+  }
+  EXPECT_THAT(HashFile(Path("missing")).error().message, HasSubstr("missing"));
+}
+
+// A file-size limit simulates a full disk: write fails after some bytes.
 TEST_F(FileTest, AFailedWriteLeavesTheOldContentAlone) {
   ASSERT_TRUE(WriteFileAtomically(Path("f"), "old").ok());
   signal(SIGXFSZ, SIG_IGN);
@@ -127,9 +142,8 @@ TEST(TemporaryFolderTest, OnlyWhatAKilledProcessLeftIsRemoved) {
     const auto folder = TemporaryFolder::Make(prefix);
     std::ofstream(folder->path() / "job.json") << "{}";
     const std::string path = folder->path().string();
-    _exit(write(report[1], path.data(), path.size()) > 0
-              ? 0
-              : 1);  // without a destructor, as a killed process
+    // Without destructors, as in a killed process.
+    _exit(write(report[1], path.data(), path.size()) > 0 ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -163,6 +177,30 @@ TEST(FdTest, ClosesOnceAndMoves) {
 
 TEST(ExecutableFolderTest, HoldsTheRunningTest) {
   EXPECT_TRUE(std::filesystem::exists(ExecutableFolder() / "tench_base_test"));
+}
+
+TEST(UserCacheFolderTest, FollowsTheEnvironment) {
+  const auto with = [](const char* cache, const char* home) {
+    const char* names[] = {"XDG_CACHE_HOME", "HOME"};
+    std::optional<std::string> saved[2];
+    const char* values[] = {cache, home};
+    for (int i = 0; i < 2; ++i) {
+      if (const char* old = std::getenv(names[i])) saved[i] = old;
+      setenv(names[i], values[i], 1);
+    }
+    const std::filesystem::path folder = UserCacheFolder();
+    for (int i = 0; i < 2; ++i) {
+      if (saved[i]) {
+        setenv(names[i], saved[i]->c_str(), 1);
+      } else {
+        unsetenv(names[i]);
+      }
+    }
+    return folder;
+  };
+  EXPECT_EQ(with("/cache", "/home/me"), "/cache/tench");
+  EXPECT_EQ(with("", "/home/me"), "/home/me/.cache/tench");
+  EXPECT_EQ(with("", ""), "");
 }
 
 }  // namespace

@@ -21,10 +21,10 @@
 namespace tench {
 namespace {
 
-constexpr int kFirstFreeFd = 10;  // above every descriptor that a child is given
+constexpr int kFirstFreeFd = 10;  // above every descriptor that a child gets
 constexpr int kPipeBytes = 1 << 20;
-constexpr int64_t kStrayDeadlineNs =
-    5'000'000'000;  // a process in an uninterruptible wait cannot be waited for for ever
+// A process in an uninterruptible wait may never end.
+constexpr int64_t kStrayDeadlineNs = 5'000'000'000;
 
 // An error between fork and exec, reported through a pipe that exec closes.
 struct LaunchFailure {
@@ -326,7 +326,7 @@ std::optional<ExitStatus> Subprocess::Wait(int64_t deadline_ns) {
       status_ = Decode(info, usage);
       break;
     }
-    Check(failed == 0 || errno == EINTR, "a child of ours was waited for by someone else");
+    Check(failed == 0 || errno == EINTR, "other code has waited for the child");
     const int timeout_ms = PollTimeoutMs(deadline_ns);
     if (timeout_ms == 0) return std::nullopt;
     pollfd poll_fd{pidfd_.get(), POLLIN, 0};

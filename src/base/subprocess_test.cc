@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Blocks, unlike the real one.
+// Blocking, unlike Pipe.
 struct TestPipe {
   Fd in, out;
   TestPipe() {
@@ -98,7 +98,7 @@ TEST(SubprocessTest, GivesOnlyTheEnvironmentThatWasNamed) {
 
 TEST(SubprocessTest, StdinIsEmptyAndForeignDescriptorsDoNotLeak) {
   const Fd leaky(open("/dev/null", O_RDONLY));  // not close-on-exec
-  // Asked number by number: a pipeline or a listing would open descriptors of its own in the shell.
+  // Tests each number in the shell, because a pipeline or a listing would open more descriptors.
   EXPECT_EQ(
       OutputOf(
           "cat; for i in 0 1 2 3 4 5 6 7 8 9; do [ -e /proc/$$/fd/$i ] && echo $i; done; true"),
@@ -149,8 +149,8 @@ TEST(SubprocessTest, IgnoredSignalsAreNotInherited) {
   const std::string text = OutputOf("grep SigIgn /proc/self/status");
   signal(SIGPIPE, SIG_DFL);
   ASSERT_TRUE(text.starts_with("SigIgn:\t")) << text;
-  // Only of SIGPIPE: who started this test may ignore what no program can reset (the C library's
-  // own 32 and 33).
+  // Only SIGPIPE is tested: the starter of this test may ignore signals that no program can reset
+  // (32 and 33 of the C library).
   EXPECT_EQ(std::stoull(text.substr(8), nullptr, 16) & (1ull << (SIGPIPE - 1)), 0u) << text;
 }
 
@@ -227,8 +227,8 @@ TEST(SubprocessTest, ChildDiesWithItsParent) {
   ASSERT_TRUE(IsAlive(*child));
   kill(parent, SIGKILL);
   waitpid(parent, nullptr, 0);
-  EXPECT_EQ(output.ReadLine(),
-            "");  // the end of file comes when the last holder of the pipe is gone
+  // End of file arrives when the last holder of the pipe has ended.
+  EXPECT_EQ(output.ReadLine(), "");
 }
 
 TEST(SubprocessTest, GivesTheSubreaperSettingBack) {

@@ -27,7 +27,7 @@ struct Unit {
   double factor;
 };
 
-// "1.5 GiB" as 1.5 times the factor of "gib", rounded to a whole number that is not negative.
+// "1.5 GiB" is 1.5 times the factor of "gib", rounded to a non-negative integer.
 Result<int64_t> ParseQuantity(std::string_view text, std::span<const Unit> units,
                               std::string_view what) {
   size_t end = 0;
@@ -222,8 +222,8 @@ std::string HumanCount(double count) {
   return fmt::format("{}{:.1f} {}", count < 0 ? "-" : "", value, kUnits[unit]);
 }
 
-uint64_t Hash64(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
+uint64_t Hash64(std::string_view text, uint64_t before) {
+  uint64_t hash = before;
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
   return hash;
 }

@@ -40,8 +40,10 @@ std::string HumanBytes(int64_t bytes);  // "1.5 GiB"
 std::string HumanNs(double ns);         // "3.21 ms", "1.2 s", "5 min 02 s"
 std::string HumanCount(double count);   // "61.0 M"
 
-// FNV-1a, 64 bits. Stable across machines and versions of tench, because ids are stored.
-uint64_t Hash64(std::string_view text);
+// FNV-1a, 64 bits. Stable across machines and versions of tench, because ids are stored. `before`
+// is the hash of the text that precedes `text`, so that a long text can be hashed in pieces.
+inline constexpr uint64_t kHashOfNothing = 0xcbf29ce484222325;
+uint64_t Hash64(std::string_view text, uint64_t before = kHashOfNothing);
 std::string Hex64(uint64_t value);  // 16 lower-case digits
 
 // The text as one shell word: unchanged if it needs no quoting, otherwise single-quoted.

@@ -113,6 +113,7 @@ TEST(TextTest, HashIsFnv1a) {
   EXPECT_EQ(Hex64(Hash64("")), "cbf29ce484222325");
   EXPECT_EQ(Hex64(Hash64("a")), "af63dc4c8601ec8c");
   EXPECT_EQ(Hex64(Hash64("foobar")), "85944171f73967e8");
+  EXPECT_EQ(Hash64("bar", Hash64("foo")), Hash64("foobar"));
   EXPECT_EQ(Hex64(1), "0000000000000001");
 }
 

@@ -34,7 +34,7 @@ void AxisFlags::AddTo(CLI::App& app, const std::string& group) {
         ->type_name("");
   }
   app.add_option("--option", options_,
-                 "NAME=VALUE of the worker (see tench list workers); may be repeated")
+                 "option NAME=VALUE of the worker (tench list workers); repeatable")
       ->group(group)
       ->type_name("")
       ->take_all();

@@ -18,9 +18,9 @@ std::string AxisFlagName(const Axis& axis);
 
 class AxisFlags {
  public:
-  // Adds the flags to `app`; this object must outlive the parsing.
+  // Adds the flags to `app`. This object must outlive the parsing.
   void AddTo(CLI::App& app, const std::string& group = "What to run");
-  // The cell with the values given; every other axis is at its default.
+  // The cell with the given values; every other axis has its default.
   Result<Cell> ToCell() const;
   // Whether the user gave the axis' flag.
   bool Given(const std::string& axis) const { return texts_.contains(axis); }

@@ -48,7 +48,7 @@ void CaffeLogWriter::Start() {
        "Learning Rate Policy: " + RatePolicyNames()[static_cast<size_t>(solver_.rate.policy)]);
 }
 
-// A running mean over average_loss iterations, updated in the order of Caffe's own sums.
+// A running mean over average_loss iterations, in the same order of summation as Caffe.
 double CaffeLogWriter::Smoothed(double loss) {
   const auto count = static_cast<double>(recent_.size());
   if (recent_.size() < static_cast<size_t>(solver_.average_loss)) {

@@ -21,7 +21,7 @@ class CaffeLogWriterTest : public testing::Test {
     solver_.average_loss = 2;
     solver_.rate.base = 0.125;
   }
-  // Of every line that `write` causes, the text behind the prefix.
+  // The lines that `write` prints, without their prefix.
   std::vector<std::string> Lines(const std::function<void(CaffeLogWriter&)>& write) {
     std::vector<std::string> lines;
     CaffeLogWriter writer(solver_, graph_, [&](const std::string& line) {

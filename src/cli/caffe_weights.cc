@@ -9,7 +9,7 @@
 namespace tench {
 namespace {
 
-// At most five names, and the number of the others.
+// At most five names, and the number of the rest.
 std::string Some(std::vector<std::string> names) {
   constexpr size_t kShown = 5;
   const size_t more = names.size() > kShown ? names.size() - kShown : 0;
@@ -33,11 +33,11 @@ Result<WeightFiles> UnpackWeights(const std::string& path, const Graph& graph,
   if (loaded.loaded.empty()) {
     std::vector<std::string> known;
     for (const CaffeLayer& layer : model.layers()) known.push_back(layer.name);
-    return Failed("{}: it has weights for none of the layers of '{}'; it has {}", path, graph.name,
-                  Some(known));
+    return Failed("{}: no layer of the file is in the network '{}'; the file has {}", path,
+                  graph.name, Some(known));
   }
   if (!loaded.missing.empty())
-    files.notes.push_back(fmt::format("{} has nothing for {}: they begin as their fillers say",
+    files.notes.push_back(fmt::format("{} has no values for {}; their fillers initialize them",
                                       path, Some(loaded.missing)));
   if (!loaded.unused.empty())
     files.notes.push_back(

@@ -16,7 +16,7 @@ namespace tench {
 
 struct WeightFiles {
   std::map<std::string, std::string> load;  // for Job::tensors
-  std::vector<std::string> notes;           // parameters that were missing or not used
+  std::vector<std::string> notes;           // missing and unused parameters
 };
 
 // Writes the parameters of the .caffemodel into `folder`. A file that has none of the network's

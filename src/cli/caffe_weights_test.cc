@@ -63,7 +63,7 @@ TEST_F(CaffeWeightsTest, MissingAndUnusedLayersAreNotes) {
   const Result<WeightFiles> files =
       UnpackWeights(Write(lenet_), renamed, DefaultCaffeNames(renamed), folder_.path());
   ASSERT_TRUE(files.ok()) << files.error().message;
-  EXPECT_THAT(files->notes, ElementsAre(HasSubstr("has nothing for other"),
+  EXPECT_THAT(files->notes, ElementsAre(HasSubstr("has no values for other"),
                                         HasSubstr("the network has no layer fc2")));
 }
 
@@ -72,7 +72,7 @@ TEST_F(CaffeWeightsTest, AFileOfAnotherNetworkIsAnError) {
   const Result<WeightFiles> files =
       UnpackWeights(Write(lenet_), vgg, DefaultCaffeNames(vgg), folder_.path());
   ASSERT_FALSE(files.ok());
-  EXPECT_THAT(files.error().message, HasSubstr("none of the layers of 'vgg16'"));
+  EXPECT_THAT(files.error().message, HasSubstr("no layer of the file is in the network 'vgg16'"));
 }
 
 TEST_F(CaffeWeightsTest, NamesAreThoseOfThePrototxtOrOurOwn) {

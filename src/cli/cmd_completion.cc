@@ -20,9 +20,9 @@ const std::map<std::string, Shell>& Shells() {
 
 Command AddCompletionCommand(CLI::App& root) {
   CLI::App* app =
-      root.add_subcommand("completion", "The completion script of a shell: bash, zsh or fish");
+      root.add_subcommand("completion", "Print the completion script for bash, zsh or fish");
   auto shell = std::make_shared<std::string>();
-  app->add_option("shell", *shell, "the shell that reads the script")
+  app->add_option("shell", *shell, "shell of the script")
       ->required()
       ->type_name("bash|zsh|fish")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tench doctor`: what was found on this machine, what is missing, and what would disturb a
-// measurement.
+// `tench doctor`: facts about this machine, missing workers, and sources of noise.
 #include <unistd.h>
 
 #include <memory>
@@ -8,6 +7,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/output_terminal.h"
 #include "machine/affinity.h"
 #include "machine/host.h"
 #include "machine/load.h"
@@ -38,8 +39,8 @@ Rows MachineRows(const HostFacts& host, const Peak& peak) {
       {"CPU features", Join(cpu.flags, " ")},
       {"usable CPUs",
        fmt::format("{} ({:.4g} by quota)", PrintCpuList(host.allowed_cpus), host.UsableCpus())},
-      {"governor", cpu.governor.empty() ? "not told (no frequency scaling here)" : cpu.governor},
-      {"turbo", cpu.turbo.empty() ? "not told" : cpu.turbo},
+      {"governor", cpu.governor.empty() ? "unknown (no frequency scaling)" : cpu.governor},
+      {"turbo", OrUnknown(cpu.turbo)},
       {"memory", fmt::format("{}, {} available", HumanBytes(host.memory_bytes),
                              HumanBytes(host.available_bytes))},
       {"swap", host.swap_bytes == 0 ? "none"
@@ -77,7 +78,7 @@ std::vector<BusyProcess> LookForOthers() {
   return busy;
 }
 
-// What would make a measurement worse, and what to do about it.
+// Sources of noise, each with a remedy.
 std::vector<std::string> Advice(const HostFacts& host, const std::vector<BusyProcess>& busy) {
   std::vector<std::string> advice;
   double others = 0;
@@ -92,16 +93,16 @@ std::vector<std::string> Advice(const HostFacts& host, const std::vector<BusyPro
   }
   if (host.cpu.turbo == "on")
     advice.push_back(
-        "turbo is on: clocks will wander with heat; rounds even it out, switching it off is "
-        "better");
+        "turbo is on: the clock frequency depends on temperature; switch it off, or use more "
+        "rounds");
   if (host.swap_bytes > 0)
-    advice.push_back("there is swap: runs that use it are flagged; --swap kill ends them");
+    advice.push_back("swap is enabled: runs that use it get a flag; --swap kill ends them instead");
   if (host.virtualisation.empty() && host.cpu.hypervisor)
-    advice.push_back("this is a virtual machine: neighbours may disturb; use more rounds");
+    advice.push_back("this is a virtual machine: other guests may cause noise; use more rounds");
   return advice;
 }
 
-Result<int> Doctor(bool json) {
+Result<int> Doctor(bool json, bool wide) {
   const std::unique_ptr<Nvml> nvml = Nvml::Open();
   const HostFacts host = ReadHost(nvml.get());
   const std::vector<BusyProcess> busy = LookForOthers();
@@ -123,6 +124,10 @@ Result<int> Doctor(bool json) {
                                   Join(description->devices, ", "))
                     : "cannot work: " + missing->second;
       any |= ready;
+      // Workers in Python have one environment per version.
+      if (const auto versions = description->facts.find("versions");
+          versions != description->facts.end())
+        state += "; versions: " + versions->second;
     } else {
       state = "broken: " + description.error().message;
     }
@@ -145,7 +150,7 @@ Result<int> Doctor(bool json) {
                       {"busy_processes", processes},
                       {"advice", advice}};
     fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
-    return any ? 0 : 1;
+    return any ? kExitOk : kExitNegative;
   }
   TextTable facts({{"fact"}, {"value"}}, false);
   for (const auto& [name, value] : MachineRows(host, peak)) facts.AddRow({name, value});
@@ -154,24 +159,29 @@ Result<int> Doctor(bool json) {
         {"busy process", fmt::format("{} (pid {}): {:.2f} CPUs", Printable(process.name, 40),
                                      process.pid, process.cpus)});
   }
-  fmt::print("{}\n{}", facts.Render(), table.Render());
+  const size_t width = wide ? 0 : OutputWidth();
+  fmt::print("{}\n{}", facts.RenderWrapped(width), table.RenderWrapped(width));
   if (!advice.empty()) fmt::print("\nFor quieter measurements:\n");
-  for (const std::string& line : advice) fmt::print("  - {}\n", line);
-  if (!any)
-    fmt::print(
-        "\nNo worker answers: make build makes them; TENCH_WORKER_PATH says where else to look.\n");
-  return any ? 0 : 1;
+  for (const std::string& line : advice) fmt::print("{}\n", WrapText("  - " + line, width, 4));
+  if (!any) {
+    fmt::print("\n{}\n", WrapText("No worker can run: build them with `make build`, or set "
+                                  "TENCH_WORKER_PATH to their folder.",
+                                  width, 0));
+  }
+  return any ? kExitOk : kExitNegative;
 }
 
 }  // namespace
 
 Command AddDoctorCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand(
-      "doctor", "What was found on this machine, what is missing and how to get it");
+      "doctor", "Check the machine, the installed workers and sources of noise");
   auto json = std::make_shared<bool>(false);
-  app->add_flag("--json", *json, "as JSON");
-  app->footer("Exit code: 0 if at least one worker answers, 1 if none does.");
-  return {app, [json] { return Doctor(*json); }};
+  auto wide = std::make_shared<bool>(false);
+  app->add_flag("--json", *json, "print JSON");
+  app->add_flag("--wide", *wide, "do not break lines at the width of the terminal");
+  app->footer("Exit code: 0 if at least one worker can run, 1 otherwise.");
+  return {app, [json, wide] { return Doctor(*json, *wide); }};
 }
 
 }  // namespace tench

@@ -26,7 +26,8 @@ Result<int> Export(const ExportFlags& flags) {
 }  // namespace
 
 Command AddExportCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("export", "Results in the formats of earlier studies");
+  CLI::App* app =
+      root.add_subcommand("export", "Write the results in the formats of earlier studies");
   auto flags = std::make_shared<ExportFlags>();
   flags->study.AddTo(*app, StudyFlags::With::kStudy);
   app->add_option("--thesis", flags->thesis,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tench import`: logs of earlier trainings as runs of a store.
+// `tench import`: adds logs of earlier trainings to a store as runs.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -26,8 +26,7 @@ struct ImportFlags {
   int64_t warmup_steps = 0;
 };
 
-// "AlexNet" is the zoo's alexnet; a name that the zoo does not have stays as it is, and is ranked
-// by itself.
+// "AlexNet" is the zoo's alexnet; a name that the zoo lacks is kept and ranked separately.
 std::string ZooName(const std::string& name) {
   const auto same = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) ==
@@ -58,8 +57,8 @@ Result<Cell> CellOfLog(const ImportFlags& flags, const std::filesystem::path& fi
       TENCH_TRY(cell.Set("batch", fmt::format("{}", name.batch)).In(file.string()));
   }
   if (cell.phase() != Phase::kTrain)
-    return Failed("--phase: a log of a training is of the phase train");
-  // Naming the network's own data set or not must give the same cell, as it does in a sweep.
+    return Failed("--phase: the log of a training has the phase train; remove the flag");
+  // A cell is the same with and without the network's default data set, as in a sweep.
   if (IsInZoo(cell.Text(kAxisNetwork))) {
     const std::string data = TENCH_TRY(ResolveData(cell.Text(kAxisNetwork), cell.Text(kAxisData)));
     TENCH_TRY(cell.Set("data", data));
@@ -115,10 +114,10 @@ std::string Told(const NewRun& run) {
   return text;
 }
 
-// Looking and adding are one transaction: all files or none, and no file twice however many
-// commands run at once.
-Status Add(Store& store, std::vector<NewRun>& runs, std::vector<std::string>& lines,
-           int64_t& added) {
+// Search and insertion are one transaction: all files or none, and no file twice, even with
+// concurrent commands.
+Status AddNewRuns(Store& store, std::vector<NewRun>& runs, std::vector<std::string>& lines,
+                  int64_t& added) {
   std::map<std::string, int64_t> known;
   TENCH_TRY(store.ForEachRun({}, [&](const RunRecord& run) {
     if (const auto key = ImportKey(run)) known.emplace(*key, run.id);
@@ -145,20 +144,20 @@ void NoteUnknownNetworks(const std::vector<NewRun>& runs) {
     if (IsInZoo(network) || std::find(noted.begin(), noted.end(), network) != noted.end()) continue;
     noted.push_back(network);
     fmt::print(stderr,
-               "note: the zoo has no network '{}', so these runs rank beside no others; --network "
-               "says what it is\n",
+               "note: the zoo has no network '{}', so its runs are ranked separately; --network "
+               "sets another name\n",
                Printable(network));
   }
 }
 
 Result<int> Import(const ImportFlags& flags) {
   if (flags.caffe.empty() && flags.tensorflow.empty())
-    return Failed("no log is named: give --caffe-log FILE… or --tensorflow-log FILE…");
+    return Failed("no log was given: use --caffe-log FILE… or --tensorflow-log FILE…");
   std::vector<NewRun> runs = TENCH_TRY(ReadLogs(flags).In("nothing was imported"));
   Store store = TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite));
   std::vector<std::string> lines;
   int64_t added = 0;
-  TENCH_TRY(store.InOneTransaction([&] { return Add(store, runs, lines, added); }));
+  TENCH_TRY(store.InOneTransaction([&] { return AddNewRuns(store, runs, lines, added); }));
   for (const std::string& line : lines) fmt::print("{}\n", line);
   fmt::print("{} of {} log{} imported into {}\n", added, runs.size(), runs.size() == 1 ? "" : "s",
              flags.database);
@@ -169,36 +168,31 @@ Result<int> Import(const ImportFlags& flags) {
 }  // namespace
 
 Command AddImportCommand(CLI::App& root) {
-  CLI::App* app =
-      root.add_subcommand("import", "Logs of earlier trainings, as runs that rank beside new ones");
+  CLI::App* app = root.add_subcommand("import", "Import logs of earlier trainings as runs");
   auto flags = std::make_shared<ImportFlags>();
   app->add_option("--caffe-log", flags->caffe,
-                  "what `caffe train` wrote: files named train_{network}_{mode}_{batch}.log")
+                  "logs of `caffe train`, named train_{network}_{mode}_{batch}.log")
       ->type_name("FILE…");
   app->add_option("--tensorflow-log", flags->tensorflow,
-                  "what TensorFlow's slim training loop wrote (global step N: loss = L (T "
-                  "sec/step)), named likewise")
+                  "logs of TensorFlow slim's training loop, with the same form of name")
       ->type_name("FILE…");
-  app->add_option("--machine", flags->machine,
-                  "name of the machine that the logs are of [imported]")
+  app->add_option("--machine", flags->machine, "name of the machine that wrote the logs [imported]")
       ->type_name("");
-  app->add_flag("--here", flags->here, "the logs are of this machine: rank them with its own runs")
+  app->add_flag("--here", flags->here, "the logs are from this machine: rank them with its runs")
       ->excludes("--machine");
   app->add_option("--warmup", flags->warmup_steps,
-                  "leave so many of the first steps out of the times [0, as the 2017 study did]")
+                  "number of leading steps to exclude [0, as in the 2017 study]")
       ->check(CLI::NonNegativeNumber)
       ->type_name("");
   app->add_option("--db", flags->database,
-                  fmt::format("the store, made if it is missing [{}]", kDefaultDatabase))
+                  fmt::format("results file, created if missing [{}]", kDefaultDatabase))
       ->type_name("");
-  flags->axes.AddTo(
-      *app,
-      "What the logs do not say (network, device and batch: instead of what their names say)");
+  flags->axes.AddTo(*app,
+                    "Facts that the logs lack (network, device and batch override the file name)");
   app->footer(
-      "A file whose name and content were imported before adds nothing. Runs get the flag "
-      "`imported`; a table shows them as another machine's\n"
-      "unless --here is given. Example: tench import --caffe-log logs/train_*.log --machine titan "
-      "--threads 8 --db old.db");
+      "A file with the same name and content is imported only once. Runs get the flag `imported`\n"
+      "and count as another machine's, unless --here is given.\n"
+      "  tench import --caffe-log logs/train_*.log --machine titan --threads 8 --db old.db");
   return {app, [flags] { return Import(*flags); }};
 }
 

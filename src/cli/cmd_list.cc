@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/known_names.h"
+#include "cli/output_terminal.h"
 #include "data/data_set.h"
 #include "net/zoo/zoo.h"
 #include "plan/suite.h"
@@ -24,10 +25,12 @@ namespace {
 struct Listing {
   std::vector<std::string> keys;
   std::vector<std::vector<std::string>> rows;
+  std::map<std::string, int> optional = {};  // keys that a narrow terminal omits; the largest first
 };
 
 Listing ListWorkers() {
-  Listing listing{{"name", "version", "state", "title", "options"}, {}};
+  Listing listing{
+      {"name", "version", "state", "title", "options"}, {}, {{"title", 1}, {"options", 2}}};
   WorkerCatalog workers = WorkerCatalog::Discover();
   for (const WorkerEntry& entry : workers.entries()) {
     std::string version = "-", state = "not installed: " + entry.install, options;
@@ -114,10 +117,17 @@ Error UnknownTopic(const std::string& topic, const std::vector<std::string>& top
                 Join(topics, ", "));
 }
 
-void Print(const Listing& listing) {
-  TextTable table(std::vector<TextColumn>(listing.keys.size()), false);
+void Print(const Listing& listing, size_t width) {
+  std::vector<TextColumn> columns;
+  for (const std::string& key : listing.keys) {
+    const auto optional = listing.optional.find(key);
+    columns.push_back(
+        {key, Align::kLeft, optional == listing.optional.end() ? 0 : optional->second});
+  }
+  TextTable table(columns, false);
   for (const auto& row : listing.rows) table.AddRow(row);
-  fmt::print("{}", table.Render(0, 2));
+  const std::vector<std::string> omitted = table.Fit(width, 2);
+  fmt::print("{}{}", table.RenderWrapped(width, 2), OmittedLine(omitted));
 }
 
 Json ToJson(const Listing& listing) {
@@ -130,7 +140,7 @@ Json ToJson(const Listing& listing) {
   return rows;
 }
 
-// Names alone, one per line, for shell completions: no worker is started, no suite is read.
+// Names only, one per line, for shell completions. Starts no worker and reads no suite.
 using Names = std::vector<std::string>;
 
 Names WorkerNames() { return WorkerCatalog::Discover().names(); }
@@ -167,7 +177,7 @@ Result<int> ListPlain(const std::string& topic) {
   return 0;
 }
 
-Result<int> List(const std::string& topic, bool json) {
+Result<int> List(const std::string& topic, bool json, bool wide) {
   std::vector<std::string> names;
   Json all = Json::object();
   bool known = topic.empty();
@@ -180,7 +190,7 @@ Result<int> List(const std::string& topic, bool json) {
       all[name] = ToJson(listing);
     } else {
       if (topic.empty()) fmt::print("{}:\n", name);
-      Print(listing);
+      Print(listing, wide ? 0 : OutputWidth());
     }
   }
   if (!known) return UnknownTopic(topic, names);
@@ -194,17 +204,18 @@ Result<int> List(const std::string& topic, bool json) {
 }  // namespace
 
 Command AddListCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("list", "Workers, networks, data sets, suites and axes");
+  CLI::App* app = root.add_subcommand("list", "List workers, networks, data sets, suites and axes");
   auto topic = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   auto plain = std::make_shared<bool>(false);
-  app->add_option("topic", *topic,
-                  "workers, networks, datasets, suites or axes; all of them if left out")
+  auto wide = std::make_shared<bool>(false);
+  app->add_option("topic", *topic, "workers, networks, datasets, suites or axes [all]")
       ->type_name("");
-  app->add_flag("--json", *json, "as JSON");
-  app->add_flag("--plain", *plain, "the names alone, one per line; without a topic, the topics")
+  app->add_flag("--json", *json, "print JSON");
+  app->add_flag("--wide", *wide, "print all columns, even if they exceed the terminal");
+  app->add_flag("--plain", *plain, "print only names, one per line; without a topic, the topics")
       ->excludes("--json");
-  return {app, [=] { return *plain ? ListPlain(*topic) : List(*topic, *json); }};
+  return {app, [=] { return *plain ? ListPlain(*topic) : List(*topic, *json, *wide); }};
 }
 
 }  // namespace tench

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tench merge`: results files of several machines, or of several times, as one.
+// `tench merge`: combines results files of several machines or times into one.
 #include <filesystem>
 #include <memory>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "store/merge.h"
@@ -17,18 +18,14 @@ struct MergeFlags {
   std::vector<std::string> inputs;
 };
 
-struct Input {
+struct OpenInput {
   std::string path;
   Store store;
 };
 
-std::string Plural(int64_t count, const char* noun, const char* plural) {
-  return fmt::format("{} {}", count, count == 1 ? noun : plural);
-}
-
-// All of them are opened before anything is written.
-Result<std::vector<Input>> OpenInputs(const MergeFlags& flags) {
-  std::vector<Input> inputs;
+// All files are opened before the first write.
+Result<std::vector<OpenInput>> OpenInputs(const MergeFlags& flags) {
+  std::vector<OpenInput> inputs;
   for (const std::string& path : flags.inputs) {
     std::error_code ignored;
     if (fs::equivalent(path, flags.output, ignored))
@@ -39,19 +36,19 @@ Result<std::vector<Input>> OpenInputs(const MergeFlags& flags) {
 }
 
 Result<int> Merge(const MergeFlags& flags) {
-  std::vector<Input> inputs = TENCH_TRY(OpenInputs(flags));
+  std::vector<OpenInput> inputs = TENCH_TRY(OpenInputs(flags));
   std::error_code ignored;
   const bool is_new = !fs::exists(flags.output, ignored);
   Result<Store> output = Store::Open(flags.output, Store::Mode::kReadWrite);
   if (!output) return std::move(output).error();
   const Status merged = output->InOneTransaction([&]() -> Status {
-    for (Input& input : inputs) {
+    for (OpenInput& input : inputs) {
       const MergeCounts counts = TENCH_TRY(MergeStore(*output, input.store).In(input.path));
-      fmt::print(stderr, "{}: {} and {} added, {} there already\n", input.path,
+      fmt::print(stderr, "{}: {} and {} added, {} already present\n", input.path,
                  Plural(counts.studies, "study", "studies"), Plural(counts.runs, "run", "runs"),
                  counts.known_runs);
       if (counts.conflicts > 0) {
-        fmt::print(stderr, "{}: {} there already with another result; {} kept as it was\n",
+        fmt::print(stderr, "{}: {} already present with another result; {} is unchanged\n",
                    input.path, Plural(counts.conflicts, "run is", "runs are"), flags.output);
       }
     }
@@ -59,7 +56,7 @@ Result<int> Merge(const MergeFlags& flags) {
   });
   if (!merged.ok()) {
     output = Failed("closed");
-    // A file that was made for nothing would look like results.
+    // A newly created empty file would look like results.
     for (const char* suffix : {"", "-wal", "-shm"}) {
       if (is_new) fs::remove(flags.output + suffix, ignored);
     }
@@ -71,18 +68,17 @@ Result<int> Merge(const MergeFlags& flags) {
 }  // namespace
 
 Command AddMergeCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("merge", "Results files of several machines as one");
+  CLI::App* app = root.add_subcommand("merge", "Merge results files of several machines into one");
   auto flags = std::make_shared<MergeFlags>();
-  app->add_option("OUT", flags->output, "the file to merge into; made if it is not there")
+  app->add_option("OUT", flags->output, "file to merge into, created if missing")
       ->required()
       ->type_name("");
-  app->add_option("IN", flags->inputs, "the files to take from; they are not changed")
+  app->add_option("IN", flags->inputs, "files to merge; they are not changed")
       ->required()
       ->type_name("");
   app->footer(
-      "Studies and runs keep their machine and their identity: merging a file twice adds nothing "
-      "the second time. All "
-      "files are merged, or none.\n"
+      "Studies and runs keep their machine and identity, so merging a file twice adds nothing.\n"
+      "Either all files are merged or none.\n"
       "  tench merge all.db laptop.db server.db\n"
       "  tench compare 'machine=laptop;device=cpu' 'machine=server;device=gpu' --db all.db");
   return {app, [flags] { return Merge(*flags); }};

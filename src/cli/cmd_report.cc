@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tench report`: the results as one HTML file, and its charts as files for papers.
-#include <unistd.h>
-
 #include <filesystem>
 #include <memory>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/live_line.h"
 #include "cli/study_flags.h"
 #include "report/html/chart.h"
 #include "report/html/figures.h"
@@ -19,10 +18,10 @@ namespace {
 struct ReportFlags {
   StudyFlags study;
   std::string output, title, figures;
-  bool dark = false;
+  bool dark = false, all_roles = false, anonymous = false;
 };
 
-// What came with tench: share/tench beside its bin.
+// The installed files: share/tench beside bin.
 std::filesystem::path ChartTools() { return ExecutableFolder().parent_path() / "share" / "tench"; }
 
 Status WritePage(const ReportFlags& flags, const std::string& output, const ReportData& data,
@@ -34,8 +33,7 @@ Status WritePage(const ReportFlags& flags, const std::string& output, const Repo
   if (script.ok()) options.charts_script = *script;
   TENCH_TRY(WriteFileAtomically(output, RenderPage(data, charts, options)));
   if (!script.ok()) {
-    fmt::print(stderr,
-               "the report has no charts: {} is not there (deps/fetch and a build bring it)\n",
+    fmt::print(stderr, "the report has no charts: {} is missing; run deps/fetch and build again\n",
                (ChartTools() / "vega.js").string());
   }
   std::error_code error;
@@ -46,23 +44,29 @@ Status WritePage(const ReportFlags& flags, const std::string& output, const Repo
 
 Status WriteFigures(const ReportFlags& flags, const ChartSet& charts) {
   const std::vector<FigureFile> figures = FigureFiles(charts, flags.dark);
-  if (figures.empty()) return Failed("there is nothing to draw: no cell has been ranked");
-  const bool live = isatty(STDERR_FILENO) == 1;
+  if (figures.empty())
+    return Failed("there is nothing to draw: no cell is ranked (see tench results)");
+  LiveLine line;
   TENCH_TRY(DrawFigures(figures, ChartTools(), flags.figures, [&](size_t drawn) {
-    if (live) fmt::print(stderr, "\rdrew {} of {} figures", drawn, figures.size());
+    line.Show(CountedProgress(drawn, figures.size(), "figures"));
   }));
-  fmt::print(stderr, "{}wrote {} figures as SVG, PDF and PNG into {}\n", live ? "\r" : "",
-             figures.size(), flags.figures);
+  line.Print(
+      fmt::format("wrote {} figures as SVG, PDF and PNG into {}", figures.size(), flags.figures));
   return Ok();
 }
 
 Result<int> Report(const ReportFlags& flags) {
   Store store = TENCH_TRY(flags.study.Open());
   RankOptions options;
-  options.study = TENCH_TRY(flags.study.Study(store));
+  if (const auto study = TENCH_TRY(flags.study.Study(store))) options.studies = {*study};
   options.only = TENCH_TRY(flags.study.Filter());
-  const ReportData data = TENCH_TRY(ReadReport(store, options));
+  options.all_roles = flags.all_roles;
+  LiveLine line;
+  line.Show(CountedProgress(0, 2, "reading the runs"));
+  const ReportData data = TENCH_TRY(ReadReport(store, options, flags.anonymous));
+  line.Show(CountedProgress(1, 2, "computing the charts"));
   const ChartSet charts = MakeCharts(data);
+  line.Clear();
   const bool page = flags.figures.empty() || !flags.output.empty();
   if (page)
     TENCH_TRY(WritePage(flags, flags.output.empty() ? "report.html" : flags.output, data, charts));
@@ -73,17 +77,20 @@ Result<int> Report(const ReportFlags& flags) {
 }  // namespace
 
 Command AddReportCommand(CLI::App& root) {
-  CLI::App* app =
-      root.add_subcommand("report", "The results as one self-contained HTML file with charts");
+  CLI::App* app = root.add_subcommand(
+      "report", "Write the results as one self-contained HTML file with charts");
   auto flags = std::make_shared<ReportFlags>();
   flags->study.AddTo(*app);
-  app->add_option("-o,--output", flags->output, "the file to write [report.html]")->type_name("");
-  app->add_option("--title", flags->title, "its title")->type_name("");
-  app->add_option(
-         "--figures", flags->figures,
-         "write the charts as SVG, PDF and PNG into this folder instead (with -o: besides)")
+  flags->study.AddFileTo(*app);
+  app->add_option("-o,--output", flags->output, "file to write [report.html]")->type_name("");
+  app->add_option("--title", flags->title, "title of the report")->type_name("");
+  app->add_option("--figures", flags->figures,
+                  "write the charts as SVG, PDF and PNG into this folder; no report without -o")
       ->type_name("");
-  app->add_flag("--dark", flags->dark, "figures for a dark background");
+  app->add_flag("--all-roles", flags->all_roles,
+                "rank the baseline (native) and the oracle (reference) among the frameworks");
+  app->add_flag("--anonymous", flags->anonymous, "leave out names of machines, and paths");
+  app->add_flag("--dark", flags->dark, "draw figures for a dark background");
   return {app, [flags] { return Report(*flags); }};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tench results`: the ranking of what a store holds.
+// `tench results`: the ranking of the stored runs.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -21,18 +21,21 @@ namespace {
 struct ResultsFlags {
   StudyFlags study;
   std::string by;
-  bool csv = false, json = false;
+  bool csv = false, json = false, markdown = false, wide = false, all_roles = false;
 };
 
-TextOptions ForStandardOutput() {
+TextOptions ForStandardOutput(const ResultsFlags& flags) {
   TextOptions options;
-  options.width = OutputWidth();
+  options.markdown = flags.markdown;
+  if (flags.markdown) return options;
+  options.width = flags.wide ? 0 : OutputWidth();
   options.colour = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   return options;
 }
 
 Result<int> Results(const ResultsFlags& flags) {
-  if (flags.csv && flags.json) return Failed("--csv and --json exclude each other");
+  if (flags.csv + flags.json + flags.markdown > 1)
+    return Failed("--csv, --json and --markdown exclude each other");
   RankOptions options;
   if (flags.by == kMachineAxis) {
     options.by = kByMachine;
@@ -40,8 +43,13 @@ Result<int> Results(const ResultsFlags& flags) {
     options.by = TENCH_TRY(FindAxis(flags.by).In("--by"));
   }
   Store store = TENCH_TRY(flags.study.Open());
-  options.study = TENCH_TRY(flags.study.Study(store));
+  if (options.by == kByMachine) {
+    options.studies = TENCH_TRY(flags.study.StudyOfEachMachine(store));
+  } else if (const auto study = TENCH_TRY(flags.study.Study(store))) {
+    options.studies = {*study};
+  }
   options.only = TENCH_TRY(flags.study.Filter());
+  options.all_roles = flags.all_roles;
   const Ranking ranking = TENCH_TRY(Rank(store, options));
   std::string text;
   if (flags.csv) {
@@ -49,7 +57,7 @@ Result<int> Results(const ResultsFlags& flags) {
   } else if (flags.json) {
     text = RenderJson(ranking);
   } else {
-    text = RenderText(ranking, ForStandardOutput());
+    text = RenderText(ranking, ForStandardOutput(flags));
   }
   fmt::print("{}", text);
   return 0;
@@ -59,15 +67,19 @@ Result<int> Results(const ResultsFlags& flags) {
 
 Command AddResultsCommand(CLI::App& root) {
   CLI::App* app =
-      root.add_subcommand("results", "The ranking, and every cell that failed with its reason");
+      root.add_subcommand("results", "Show the ranking, and each failed cell with its reason");
   auto flags = std::make_shared<ResultsFlags>();
   flags->study.AddTo(*app);
-  app->add_option(
-         "--by", flags->by,
-         "compare along this axis instead of between workers, e.g. batch or threads; or machine")
+  flags->study.AddFileTo(*app);
+  app->add_option("--by", flags->by,
+                  "rank by this axis instead of by worker: batch, threads, …, or machine")
       ->type_name("");
-  app->add_flag("--csv", flags->csv, "as CSV, one record per cell");
-  app->add_flag("--json", flags->json, "as JSON, one object per cell");
+  app->add_flag("--all-roles", flags->all_roles,
+                "rank the baseline (native) and the oracle (reference) among the frameworks");
+  app->add_flag("--csv", flags->csv, "print CSV, one record per cell");
+  app->add_flag("--json", flags->json, "print JSON, one object per cell");
+  app->add_flag("--markdown", flags->markdown, "print tables in Markdown, for a document");
+  app->add_flag("--wide", flags->wide, "print all columns, even if they exceed the terminal");
   return {app, [flags] { return Results(*flags); }};
 }
 

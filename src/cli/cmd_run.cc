@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tench run`: one cell, once, in its own process.
+// `tench run`: one run of one cell, in its own process.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -11,6 +11,7 @@
 #include "cli/axis_flags.h"
 #include "cli/caffe_weights.h"
 #include "cli/command.h"
+#include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/known_names.h"
 #include "cli/live_line.h"
@@ -20,13 +21,15 @@
 #include "report/profile_text.h"
 #include "report/record_json.h"
 #include "report/run_text.h"
+#include "run/session/busy_watch.h"
 #include "run/session/run_cell.h"
+#include "run/session/worker_build.h"
 #include "store/store.h"
 
 namespace tench {
 namespace {
 
-// Of a run, which is no training: beyond this the last rate holds.
+// Schedules of runs are truncated here; the last rate continues.
 constexpr int64_t kLongestSchedule = 100'000;
 
 struct RunFlags {
@@ -34,15 +37,16 @@ struct RunFlags {
   MeasureFlags measure;
   std::string database, solver, weights;
   bool json = false, loss_curve = false, verbose = false, profile = false;
+  bool no_sentinel = false;
 };
 
-// What a solver's file says where no flag does: the network, its batch, rates. The rest of it goes
-// into the job by amending it.
+// Takes from the solver file what no flag sets: the network, its batch, rates. Amend adds the rest
+// to the job.
 Status TakeSolver(const RunFlags& flags, const CaffeSolver& solver, Cell& cell) {
   if (cell.Text(kAxisNetwork).empty()) {
     const std::string path = NetworkPath(solver, flags.solver);
     if (path.empty())
-      return Failed("{}: `run` needs the network in a file of its own (net), not inside the solver",
+      return Failed("{}: the network is inline; `tench run` needs it in a file (field `net`)",
                     flags.solver);
     TENCH_TRY(cell.Set("network", path));
     const CaffeNetwork network = TENCH_TRY(ReadPrototxtFile(path, solver.state));
@@ -60,7 +64,8 @@ Status TakeSolver(const RunFlags& flags, const CaffeSolver& solver, Cell& cell) 
   return Ok();
 }
 
-// What goes beyond a cell: a solver's type and schedule, and weights, which `folder` holds.
+// Adds to the job what a cell cannot express: the solver's type and schedule, and weights, which
+// are in `folder`.
 Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver,
              const std::filesystem::path& folder, RunRequest& request) {
   const Cell& cell = request.planned.cell;
@@ -78,7 +83,7 @@ Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver,
   request.amend = [solver, load](Job& job) -> Status {
     job.tensors.load.insert(load.begin(), load.end());
     if (!solver) return Ok();
-    const Solver rates = job.solver;  // flags win
+    const Solver rates = job.solver;  // flags have precedence
     job.solver = solver->solver;
     job.solver.lr = rates.lr, job.solver.momentum = rates.momentum,
     job.solver.weight_decay = rates.weight_decay;
@@ -106,6 +111,16 @@ Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names,
   return planned;
 }
 
+// Null if the worker is not installed, which the run itself reports.
+std::shared_ptr<const WorkerBuild> BuildOf(WorkerCatalog& workers, const std::string& worker,
+                                           StopToken stop) {
+  const auto [name, version] = WorkerName::Of(worker);
+  const Result<const WorkerEntry*> entry = workers.Find(name);
+  if (!entry.ok()) return nullptr;
+  const auto build = workers.Build(**entry, version, stop);
+  return build.ok() ? *build : nullptr;
+}
+
 Result<int> Run(const RunFlags& flags) {
   RemoveAbandonedRunFolders();
   WorkerCatalog workers = WorkerCatalog::Discover();
@@ -113,17 +128,25 @@ Result<int> Run(const RunFlags& flags) {
   if (!flags.solver.empty()) solver = TENCH_TRY(ReadSolverFile(flags.solver));
   const NetworkReaders readers = FileReaders(solver ? solver->state : CaffeState{});
   const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers, readers), solver));
-  // Opened first: an unwritable file must not cost the run.
+  // The store is opened first, so that an unwritable file does not cost a run.
   std::optional<Store> store;
   if (!flags.database.empty())
     store.emplace(TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite)));
 
+  Interrupt interrupt;
   const HostFacts host = ReadHost();
-  RunRequest request{planned, 0, 0, 0, host.machine, host.machine_id, flags.profile, readers};
+  RunRequest request{planned, 0, 0, 0, host.machine, host.machine_id};
+  request.cpu_model = host.cpu.model;
+  request.isa = IsaOf(host.cpu);
+  const auto build = BuildOf(workers, planned.cell.Text(kAxisWorker), interrupt.stop());
+  if (build != nullptr) request.build = build->id;
+  request.profile = flags.profile;
+  request.readers = readers;
   const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make("tench-weights-"));
   TENCH_TRY(Amend(flags, solver, folder.path(), request));
   RunResult result;
-  Interrupt interrupt;
+  std::optional<BusyWatch> watch;
+  if (!flags.no_sentinel) watch.emplace();
   {
     LiveLine line;
     const auto show = [&](const RunProgress& progress) {
@@ -132,6 +155,11 @@ Result<int> Run(const RunFlags& flags) {
     };
     result = RunCell(workers, request, show, interrupt.stop());
   }
+  std::vector<std::string> warnings;
+  if (watch && result.record.summary.hello_ns) warnings = watch->Finish(result.record);
+  if (build != nullptr && !build->Unchanged())
+    return Failed("{} was rebuilt while it ran; the run is not kept",
+                  planned.cell.Text(kAxisWorker));
   if (store) result.record.id = TENCH_TRY(store->AddRun(result.record, result.series));
 
   if (flags.json) {
@@ -142,42 +170,51 @@ Result<int> Run(const RunFlags& flags) {
     if (!result.profile.empty()) fmt::print("\n{}", ProfileText(result.profile));
     if (flags.loss_curve) fmt::print("{}", LossCurveText(result.series));
     if (flags.verbose && !result.series.log.empty())
-      fmt::print("\nThe worker's own output:\n{}\n", result.series.log);
+      fmt::print("\nOutput of the worker:\n{}\n", result.series.log);
   }
-  if (result.record.outcome == Outcome::kInterrupted) return 130;
-  return result.record.outcome == Outcome::kOk ? 0 : 1;
+  if (!warnings.empty()) {
+    std::fflush(stdout);
+    fmt::print(stderr,
+               "warning: the machine was busy ({}); the times may be too long (tench doctor lists "
+               "the sources)\n",
+               Join(warnings, "; "));
+  }
+  if (result.record.outcome == Outcome::kInterrupted) return kExitInterrupted;
+  return result.record.outcome == Outcome::kOk ? kExitOk : kExitFailedRuns;
 }
 
 }  // namespace
 
 Command AddRunCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("run", "One run of one cell in its own process");
+  CLI::App* app = root.add_subcommand("run", "Run one cell once, in its own process");
   auto flags = std::make_shared<RunFlags>();
   flags->axes.AddTo(*app);
   flags->measure.AddTo(*app);
   app->add_option("--solver", flags->solver,
-                  "a Caffe solver's prototxt: its network, batch, rates, type and schedule, where "
-                  "no flag says otherwise")
+                  "Caffe solver file: network, batch, optimizer and schedule; flags override it")
       ->group("What to run")
       ->type_name("");
   app->add_option("--weights", flags->weights,
-                  "begin with the weights of this .caffemodel, by layer name")
+                  "initial weights: a .caffemodel, matched by layer name")
       ->group("What to run")
       ->type_name("");
+  app->add_flag("--no-sentinel", flags->no_sentinel, "do not check whether the machine is busy")
+      ->group("How to measure");
   app->add_flag("--loss-curve", flags->loss_curve, "print the loss of every step")->group("Output");
-  app->add_flag("--json", flags->json, "print the whole record, every step included, as JSON")
+  app->add_flag("--json", flags->json, "print the whole record with every step as JSON")
       ->group("Output");
   app->add_flag("--verbose", flags->verbose,
-                "also print libraries, environment, the worker's choices and its log")
+                "also print libraries, environment, selected options and the worker's log")
       ->group("Output");
   app->add_flag("--profile", flags->profile,
-                "print what each kernel of each layer costs (workers that can tell)")
+                "print the time of each kernel of each layer, if the worker supports it")
       ->group("Output");
-  app->add_option("--db", flags->database, "also store the run in this file")
+  app->add_option("--db", flags->database, "store the run in this results file")
       ->group("Output")
       ->type_name("");
   app->footer(
-      "Exit code: 0 the run was ok, 1 it had another outcome, 2 bad input, 130 interrupted.");
+      "A warning says if other processes, the hypervisor or a low clock disturbed the run.\n"
+      "Exit code: 0 outcome ok, 4 any other outcome, 2 bad input, 130 interrupted.");
   return {app, [flags] { return Run(*flags); }};
 }
 

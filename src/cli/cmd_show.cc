@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tench show`: a network on paper, layer by layer.
+// `tench show`: the layers of a network with shapes, parameters and FLOPs.
 #include <memory>
 
 #include "axis/axis.h"
@@ -110,24 +110,22 @@ Result<int> Show(const ShowFlags& flags) {
 
 Command AddShowCommand(CLI::App& root) {
   CLI::App* app =
-      root.add_subcommand("show", "A network layer by layer: shapes, parameters, FLOPs, bytes");
+      root.add_subcommand("show", "Show the layers of a network: shapes, parameters, FLOPs, bytes");
   auto flags = std::make_shared<ShowFlags>();
-  app->add_option(
-         "network", flags->network,
-         "a name (tench list networks), or the file of a network: tench's JSON or Caffe's prototxt")
+  app->add_option("network", flags->network,
+                  "a name (tench list networks), a JSON file or a Caffe prototxt")
       ->required()
       ->type_name("");
-  app->add_option("--data", flags->data, "the data set it is built for [its own]")->type_name("");
-  app->add_option("--batch", flags->batch, "batch size of the shapes and counts [1]")
-      ->type_name("");
+  app->add_option("--data", flags->data, "data set [the network's default]")->type_name("");
+  app->add_option("--batch", flags->batch, "batch size [1]")->type_name("");
   app->add_option("--length", flags->length,
                   "sequence length of recurrent networks [the data set's]")
       ->type_name("");
-  app->add_flag("--json", flags->json, "as JSON");
+  app->add_flag("--json", flags->json, "print JSON");
   app->add_flag("--graph", flags->graph,
-                "print the network itself in tench's JSON form, to keep or to edit");
+                "print the network in tench's JSON format (docs/network.md)");
   app->add_flag("--prototxt", flags->prototxt,
-                "print the network as a prototxt that Caffe trains (--batch is its batch size)");
+                "print the network as a prototxt that Caffe can train");
   return {app, [flags] { return Show(*flags); }};
 }
 

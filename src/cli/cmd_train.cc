@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tench train`: what `caffe train` does, by any worker: a solver's file in, Caffe's log lines and
-// .caffemodel snapshots out.
+// `tench train`: the counterpart of `caffe train` for any worker. Reads a solver file, writes
+// Caffe's log lines and .caffemodel snapshots.
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,7 +12,9 @@
 #include "cli/caffe_log_writer.h"
 #include "cli/caffe_weights.h"
 #include "cli/command.h"
+#include "cli/exit_code.h"
 #include "cli/interrupt.h"
+#include "cli/program.h"
 #include "machine/affinity.h"
 #include "net/caffe/caffemodel.h"
 #include "net/caffe/solver_file.h"
@@ -45,7 +47,7 @@ Result<Job> MakeJob(const TrainFlags& flags, const CaffeSolver& solver,
   Job job;
   job.network = network.graph;
   job.batch = flags.batch > 0 ? flags.batch : network.batch;
-  if (job.batch == 0) return Failed("the network's file says no batch size; give --batch");
+  if (job.batch == 0) return Failed("the network's file has no batch size; use --batch");
   const int64_t cpus = static_cast<int64_t>(AllowedCpus().size());
   job.threads = flags.threads > 0 ? flags.threads : cpus;
   job.seed = static_cast<uint64_t>(solver.random_seed.value_or(1));
@@ -53,7 +55,7 @@ Result<Job> MakeJob(const TrainFlags& flags, const CaffeSolver& solver,
   job.images = flags.images;
   job.solver = solver.solver;
   job.lr_schedule = solver.rate.Schedule(solver.max_iterations);
-  // Caffe tells the loss after the last update, too, by one more pass.
+  // Caffe also logs the loss after the last update, from one more forward pass.
   const bool last_loss = solver.display > 0 && solver.max_iterations % solver.display == 0;
   job.budget.warmup_steps = 0;
   job.budget.fixed_steps = solver.max_iterations + (last_loss ? 1 : 0);
@@ -62,7 +64,7 @@ Result<Job> MakeJob(const TrainFlags& flags, const CaffeSolver& solver,
   return job;
 }
 
-// The parameters of a snapshot's raw files as a .caffemodel.
+// Converts the raw files of a snapshot to a .caffemodel.
 Status KeepSnapshot(const std::string& file, const CaffeNetwork& network,
                     const std::filesystem::path& folder) {
   const TypedGraph typed = TENCH_TRY(Infer(network.graph, 1));
@@ -73,7 +75,7 @@ Status KeepSnapshot(const std::string& file, const CaffeNetwork& network,
   return WriteCaffemodel(file, typed, network.names, source);
 }
 
-// Found out before hours of work, not after them.
+// Checked before the training, because a failure afterwards would cost hours.
 Status CheckPrefix(const std::string& prefix) {
   const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
   const std::string text = folder.empty() ? "." : folder.string();
@@ -111,6 +113,7 @@ Result<int> TrainSolver(const TrainFlags& flags) {
     log.Weights(file);
   }
 
+  bool snapshot_failed = false;
   TrainingEvents events;
   events.on_hello = [&](const Hello&) -> Status { return log.Start(), Ok(); };
   events.on_steps = [&](const Steps& steps) -> Status {
@@ -122,48 +125,53 @@ Result<int> TrainSolver(const TrainFlags& flags) {
     if (steps == 0 || steps > solver.max_iterations) return Ok();
     const std::string file = fmt::format("{}_iter_{}.caffemodel", solver.snapshot_prefix, steps);
     log.Snapshot(file);
-    return KeepSnapshot(file, network, from);
+    Status kept = KeepSnapshot(file, network, from);
+    snapshot_failed = !kept.ok();
+    return kept;
   };
   Interrupt interrupt;
-  const TrainingEnd end =
-      TENCH_TRY(Train(*entry, worker.version, std::move(job), events, interrupt.stop()));
-  log.Done(end == TrainingEnd::kComplete);
-  return end == TrainingEnd::kComplete ? 0 : 130;
+  const Result<TrainingEnd> end =
+      Train(*entry, worker.version, std::move(job), events, interrupt.stop());
+  if (!end.ok()) {
+    FailProgram(end.error().message);
+    return snapshot_failed ? kExitBadInput : kExitFailedRuns;
+  }
+  log.Done(*end == TrainingEnd::kComplete);
+  return *end == TrainingEnd::kComplete ? kExitOk : kExitInterrupted;
 }
 
 }  // namespace
 
 Command AddTrainCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand(
-      "train", "Train a Caffe solver's network, as `caffe train` does, with any worker");
+  CLI::App* app =
+      root.add_subcommand("train", "Train the network of a Caffe solver file with any worker");
   auto flags = std::make_shared<TrainFlags>();
   app->add_option("--solver", flags->solver,
-                  "the solver's prototxt; its network is looked for from here, then beside it")
+                  "solver file; its network is searched here, then beside it")
       ->required()
       ->type_name("");
   app->add_option("--worker", flags->worker,
-                  "who trains (tench list workers), or NAME@VERSION [native]")
+                  "worker (tench list workers), or NAME@VERSION [native]")
       ->type_name("");
-  app->add_option(
-         "--weights", flags->weights,
-         "begin with the weights of these .caffemodel files, by layer name (separated by commas)")
+  app->add_option("--weights", flags->weights,
+                  "initial weights: .caffemodel files, separated by commas")
       ->type_name("");
-  app->add_option("--batch", flags->batch, "batch size [what the network's file says]")
+  app->add_option("--batch", flags->batch, "batch size [the network file's]")
       ->type_name("")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
   app->add_option("--threads", flags->threads, "threads [all CPUs]")
       ->type_name("")
       ->check(CLI::Range(int64_t{1}, int64_t{4096}));
-  app->add_option("--images", flags->images, "cycle through so many synthetic samples [one batch]")
+  app->add_option("--images", flags->images, "number of synthetic samples [one batch]")
       ->type_name("")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
-  app->add_option("--max-iter", flags->iterations, "iterations [what the solver says]")
+  app->add_option("--max-iter", flags->iterations, "iterations [the solver file's]")
       ->type_name("")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 31));
   app->footer(
-      "The log goes to standard error in Caffe's own format. Snapshots are "
-      "PREFIX_iter_N.caffemodel; Ctrl-C writes one and stops.\n"
-      "Exit code: 0 trained, 2 bad input or a worker that failed, 130 interrupted.");
+      "The log has Caffe's format and goes to standard error. Snapshots are\n"
+      "PREFIX_iter_N.caffemodel; Ctrl-C writes a last one and stops.\n"
+      "Exit code: 0 trained, 4 the worker failed, 2 bad input, 130 interrupted.");
   return {app, [flags] { return TrainSolver(*flags); }};
 }
 

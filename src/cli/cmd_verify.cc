@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tench verify`: does every worker compute what `reference` computes?
+// `tench verify`: compares every worker with `reference`.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,14 +10,17 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/known_names.h"
 #include "cli/live_line.h"
 #include "data/data_set.h"
 #include "machine/affinity.h"
 #include "net/zoo/zoo.h"
+#include "record/worker_version.h"
 #include "report/text_table.h"
 #include "run/session/run_cell.h"
+#include "run/session/worker_build.h"
 #include "run/verify/verifier.h"
 
 namespace tench {
@@ -25,7 +29,7 @@ namespace {
 struct VerifyFlags {
   std::vector<std::string> workers, networks;
   std::string data, sketches;
-  int64_t batch = 4, threads = 0;
+  int64_t batch = 4, timed_batch = 16, threads = 0;
   bool json = false;
 };
 
@@ -37,11 +41,12 @@ struct Item {
 Result<Item> MakeItem(const VerifyFlags& flags, const std::string& network) {
   Item item;
   item.name = {network, TENCH_TRY(ResolveData(network, flags.data))};
-  item.subject.network = TENCH_TRY(LoadNetwork(network, flags.data, 0, FileReaders()));
+  Job& job = item.subject.job;
+  job.network = TENCH_TRY(LoadNetwork(network, flags.data, 0, FileReaders()));
+  job.batch = flags.timed_batch;
+  job.threads = flags.threads > 0 ? flags.threads : static_cast<int64_t>(AllowedCpus().size());
   item.subject.batch = flags.batch;
-  item.subject.threads =
-      flags.threads > 0 ? flags.threads : static_cast<int64_t>(AllowedCpus().size());
-  TENCH_TRY(Infer(item.subject.network, flags.batch));
+  TENCH_TRY(Infer(job.network, flags.batch));
   return item;
 }
 
@@ -64,8 +69,8 @@ Result<std::vector<Item>> Items(const VerifyFlags& flags, const ReferenceAnswers
   }
   if (!left_out.empty()) {
     fmt::print(stderr,
-               "left out, since reference would need minutes and no sketches are there: {} "
-               "(--network names one)\n",
+               "skipped, because reference needs minutes and there are no sketches: {} "
+               "(--network includes them)\n",
                Join(left_out, ", "));
   }
   if (items.empty()) return Failed("no network is left to verify");
@@ -81,16 +86,46 @@ Result<std::vector<std::string>> Workers(const VerifyFlags& flags, const WorkerC
   std::vector<std::string> names;
   for (const WorkerEntry& entry : catalog.entries())
     if (entry.installed() && entry.name != "reference") names.push_back(entry.name);
-  if (names.empty())
-    return Failed("no worker but reference is installed (tench doctor says how to get others)");
+  if (names.empty()) return Failed("no worker except reference is installed (see tench doctor)");
   return names;
 }
 
 std::string ResultText(const Verification& one) {
-  return one.outcome == Outcome::kOk ? "verified" : Name(one.outcome);
+  if (one.verified()) return "verified";
+  return one.outcome == Outcome::kOk ? "unverified" : Name(one.outcome);
 }
 
-Json ToJson(const Verification& one, int64_t batch) {
+// The network's trials, then the timed build at its own batch. The result is the first that fails.
+Result<Verification> VerifyBoth(Verifier& verifier, const std::string& worker, const Item& item,
+                                const Verifier::Progress& progress) {
+  Verification network = TENCH_TRY(verifier.Verify(worker, item.name, item.subject, progress));
+  if (!network.verified() || item.subject.job.batch == 0) return network;
+  Verification timed = TENCH_TRY(verifier.VerifyTimed(worker, item.name, item.subject, progress));
+  timed.wall_ns += network.wall_ns;
+  if (timed.outcome != Outcome::kOk) return timed;
+  if (network.worst >= timed.worst) {
+    timed.worst = network.worst;
+    timed.worst_tensor = network.worst_tensor;
+  }
+  timed.furthest.insert(timed.furthest.end(), network.furthest.begin(), network.furthest.end());
+  return timed;
+}
+
+// Only of installed workers.
+std::map<std::string, std::string> BuildsOf(const std::vector<std::string>& names,
+                                            WorkerCatalog& catalog, StopToken stop) {
+  std::map<std::string, std::string> builds;
+  for (const std::string& worker : names) {
+    const auto [name, version] = WorkerName::Of(worker);
+    const Result<const WorkerEntry*> entry = catalog.Find(name);
+    if (!entry.ok()) continue;
+    if (const auto build = catalog.Build(**entry, version, stop); build.ok())
+      builds[worker] = (*build)->id;
+  }
+  return builds;
+}
+
+Json ToJson(const Verification& one, const std::string& build, int64_t batch) {
   Json furthest = Json::array();
   for (const auto& [trial, deviation] : one.furthest) {
     furthest.push_back({{"trial", trial},
@@ -100,11 +135,13 @@ Json ToJson(const Verification& one, int64_t batch) {
   }
   return {{"worker", one.worker},
           {"version", one.version},
+          {"build", build},
           {"network", one.subject.network},
           {"data", one.subject.data},
           {"batch", batch},
           {"outcome", Name(one.outcome)},
-          {"verified", one.outcome == Outcome::kOk},
+          {"verified", one.verified()},
+          {"undiscriminated", one.undiscriminated},
           {"worst_over_allowance", RealToJson(one.worst)},
           {"worst_tensor", one.worst_tensor},
           {"first_layer", one.first_layer},
@@ -113,7 +150,8 @@ Json ToJson(const Verification& one, int64_t batch) {
           {"wall_ns", one.wall_ns}};
 }
 
-std::string Render(const std::vector<Verification>& all) {
+std::string Render(const std::vector<Verification>& all,
+                   std::map<std::string, std::string>& builds) {
   TextTable table({{"worker"},
                    {"version"},
                    {"network"},
@@ -123,7 +161,9 @@ std::string Render(const std::vector<Verification>& all) {
                    {"where"}});
   for (const Verification& one : all) {
     const bool compared = one.outcome == Outcome::kOk || one.outcome == Outcome::kWrong;
-    table.AddRow({one.worker, one.version, one.subject.Label(), ResultText(one),
+    const std::string version =
+        one.version.empty() ? "" : ShownVersion(one.version, builds[one.worker]);
+    table.AddRow({one.worker, version, one.subject.Label(), ResultText(one),
                   compared ? fmt::format("{:.3g}", one.worst) : "-",
                   HumanNs(static_cast<double>(one.wall_ns)), one.Summary()});
   }
@@ -133,12 +173,14 @@ std::string Render(const std::vector<Verification>& all) {
 Result<int> WriteSketches(const VerifyFlags& flags, const std::vector<Item>& items,
                           ReferenceAnswers& answers) {
   LiveLine line;
+  size_t done = 0;
   for (const Item& item : items) {
     const auto show = [&](const std::string& doing) {
-      line.Show(item.name.Label() + ": " + doing);
+      line.Show(CountedProgress(done, items.size(), item.name.Label() + ": " + doing));
       if (!line.terminal()) line.Print(item.name.Label() + ": " + doing);
     };
     TENCH_TRY(answers.WriteSketches(item.name, item.subject, flags.sketches, show));
+    ++done;
   }
   return 0;
 }
@@ -154,6 +196,7 @@ Result<int> Verify(const VerifyFlags& flags) {
   if (!flags.sketches.empty()) return WriteSketches(flags, items, answers);
 
   const std::vector<std::string> names = TENCH_TRY(Workers(flags, workers));
+  std::map<std::string, std::string> builds = BuildsOf(names, workers, interrupt.stop());
   Verifier verifier(workers, answers, interrupt.stop());
   LiveLine line;
   std::vector<Verification> all;
@@ -165,50 +208,53 @@ Result<int> Verify(const VerifyFlags& flags) {
           fmt::format("[{}/{}] {} on {}", all.size() + 1, items.size() * names.size(), worker,
                       item.name.Label());
       Verification one =
-          TENCH_TRY(verifier.Verify(worker, item.name, item.subject, [&](const std::string& doing) {
-            line.Show(counted + ": " + doing);
+          TENCH_TRY(VerifyBoth(verifier, worker, item, [&](const std::string& doing) {
+            line.Show(
+                CountedProgress(all.size(), items.size() * names.size(),
+                                fmt::format("{} on {}: {}", worker, item.name.Label(), doing)));
           }));
-      if (interrupt.stop().stop_requested()) return 130;
+      if (interrupt.stop().stop_requested()) return kExitInterrupted;
       if (!line.terminal()) line.Print(fmt::format("{}: {}", counted, ResultText(one)));
       good = good && (one.outcome == Outcome::kOk || one.outcome == Outcome::kUnsupported);
-      json.push_back(ToJson(one, item.subject.batch));
+      json.push_back(ToJson(one, builds[worker], item.subject.batch));
       all.push_back(std::move(one));
     }
   }
   line.Clear();
-  fmt::print("{}", flags.json ? PrintJson(json, 2) + "\n" : Render(all));
-  return good ? 0 : 1;
+  fmt::print("{}", flags.json ? PrintJson(json, 2) + "\n" : Render(all, builds));
+  return good ? kExitOk : kExitNegative;
 }
 
 }  // namespace
 
 Command AddVerifyCommand(CLI::App& root) {
   CLI::App* app =
-      root.add_subcommand("verify", "Whether every worker computes what reference computes");
+      root.add_subcommand("verify", "Compare the results of every worker with those of reference");
   auto flags = std::make_shared<VerifyFlags>();
   app->add_option("--worker", flags->workers,
-                  "workers to check, with a version where they serve several: tensorflow@2.15 [all "
-                  "that are installed]")
+                  "workers to check, e.g. torch or tensorflow@2.15 [all installed]")
       ->type_name("")
       ->take_all();
   app->add_option("--network", flags->networks,
-                  "networks to check them on [all that reference can afford]")
+                  "networks to check [all that need only seconds, or have sketches]")
       ->type_name("")
       ->take_all();
-  app->add_option("--data", flags->data, "the data set [the network's own]")->type_name("");
+  app->add_option("--data", flags->data, "data set [the network's default]")->type_name("");
   app->add_option("--batch", flags->batch, "samples per step [4]")
       ->type_name("")
       ->check(CLI::Range(int64_t{2}, int64_t{4096}));
-  app->add_option("--threads", flags->threads, "threads of the worker; 0 = every CPU [0]")
+  app->add_option("--timed-batch", flags->timed_batch,
+                  "samples per step of the trial of the timed build; 0 = no such trial [16]")
+      ->type_name("")
+      ->check(CLI::Range(int64_t{0}, int64_t{4096}));
+  app->add_option("--threads", flags->threads, "threads of the worker; 0 = all CPUs [0]")
       ->type_name("")
       ->check(CLI::Range(int64_t{0}, int64_t{4096}));
   app->add_flag("--json", flags->json, "print JSON");
   app->add_option("--write-sketches", flags->sketches,
-                  "run reference alone and write its answers into this folder")
+                  "only run reference, and write sketches of its results into this folder")
       ->type_name("");
-  app->footer(
-      "Exit code: 0 when nothing is wrong (unsupported is no fault), 1 when something is, 2 bad "
-      "input, 130 interrupted.");
+  app->footer("Exit code: 0 no worker is wrong, 1 at least one is, 2 bad input, 130 interrupted.");
   return {app, [flags] { return Verify(*flags); }};
 }
 

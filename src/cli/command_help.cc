@@ -12,7 +12,7 @@
 namespace tench {
 namespace {
 
-// Values that only a running tench knows, by the name of the flag or argument.
+// Topics of `tench list` that provide the values, by the name of the flag or argument.
 const std::map<std::string, std::string>& ListedTopics() {
   static const std::map<std::string, std::string> topics = {{"--worker", "workers"},
                                                             {"--network", "networks"},
@@ -30,6 +30,7 @@ const std::set<std::string>& FileNames() {
                                               "--weights",
                                               "--output",
                                               "--figures",
+                                              "--junit",
                                               "--thesis",
                                               "--caffe-log",
                                               "--tensorflow-log",
@@ -37,6 +38,7 @@ const std::set<std::string>& FileNames() {
                                               "--network",
                                               "network",
                                               "suite",
+                                              "FILE",
                                               "OUT",
                                               "IN",
                                               "A",

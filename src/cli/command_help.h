@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The commands and flags of the program as plain values, read from the CLI11 app that parses them.
-// The man page and the shell completions are written from these, so that neither can name a flag
-// that does not exist or miss one that does. Not aware of troff or of any shell.
+// The man page and the shell completions are generated from them, so both list exactly the existing
+// flags. Not aware of troff or of any shell.
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace tench {
 
-// How a shell completes a value. A flag without a row in the table of command_help.cc has none of
-// these, and completes to nothing.
+// How a shell completes a value. A flag without a row in the table of command_help.cc completes to
+// nothing.
 struct ValueHelp {
   std::vector<std::string> words;  // fixed choices
   bool listed = false;             // the names that `tench list TOPIC --plain` prints
@@ -20,7 +20,7 @@ struct ValueHelp {
 };
 
 struct OptionHelp {
-  std::vector<std::string> names;  // "-o", "--output"; of an argument its name alone: "suite"
+  std::vector<std::string> names;  // "-o", "--output"; for an argument only its name: "suite"
   std::string about, group;
   std::string form;  // "shortest|median"; "" = any text
   bool takes_value = false, repeated = false, required = false;

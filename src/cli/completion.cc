@@ -13,8 +13,8 @@ std::string AllNames(const std::vector<OptionHelp>& options) {
   return Join(names, " ");
 }
 
-// The first line, without what the three shells would take for syntax.
-std::string Summary(const std::string& about) {
+// The first line, without characters that are syntax in one of the three shells.
+std::string FirstLine(const std::string& about) {
   std::string text = about.substr(0, about.find('\n'));
   std::erase_if(
       text, [](char c) { return std::string_view("'\"`\\$").find(c) != std::string_view::npos; });
@@ -118,7 +118,7 @@ std::string ZshOption(const OptionHelp& option) {
     const bool is_long = name.starts_with("--");
     const std::string sign = !option.takes_value ? "" : is_long ? "=" : "+";
     specs += fmt::format(" \\\n          '{}{}{}[{}]{}'", option.repeated ? "*" : "", name, sign,
-                         Summary(option.about),
+                         FirstLine(option.about),
                          option.takes_value ? ":value:" + ZshAction(option.value) : "");
   }
   return specs;
@@ -138,7 +138,7 @@ std::string RenderZsh(const ProgramHelp& help) {
   std::string text = kZshHead;
   text += "  commands=(\n";
   for (const CommandHelp& command : help.commands)
-    text += fmt::format("    '{}:{}'\n", command.name, Summary(command.about));
+    text += fmt::format("    '{}:{}'\n", command.name, FirstLine(command.about));
   text += "  )\n  _arguments -C";
   for (const OptionHelp& option : help.options) text += ZshOption(option);
   text +=
@@ -149,7 +149,7 @@ std::string RenderZsh(const ProgramHelp& help) {
       "      case $words[1] in\n";
   for (const CommandHelp& command : help.commands) text += ZshCommand(command);
   text += "      esac ;;\n  esac\n}\n";
-  // Sourced, the script registers itself; from a folder of fpath, zsh calls it as the function.
+  // The sourced script registers itself; from a folder in fpath, zsh calls it as a function.
   return text +
          "if [[ $funcstack[1] == _tench ]]; then _tench \"$@\"; else compdef _tench tench; fi\n";
 }
@@ -178,7 +178,7 @@ std::string FishOption(const OptionHelp& option, const std::string& condition) {
     text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   if (option.takes_value)
     text += (option.value.file ? " -r -F" : " -x") + FishSources(option.value);
-  return text + " -d '" + Summary(option.about) + "'\n";
+  return text + " -d '" + FirstLine(option.about) + "'\n";
 }
 
 std::string RenderFish(const ProgramHelp& help) {
@@ -186,7 +186,7 @@ std::string RenderFish(const ProgramHelp& help) {
   for (const OptionHelp& option : help.options) text += FishOption(option, "__fish_use_subcommand");
   for (const CommandHelp& command : help.commands) {
     text += fmt::format("complete -c tench -n __fish_use_subcommand -a {} -d '{}'\n", command.name,
-                        Summary(command.about));
+                        FirstLine(command.about));
     const std::string condition = "__fish_seen_subcommand_from " + command.name;
     for (const OptionHelp& option : command.options) text += FishOption(option, condition);
     for (const OptionHelp& argument : command.arguments) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Completion scripts for bash, zsh and fish: commands, flags, and values. Fixed choices are written
-// into the script; names of workers, networks, data sets and suites are asked from the program with
-// `tench list TOPIC --plain` when the user presses Tab. Not aware of CLI11.
+// Completion scripts for bash, zsh and fish: commands, flags and values. Fixed choices are part of
+// the script. Names of workers, networks, data sets and suites come from `tench list TOPIC --plain`
+// at completion time. Not aware of CLI11.
 
 #include <string>
 
@@ -12,7 +12,7 @@ namespace tench {
 
 enum class Shell { kBash, kZsh, kFish };
 
-// The whole script, ready to be sourced or installed under the shell's own name for it.
+// The whole script, to be sourced or installed under the shell's name for it.
 std::string RenderCompletion(const ProgramHelp& help, Shell shell);
 
 }  // namespace tench

@@ -67,7 +67,7 @@ TEST(CompletionTest, FishHasALinePerOption) {
                     HasSubstr(start + " -a 'low high'\n")));
 }
 
-// The real script in the shell itself.
+// Runs the script in bash.
 TEST(CompletionTest, BashCompletesCommandsFlagsAndChoices) {
   if (access("/bin/bash", X_OK) != 0) GTEST_SKIP() << "needs bash";
   CLI::App root;

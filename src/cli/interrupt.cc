@@ -9,7 +9,7 @@
 namespace tench {
 namespace {
 
-// A signal handler can reach nothing but static state.
+// Signal handlers can access only static state.
 constinit StopSource source;
 
 void Receive(int signal) {

@@ -13,6 +13,8 @@
 namespace tench {
 namespace {
 
+constexpr int kCountedBarWidth = 20;
+
 size_t TerminalWidth() {
   winsize size = {};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
@@ -58,6 +60,11 @@ void LiveLine::Clear() {
 std::string ProgressBar(double fraction, int width) {
   const int filled = static_cast<int>(std::lround(std::clamp(fraction, 0.0, 1.0) * width));
   return fmt::format("[{:#<{}}{:-<{}}]", "", filled, "", width - filled);
+}
+
+std::string CountedProgress(size_t done, size_t total, std::string_view text) {
+  const double fraction = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1;
+  return fmt::format("{} {}/{} {}", ProgressBar(fraction, kCountedBarWidth), done, total, text);
 }
 
 }  // namespace tench

@@ -15,8 +15,8 @@ class LiveLine {
   ~LiveLine() { Clear(); }
 
   bool terminal() const { return terminal_; }
-  void Show(std::string_view text);   // replaces the line; ignored away from a terminal
-  void Print(std::string_view text);  // a line that stays
+  void Show(std::string_view text);   // replaces the line; ignored without a terminal
+  void Print(std::string_view text);  // prints a permanent line
   void Clear();
 
  private:
@@ -26,5 +26,8 @@ class LiveLine {
 
 // "[#######-------------] "
 std::string ProgressBar(double fraction, int width);
+
+// "[#######-------------] 3/8 TEXT": `done` of `total` parts.
+std::string CountedProgress(size_t done, size_t total, std::string_view text);
 
 }  // namespace tench

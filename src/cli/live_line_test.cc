@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/live_line.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-#include <cstdio>
 
 #include "cli/output_terminal.h"
+#include "cli/test_terminal.h"
 
 namespace tench {
 namespace {
@@ -34,38 +30,9 @@ TEST(LiveLineTest, AwayFromATerminalOnlyPrintedLinesAppear) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "done\n");
 }
 
-// A pseudo-terminal of a given width in the place of one of the process's descriptors.
-class Terminal {
- public:
-  Terminal(int descriptor, unsigned short columns)
-      : descriptor_(descriptor), saved_(dup(descriptor)), master_(posix_openpt(O_RDWR | O_NOCTTY)) {
-    EXPECT_EQ(grantpt(master_) + unlockpt(master_), 0);
-    const int slave = open(ptsname(master_), O_RDWR | O_NOCTTY);
-    const winsize size = {24, columns, 0, 0};
-    EXPECT_EQ(ioctl(slave, TIOCSWINSZ, &size), 0);
-    dup2(slave, descriptor_);
-    close(slave);
-    fcntl(master_, F_SETFL, O_NONBLOCK);
-  }
-  ~Terminal() {
-    dup2(saved_, descriptor_);
-    close(saved_);
-    close(master_);
-  }
-  std::string Read() {
-    std::fflush(nullptr);
-    char buffer[4096];
-    const ssize_t got = read(master_, buffer, sizeof buffer);
-    return got > 0 ? std::string(buffer, static_cast<size_t>(got)) : "";
-  }
-
- private:
-  int descriptor_, saved_, master_;
-};
-
 TEST(LiveLineTest, OnATerminalTheLineIsCutToTheWidthAndRewritten) {
   setenv("TERM", "xterm", 1);
-  Terminal terminal(STDERR_FILENO, 10);
+  ReplacedDescriptor terminal(STDERR_FILENO, 10);
   LiveLine line;
   ASSERT_TRUE(line.terminal());
   line.Show("…23456789ABC");
@@ -78,15 +45,20 @@ TEST(LiveLineTest, OnATerminalTheLineIsCutToTheWidthAndRewritten) {
 
 TEST(LiveLineTest, ADumbTerminalIsNone) {
   setenv("TERM", "dumb", 1);
-  Terminal terminal(STDERR_FILENO, 10);
+  ReplacedDescriptor terminal(STDERR_FILENO, 10);
   EXPECT_FALSE(LiveLine().terminal());
+}
+
+TEST(CountedProgressTest, ShowsTheShareAsABarAndAsNumbers) {
+  EXPECT_EQ(CountedProgress(1, 4, "lenet"), "[#####---------------] 1/4 lenet");
+  EXPECT_EQ(CountedProgress(0, 0, ""), "[####################] 0/0 ");
 }
 
 TEST(OutputWidthTest, IsTheTerminalsOrZero) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(OutputWidth(), 0u);
   testing::internal::GetCapturedStdout();
-  Terminal terminal(STDOUT_FILENO, 123);
+  ReplacedDescriptor terminal(STDOUT_FILENO, 123);
   EXPECT_EQ(OutputWidth(), 123u);
 }
 

@@ -2,6 +2,7 @@
 #include "cli/man_page.h"
 
 #include "base/text.h"
+#include "cli/exit_code.h"
 
 namespace tench {
 namespace {
@@ -20,30 +21,15 @@ Folders with sketches of the reference worker's answers, separated by colons.
 .B TENCH_TENSORFLOW_ROOT, TENCH_MXNET_LIBRARY
 The framework that the worker tensorflow or mxnet loads, instead of the installed one.
 .TP
+.B TENCH_CAFFE, TENCH_CAFFE_NAME
+The program of the worker caffe, and of one of several builds: caffe@NAME.
+.TP
 .B NO_COLOR
 If set, tables are printed without colour.
 )";
 
-constexpr const char* kExitStatus = R"(.SH EXIT STATUS
-.TP
-.B 0
-Done.
-.TP
-.B 1
-Done, and the answer is no: a failed run, a failed check, or something is slower.
-.TP
-.B 2
-Bad input, or a fault of the machine. One line on standard error names it.
-.TP
-.B 3
-Done, and the answer is unknown: an ambiguous comparison.
-.TP
-.B 130
-Stopped by Ctrl-C.
-)";
-
-// Text that troff prints as it is: a backslash starts an escape, a plain hyphen may be broken or
-// replaced, and a line that begins with a dot or a quote would be a request.
+// Escapes text for troff: a backslash starts an escape, a plain hyphen may be broken or replaced,
+// and a line that begins with a dot or a quote is a request.
 std::string Escape(std::string_view text) {
   std::string escaped;
   bool line_start = true;
@@ -63,7 +49,7 @@ std::string Escape(std::string_view text) {
 
 std::string Paragraph(const std::string& text) { return ".PP\n" + Escape(text) + "\n"; }
 
-// A footer's examples are aligned by hand.
+// The examples in a footer are aligned by hand.
 std::string Verbatim(const std::string& text) {
   return text.empty() ? "" : ".PP\n.nf\n" + Escape(text) + "\n.fi\n";
 }
@@ -83,6 +69,10 @@ std::string OptionEntry(const OptionHelp& option) {
 std::string ArgumentEntry(const OptionHelp& argument) {
   return ".TP\n" + Italic(argument.names.front()) + (argument.repeated ? " ..." : "") + "\n" +
          Escape(argument.about) + "\n";
+}
+
+std::string ExitEntry(const ExitCodeRow& row) {
+  return fmt::format(".TP\n.B {}\n{}\n", row.code, Escape(row.meaning));
 }
 
 std::string Synopsis(const CommandHelp& command) {
@@ -120,7 +110,9 @@ std::string RenderManPage(const ProgramHelp& help) {
   for (const OptionHelp& option : help.options) text += OptionEntry(option);
   text += ".SH COMMANDS\n";
   for (const CommandHelp& command : help.commands) text += CommandSection(command);
-  return text + kExitStatus + kEnvironment;
+  text += ".SH EXIT STATUS\n";
+  for (const ExitCodeRow& row : ExitCodes()) text += ExitEntry(row);
+  return text + kEnvironment;
 }
 
 }  // namespace tench

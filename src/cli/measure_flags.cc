@@ -31,21 +31,19 @@ void MeasureFlags::AddTo(CLI::App& app) {
   const auto add = [&](const char* name, std::string& text, const char* help) {
     app.add_option(name, text, help)->group(kGroup)->type_name("");
   };
-  add("--steps", steps_, "exactly so many timed steps, instead of the stop rule");
-  add("--epochs", epochs_, "floor(images / batch) x EPOCHS timed steps, instead of the stop rule");
-  add("--warmup", warmup_, "steps before the clock counts [3]");
-  add("--min-steps", min_steps_, "stop rule: at least so many timed steps [10]");
-  add("--min-time", min_time_, "stop rule: at least so long, e.g. 0.5s [500ms]");
-  add("--interval", interval_,
-      "stop rule: until the 95 % interval of the median is within this share of it [1%]");
-  add("--time-limit", time_limit_,
-      "stop rule: give up (unconverged) after so much timed work [30s]");
-  add("--timeout", timeout_, "end the whole run after so long, e.g. 90s, 10m [10m]");
+  add("--steps", steps_, "number of timed steps, instead of the stop rule");
+  add("--epochs", epochs_,
+      "number of epochs, instead of the stop rule: floor(images / batch) steps each");
+  add("--warmup", warmup_, "untimed steps at the start [3]");
+  add("--min-steps", min_steps_, "stop rule: minimum of timed steps [10]");
+  add("--min-time", min_time_, "stop rule: minimum of timed work, e.g. 0.5s [500ms]");
+  add("--interval", interval_, "stop rule: relative 95 % interval of the median to reach [1%]");
+  add("--time-limit", time_limit_, "stop rule: maximum of timed work; then `unconverged` [30s]");
+  add("--timeout", timeout_, "limit for the whole run, e.g. 90s, 10m [10m]");
   add("--memory-limit", memory_limit_,
-      "end the run above this resident set + swap, e.g. 8GiB [what the machine has, less a "
-      "reserve]");
+      "limit for resident set + swap, e.g. 8GiB [the machine's memory less a reserve]");
   add("--swap", swap_,
-      "allow: a swapping run is flagged; kill: it is ended as out_of_memory [allow]");
+      "allow: swapping sets a flag; kill: swapping ends the run as out_of_memory [allow]");
 }
 
 Result<Budget> MeasureFlags::ToBudget() const {

@@ -4,20 +4,23 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "cli/exit_code.h"
 
 namespace tench {
 namespace {
 
 constexpr const char* kAbout =
-    "tench: trains the same networks, from the same weights, on the same data, in every "
-    "deep-learning framework,\n"
-    "and reports what each costs.";
+    "tench: compares the training and inference speed of deep-learning frameworks.\n"
+    "It runs the same network with the same weights and data in each of them.";
 constexpr const char* kFooter =
-    "Start with: tench doctor; tench run --worker reference --network lenet; tench sweep quick; "
-    "tench results\n"
+    "First steps:\n"
+    "  tench doctor                                   check the machine and the workers\n"
+    "  tench run --worker reference --network lenet   measure one cell\n"
+    "  tench sweep quick                              measure a suite of cells\n"
+    "  tench results                                  show the ranking\n"
     "Each command has its own --help.";
 
-// CLI11 names what it did not expect; this adds the nearest known name.
+// CLI11 names the unexpected word; this adds the nearest known name.
 std::string Explain(const CLI::App& root, const CLI::ParseError& error) {
   std::string message = error.what();
   const CLI::App* scope = &root;
@@ -50,7 +53,7 @@ std::string VersionText(std::string_view version, std::string_view revision) {
 int FailProgram(std::string_view message) {
   std::fflush(stdout);
   fmt::print(stderr, "tench: {}\n", message);
-  return 2;
+  return kExitBadInput;
 }
 
 std::vector<Command> AddCommands(CLI::App& root, const std::string& version) {
@@ -60,11 +63,13 @@ std::vector<Command> AddCommands(CLI::App& root, const std::string& version) {
   root.set_version_flag("--version", version);
   root.require_subcommand(0, 1);
   root.get_formatter()->column_width(34);
-  return {AddListCommand(root),    AddShowCommand(root),    AddRunCommand(root),
-          AddSweepCommand(root),   AddTrainCommand(root),   AddVerifyCommand(root),
-          AddResultsCommand(root), AddCompareCommand(root), AddReportCommand(root),
-          AddExportCommand(root),  AddImportCommand(root),  AddMergeCommand(root),
-          AddDoctorCommand(root),  AddManCommand(root),     AddCompletionCommand(root)};
+  return {AddListCommand(root),    AddShowCommand(root),      AddRunCommand(root),
+          AddSweepCommand(root),   AddTrainCommand(root),     AddVerifyCommand(root),
+          AddResultsCommand(root), AddRunsCommand(root),      AddStepsCommand(root),
+          AddSamplesCommand(root), AddCompareCommand(root),   AddHistoryCommand(root),
+          AddReportCommand(root),  AddBundleCommand(root),    AddExportCommand(root),
+          AddImportCommand(root),  AddMergeCommand(root),     AddDoctorCommand(root),
+          AddManCommand(root),     AddCompletionCommand(root)};
 }
 
 int RunProgram(int argc, const char* const* argv, const std::string& version) {
@@ -85,7 +90,7 @@ int RunProgram(int argc, const char* const* argv, const std::string& version) {
     if (!command.app->parsed()) continue;
     Result<int> code = command.run();
     if (!code.ok()) return FailProgram(code.error().message);
-    // Output that did not reach the pipe or the disk must not look like success.
+    // A failed write to a pipe or disk must not look like success.
     if (std::fflush(stdout) != 0) return FailProgram("standard output could not be written");
     return *code;
   }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The tench program without its main(): parses a command line, runs one command, and turns its
-// result into an exit code.
-//   0    done
-//   1    done, and the answer is "no": a failed run, a failed check, something slower
-//   2    the user's mistake, or the machine's; one line on standard error says which
-//   3    done, and the answer is unknown: an ambiguous comparison
-//   130  stopped by Ctrl-C
+// The tench program without its main(): parses a command line, runs one command, and returns the
+// exit code (exit_code.h).
 // Not aware of the git revision: main.cc passes the version text in.
 // Thread safety: none; a process calls RunProgram from its main thread.
 
@@ -26,7 +21,7 @@ std::vector<Command> AddCommands(CLI::App& root, const std::string& version);
 
 int RunProgram(int argc, const char* const* argv, const std::string& version);
 
-// Prints "tench: MESSAGE" on standard error, behind what standard output holds; returns 2.
+// Prints "tench: MESSAGE" on standard error, after flushing standard output; returns 2.
 int FailProgram(std::string_view message);
 
 }  // namespace tench

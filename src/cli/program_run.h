@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A command line run through the library, with both streams captured: for the tests of commands.
-// Not thread-safe: the capture replaces the process's descriptors.
+// For the tests of commands: runs a command line through the library and captures both streams. Not
+// thread-safe: the capture replaces the process's descriptors.
 
 #include <gtest/gtest.h>
 

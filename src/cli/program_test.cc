@@ -38,9 +38,10 @@ TEST(AddCommandsTest, EveryCommandHasAnAboutTextAndCanRun) {
     EXPECT_NE(command.app->get_description(), "") << names.back();
     EXPECT_TRUE(command.run) << names.back();
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"list", "show", "run", "sweep", "train", "verify",
-                                             "results", "compare", "report", "export", "import",
-                                             "merge", "doctor", "man", "completion"}));
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "list",   "show",   "run",     "sweep",   "train",   "verify",    "results",
+                       "runs",   "steps",  "samples", "compare", "history", "report",    "bundle",
+                       "export", "import", "merge",   "doctor",  "man",     "completion"}));
   EXPECT_EQ(root.get_name(), "tench");
 }
 
@@ -66,7 +67,7 @@ TEST(RunProgramTest, NamesTheNearestCommandAndFlag) {
                                 HasSubstr("see tench run --help")));
 }
 
-// One command line per command, and the words that its error must hold.
+// One command line per command, and the words that its error contains.
 struct BadLine {
   std::vector<std::string> arguments;
   std::string message;
@@ -101,14 +102,14 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{{"train", "--solver", "/no/solver.prototxt"}, "/no/solver.prototxt"},
         BadLine{{"verify", "--network", "lenett"}, "lenet"},
         BadLine{{"verify", "--batch", "1"}, "--batch"},
-        BadLine{{"results", "--csv", "--json"}, "--csv and --json exclude each other"},
+        BadLine{{"results", "--csv", "--json"}, "--csv, --json and --markdown exclude each other"},
         BadLine{{"results", "--by", "btch"}, "--by"},
         BadLine{{"results", "--db", "/no/such.db"}, "/no/such.db"},
         BadLine{{"compare", "a"}, "B is required"},
         BadLine{{"compare", "1", "2", "--margin", "200%"}, "--margin: '200%'"},
         BadLine{{"compare", "1", "2", "--of", "mean"}, "--of"},
         BadLine{{"report", "--db", "/no/such.db"}, "/no/such.db"},
-        BadLine{{"export"}, "--thesis is required"}, BadLine{{"import"}, "no log is named"},
+        BadLine{{"export"}, "--thesis is required"}, BadLine{{"import"}, "no log was given"},
         BadLine{{"import", "--here", "--machine", "pond"}, "--machine"},
         BadLine{{"merge", "out.db"}, "IN is required"},
         BadLine{{"merge", "/no/out.db", "/no/in.db"}, "/no/in.db"},

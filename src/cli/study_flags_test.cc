@@ -23,13 +23,17 @@ class StudyFlagsTest : public testing::Test {
   StudyFlags Parse(const std::string& line) {
     return Parse("--db " + path_ + " " + line, StudyFlags::With::kStudyAndFilter);
   }
-  // A store with two studies.
+  // A store with two studies of one run each, with batch 64 and 16.
   void MakeStore() {
     Store store = *Store::Open(path_, Store::Mode::kReadWrite);
-    for (const char* suite : {"quick", "peers"}) {
+    for (const auto& [suite, batch] : {std::pair("quick", "64"), {"peers", "16"}}) {
       StudyRecord study;
       study.suite = suite;
-      ASSERT_TRUE(store.AddStudy(study).ok());
+      RunRecord run;
+      run.study = *store.AddStudy(study);
+      ASSERT_TRUE(run.cell.Set("batch", batch).ok());
+      run.cell_id = run.cell.Id();
+      ASSERT_TRUE(store.AddRun(run, {}).ok());
     }
   }
 
@@ -41,7 +45,7 @@ TEST_F(StudyFlagsTest, FindsTheStudyByNumberAndTheNewest) {
   MakeStore();
   Store store = *Parse("").Open();
   EXPECT_EQ(Parse("").database(), path_);
-  EXPECT_EQ(*Parse("").Study(store), std::nullopt);
+  EXPECT_EQ(*Parse("--study all").Study(store), std::nullopt);
   EXPECT_EQ(*Parse("--study 1").Study(store), 1);
   EXPECT_EQ(*Parse("--study latest").Study(store), 2);
   EXPECT_THAT(Parse("--study 3").Study(store).error().message,
@@ -49,10 +53,18 @@ TEST_F(StudyFlagsTest, FindsTheStudyByNumberAndTheNewest) {
   EXPECT_THAT(Parse("--study x").Study(store).error().message, HasSubstr("--study"));
 }
 
+TEST_F(StudyFlagsTest, TheDefaultIsTheNewestStudyOfTheFilter) {
+  MakeStore();
+  Store store = *Parse("").Open();
+  EXPECT_EQ(*Parse("").Study(store), 2);
+  EXPECT_EQ(*Parse("--only batch=64").Study(store), 1);
+  EXPECT_EQ(*Parse("--only batch=7").Study(store), std::nullopt);
+}
+
 TEST_F(StudyFlagsTest, AMissingFileAndAnEmptyStoreAreErrors) {
   EXPECT_THAT(Parse("").Open().error().message, HasSubstr(path_));
   Store store = *Store::Open(path_, Store::Mode::kReadWrite);
-  EXPECT_THAT(Parse("--study latest").Study(store).error().message, HasSubstr("holds no study"));
+  EXPECT_THAT(Parse("--study latest").Study(store).error().message, HasSubstr("has no study"));
 }
 
 TEST_F(StudyFlagsTest, TheFilterKeepsMatchingRuns) {

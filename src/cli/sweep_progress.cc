@@ -34,12 +34,19 @@ std::string Head(const StudyProgress& progress) {
 
 }  // namespace
 
+void SweepProgress::OnIdentify(const std::string& worker) {
+  line_.Show("identifying the build of " + worker);
+}
+
+void SweepProgress::OnNewStudy(const std::string& reason) { line_.Print(reason); }
+
 void SweepProgress::OnStudy(const StudyProgress& progress) {
   if (progress.done == progress.total) return;
-  line_.Print(fmt::format("study {}: {} runs{}", progress.study, progress.total,
-                          progress.resumed > 0
-                              ? fmt::format(", {} of them done before; going on", progress.resumed)
-                              : ""));
+  std::string text = fmt::format("study {}: {} runs", progress.study, progress.total);
+  if (progress.resumed > 0)
+    text += fmt::format(", {} of them already done; resuming", progress.resumed);
+  if (progress.retried > 0) text += fmt::format("; retrying {} failed", progress.retried);
+  line_.Print(text);
 }
 
 void SweepProgress::OnStart(const StudyProgress& progress, const PlannedCell& cell) {

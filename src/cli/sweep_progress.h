@@ -16,6 +16,8 @@ namespace tench {
 
 class SweepProgress final : public RunnerEvents {
  public:
+  void OnIdentify(const std::string& worker) override;
+  void OnNewStudy(const std::string& reason) override;
   void OnStudy(const StudyProgress& progress) override;
   void OnStart(const StudyProgress& progress, const PlannedCell& cell) override;
   void OnProgress(const StudyProgress& progress, const PlannedCell& cell,

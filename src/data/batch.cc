@@ -35,7 +35,7 @@ void MakeBatch(const TypedGraph& graph, const BatchPlan& plan, int64_t first,
     HostTensor& tensor = tensors[used++];
     tensor.name = layer.layer.name;
     tensor.type = layer.output;
-    const size_t elements = static_cast<size_t>(ElementCount(input->shape));  // of one sample
+    const size_t elements = static_cast<size_t>(ElementCount(input->shape));  // per sample
     const size_t total = elements * static_cast<size_t>(graph.batch);
     const bool reals = layer.output.dtype == DType::kF32;
     tensor.f32.resize(reals ? total : 0);

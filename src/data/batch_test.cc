@@ -32,7 +32,7 @@ const HostTensor& Named(const std::vector<HostTensor>& tensors, std::string_view
   return *found;
 }
 
-// Sample `position` of a batch, all of its numbers in one row.
+// All values of sample `position` of a batch, in one row.
 std::vector<double> Sample(const std::vector<HostTensor>& tensors, int64_t position) {
   std::vector<double> row;
   for (const HostTensor& tensor : tensors) {

@@ -8,7 +8,7 @@
 namespace tench {
 namespace {
 
-constexpr size_t kMaxNetworkBytes = size_t{64} << 20;  // of a network's file
+constexpr size_t kMaxNetworkBytes = size_t{64} << 20;  // limit for a network's file
 
 DataSet Images(std::string name, std::string help, int64_t channels, int64_t size, int64_t classes,
                int64_t images) {
@@ -38,10 +38,11 @@ bool IsFile(std::string_view network) {
 // The error for a network that has its own inputs.
 Status RefuseDataForFile(std::string_view network, std::string_view data, int64_t length) {
   if (!data.empty())
-    return Failed("'{}' is a file that names its own inputs; it takes no data set '{}'", network,
+    return Failed("'{}' is a network file with its own inputs; remove the data set '{}'", network,
                   Printable(data));
   if (length != 0)
-    return Failed("'{}' is a file that names its own inputs; it takes no sequence length", network);
+    return Failed("'{}' is a network file with its own inputs; remove the sequence length",
+                  network);
   return Ok();
 }
 
@@ -94,7 +95,7 @@ Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t 
   InputSpec spec = set->spec;
   if (length != 0) {
     if (!spec.sequences())
-      return Failed("a sequence length makes no sense for '{}' on '{}': it holds images", name,
+      return Failed("'{}' on '{}' has images, not sequences; remove the sequence length", name,
                     spec.data);
     if (length < 1 || length > kMaxSize)
       return Failed("the sequence length is {}; it must be from 1 to {}", length, kMaxSize);

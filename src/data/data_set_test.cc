@@ -76,7 +76,7 @@ TEST(LoadNetworkTest, TheLengthIsForSequencesOnly) {
     EXPECT_EQ(input->shape, Shape{37});
   }
   EXPECT_THAT(ErrorOf(LoadNetwork("lenet", "", 37)),
-              HasSubstr("a sequence length makes no sense for 'lenet' on 'mnist'"));
+              HasSubstr("'lenet' on 'mnist' has images, not sequences"));
   EXPECT_THAT(ErrorOf(LoadNetwork("lstm", "", -1)), HasSubstr("the sequence length is -1"));
 }
 
@@ -98,9 +98,9 @@ TEST(LoadNetworkTest, APathIsAFile) {
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ(*loaded, lenet);
   EXPECT_EQ(*ResolveData(path, ""), "");
-  EXPECT_THAT(ErrorOf(LoadNetwork(path, "mnist", 0)), HasSubstr("takes no data set 'mnist'"));
-  EXPECT_THAT(ErrorOf(ResolveData(path, "mnist")), HasSubstr("takes no data set"));
-  EXPECT_THAT(ErrorOf(LoadNetwork(path, "", 5)), HasSubstr("takes no sequence length"));
+  EXPECT_THAT(ErrorOf(LoadNetwork(path, "mnist", 0)), HasSubstr("remove the data set 'mnist'"));
+  EXPECT_THAT(ErrorOf(ResolveData(path, "mnist")), HasSubstr("remove the data set"));
+  EXPECT_THAT(ErrorOf(LoadNetwork(path, "", 5)), HasSubstr("remove the sequence length"));
   EXPECT_THAT(ErrorOf(LoadNetwork("absent.json", "", 0)), HasSubstr("absent.json"));
   const NetworkReaders readers = {{".prototxt", [](const std::string& file) -> Result<Graph> {
                                      return Failed("read {}", file);

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = CaffeLine::Kind;
 
-// "Iteration N" has been taken; `rest` is what follows.
+// `rest` follows "Iteration N".
 bool ParseIteration(std::string_view rest, CaffeLine& line) {
   if (TakeText(rest, " (")) {
     line.kind = Kind::kIteration;

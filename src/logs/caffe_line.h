@@ -17,17 +17,19 @@ namespace tench {
 struct CaffeLine {
   enum class Kind {
     kOther,
-    kStart,      // "Starting Optimization", "Solving NAME"
-    kIteration,  // "Iteration N (x iter/s, Ts/D iters), loss = L": forward and backward of N are
-                 // done, its update is not
-    kBareIteration,  // "Iteration N, loss = L": older versions' form of it, and everyone's last
-                     // line, which is a forward pass only
-    kRate,           // "Iteration N, lr = r": the update of N begins
-    kTestBegin,      // "Iteration N, Testing net (#0)"
-    kTestOutput,     // "    Test net output #k: …"
-    kScore,          // `caffe test`: "Batch N, NAME = v"
-    kTimed,          // `caffe time`: "Iteration: N forward-backward time: x ms."
-    kFatal,          // severity F: Caffe exits
+    kStart,  // "Starting Optimization", "Solving NAME"
+    // "Iteration N (x iter/s, Ts/D iters), loss = L": forward and backward of N are done, its
+    // update is not.
+    kIteration,
+    // "Iteration N, loss = L": the form of older versions, and of every version's last line, which
+    // is a forward pass only.
+    kBareIteration,
+    kRate,        // "Iteration N, lr = r": the update of N begins
+    kTestBegin,   // "Iteration N, Testing net (#0)"
+    kTestOutput,  // "    Test net output #k: …"
+    kScore,       // `caffe test`: "Batch N, NAME = v"
+    kTimed,       // `caffe time`: "Iteration: N forward-backward time: x ms."
+    kFatal,       // severity F: Caffe exits
   };
   Kind kind = Kind::kOther;
   GlogTime time;

@@ -16,7 +16,7 @@ CaffeLine Parse(const std::string& message,
   const auto line = ParseCaffeLine(prefix + message);
   EXPECT_TRUE(line.ok() && line->has_value()) << message;
   CaffeLine parsed = **line;
-  parsed.text = {};  // it would point into the text that is gone
+  parsed.text = {};  // a view of the temporary text
   return parsed;
 }
 

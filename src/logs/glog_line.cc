@@ -13,7 +13,7 @@ constexpr int kSomeYearWithoutLeapDay = 2001;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// A number of exactly that many digits from the front of `text`.
+// Consumes exactly `digits` digits from the front of `text`.
 std::optional<int> TakeDigits(std::string_view& text, size_t digits) {
   if (text.size() < digits ||
       !std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(digits), IsDigit))
@@ -58,7 +58,7 @@ bool TakeClock(std::string_view& text, GlogTime& time) {
   return true;
 }
 
-// Days since some fixed day, by the civil calendar.
+// Days since a fixed day of the Gregorian calendar.
 int64_t DayNumber(int year, int month, int day) {
   constexpr std::array<int, 12> kBefore = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
   const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -83,7 +83,7 @@ std::optional<GlogLine> ParseGlogLine(std::string_view line) {
   rest.remove_prefix(thread_digits);
   if (!TakeSpaces(rest)) return {};
   const size_t bracket = rest.find("] ");
-  const bool bare = bracket == std::string_view::npos && rest.ends_with(']');  // an empty message
+  const bool bare = bracket == std::string_view::npos && rest.ends_with(']');  // empty message
   if (bracket == std::string_view::npos && !bare) return {};
   parsed.source = rest.substr(0, bare ? rest.size() - 1 : bracket);
   if (parsed.source.find(' ') != std::string_view::npos) return {};

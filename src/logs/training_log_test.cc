@@ -24,7 +24,7 @@ std::string CaffeError(const std::string& text) {
   return ReadCaffeLog(text, "a.log").error().message;
 }
 
-// A line of that second.
+// A log line at second `seconds`.
 std::string At(const std::string& seconds, const std::string& message) {
   return "I1115 23:02:" + seconds + " 1 solver.cpp:1] " + message + "\n";
 }

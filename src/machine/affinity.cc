@@ -21,7 +21,8 @@ struct CpuSetFree {
 }  // namespace
 
 std::vector<int> AllowedCpus() {
-  // The kernel refuses a mask that is smaller than its own, whose size it does not tell.
+  // sched_getaffinity refuses a mask smaller than the kernel's, and the kernel does not report its
+  // size.
   for (int capacity = CPU_SETSIZE; capacity <= kMostCpus; capacity *= 2) {
     const std::unique_ptr<cpu_set_t, CpuSetFree> set(CPU_ALLOC(static_cast<size_t>(capacity)));
     const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(capacity));

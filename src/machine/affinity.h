@@ -11,8 +11,8 @@
 
 namespace tench {
 
-// Numbers of the CPUs that the calling thread may use, ascending; never empty. Knows affinity and
-// cpusets, not CPU quotas.
+// The CPUs that the calling thread may use, ascending; never empty. Respects affinity and cpusets,
+// not CPU quotas.
 std::vector<int> AllowedCpus();
 
 // "0-3,8": ascending, without repeats.

@@ -14,7 +14,7 @@ TEST(AffinityTest, AllowedCpusFollowTheMaskOfTheThread) {
   const std::vector<int> all = AllowedCpus();
   ASSERT_FALSE(all.empty());
   EXPECT_TRUE(std::is_sorted(all.begin(), all.end()));
-  // In a thread of its own, whose mask ends with it.
+  // In a separate thread, because the mask ends with the thread.
   std::thread([&] {
     cpu_set_t one;
     CPU_ZERO(&one);

@@ -14,10 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Version 1 says "no limit" with the largest number of whole pages; no machine comes near.
+// cgroup v1 reports "no limit" as the largest multiple of the page size.
 constexpr int64_t kNoLimit = int64_t{1} << 60;
 
-// The groups from `path` up to the mount's root, those that exist.
+// The existing groups from `path` up to the mount's root.
 std::vector<fs::path> Chain(const fs::path& mount, const std::string& path) {
   std::vector<fs::path> chain;
   for (fs::path group = fs::path(path).relative_path(); !group.empty();
@@ -35,11 +35,11 @@ void Tighten(std::optional<T>& limit, T value) {
 }
 
 void TightenBytes(std::optional<int64_t>& limit, const fs::path& file) {
-  const auto bytes = ReadSystemInteger(file);  // "max" is no number, and no limit
+  const auto bytes = ReadSystemInteger(file);  // "max" does not parse: no limit
   if (bytes && *bytes >= 0 && *bytes < kNoLimit) Tighten(limit, *bytes);
 }
 
-// Version 1 says "no limit" with a quota of -1.
+// cgroup v1 reports "no limit" as a quota of -1.
 void TightenCpus(CgroupLimits& limits, int64_t quota, int64_t period) {
   if (quota > 0 && period > 0)
     Tighten(limits.cpus, static_cast<double>(quota) / static_cast<double>(period));
@@ -91,8 +91,7 @@ CgroupLimits ReadCgroupLimits(const fs::path& root) {
       continue;
     }
     for (const std::string& controller : Split(controllers, ',')) {
-      // Joint controllers are mounted under their joint name, which need not have an alias for
-      // each.
+      // Controllers that are mounted together share a directory, which may lack an alias for each.
       std::error_code error;
       const fs::path mount =
           fs::is_directory(mounts / controller, error) ? mounts / controller : mounts / controllers;

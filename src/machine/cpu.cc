@@ -51,8 +51,8 @@ void TakeFlags(std::string_view line, CpuFacts& cpu) {
   std::sort(cpu.flags.begin(), cpu.flags.end());
 }
 
-// The first processor speaks for all; the number of them is counted where there is no better
-// source.
+// Assumes that all processors are like the first. Their number is the fallback if sysfs has no
+// topology.
 void ReadCpuinfo(const fs::path& root, CpuFacts& cpu) {
   std::string implementer, part;
   std::set<std::pair<std::string, std::string>> cores;
@@ -102,7 +102,7 @@ void ReadTopology(const fs::path& folder, const std::vector<int>& online, CpuFac
     const auto socket = ReadSystemFile(topology / "physical_package_id"),
                core = ReadSystemFile(topology / "core_id");
     if (!socket || !core) return;
-    // Numbers of cores repeat on chips made of several dies: the list of a core's threads does not.
+    // Core ids repeat on multi-die packages; lists of thread siblings do not.
     cores.emplace(*socket, ReadSystemFile(topology / "thread_siblings_list").value_or(*core));
     sockets.insert(*socket);
   }
@@ -169,6 +169,20 @@ CpuFacts ReadCpu(const fs::path& root) {
   if (const auto active = ReadSystemInteger(folder / "smt/active"))
     cpu.smt = *active != 0 ? "on" : "off";
   return cpu;
+}
+
+std::string IsaOf(const CpuFacts& cpu) {
+  const auto has = [&](std::string_view flag) {
+    return std::find(cpu.flags.begin(), cpu.flags.end(), flag) != cpu.flags.end();
+  };
+  // The four extensions of server CPUs since 2017; the earlier Xeon Phi has only the first.
+  if (has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl"))
+    return has("amx_tile") ? "avx512+amx" : "avx512";
+  if (has("avx2") && has("fma")) return "avx2";
+  for (const char* isa : {"avx", "sse4_2", "sve2", "sve", "asimd", "neon"}) {
+    if (has(isa)) return isa;
+  }
+  return cpu.architecture;
 }
 
 }  // namespace tench

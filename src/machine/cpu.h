@@ -22,16 +22,20 @@ struct CpuFacts {
   std::string architecture;   // "x86_64"
   int family = 0, model_number = 0, stepping = 0;
   std::string microcode;
-  int logical = 0, cores = 0, sockets = 0, numa_nodes = 0;  // online ones
-  std::vector<std::string> flags;  // avx2, fma, avx512*, amx*, …: those that matter, sorted
+  int logical = 0, cores = 0, sockets = 0, numa_nodes = 0;  // online
+  std::vector<std::string> flags;  // avx2, fma, avx512*, amx*, …: the relevant ones, sorted
   bool hypervisor = false;
   std::vector<CpuCache> caches;  // of the first CPU
   int64_t max_khz = 0;
-  std::string governor;  // "performance"; "mixed" when CPUs differ; "" without frequency scaling
+  std::string governor;  // "performance"; "mixed" if CPUs differ; "" without frequency scaling
   std::string turbo;     // "on", "off" or ""
   std::string smt;       // "on", "off" or ""
 };
 
 CpuFacts ReadCpu(const std::filesystem::path& root = "/");
+
+// The widest instruction set for which frameworks have kernels of their own: "avx512+amx",
+// "avx512", "avx2", "avx", "sse4_2", "sve2", "sve", "asimd"; otherwise the architecture.
+std::string IsaOf(const CpuFacts& cpu);
 
 }  // namespace tench

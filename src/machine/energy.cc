@@ -26,15 +26,15 @@ std::optional<int64_t> ReadCounter(const Fd& file) {
 
 EnergyMeter::EnergyMeter(const std::filesystem::path& powercap) {
   std::vector<std::string> zones = ListFolder(powercap);
-  // The same package can be offered twice, through registers and through memory
-  // ("intel-rapl-mmio"); the first is the usual one.
+  // powercap may list a package twice, through MSRs ("intel-rapl") and through MMIO
+  // ("intel-rapl-mmio"). The MSR zone is preferred.
   const auto is_usual = [](const std::string& zone) { return zone.starts_with("intel-rapl:"); };
   std::stable_partition(zones.begin(), zones.end(), is_usual);
   for (const std::string& zone : zones) {
     if (!zone.starts_with("intel-rapl")) continue;
     const std::filesystem::path folder = powercap / zone;
-    // Cores and memory are zones below a package, and "psys" is the whole board: only packages are
-    // comparable between machines.
+    // Only packages are comparable between machines: "core" and "dram" are subzones of a package,
+    // and "psys" is the whole platform.
     const std::string name = ReadSystemFile(folder / "name").value_or("");
     const auto same = [&](const Domain& domain) { return domain.name == name; };
     if (!name.starts_with("package") || std::any_of(domains_.begin(), domains_.end(), same))
@@ -45,7 +45,7 @@ EnergyMeter::EnergyMeter(const std::filesystem::path& powercap) {
     domain.range_uj = ReadSystemInteger(folder / "max_energy_range_uj").value_or(0);
     domains_.push_back(std::move(domain));
   }
-  // The energy of some packages would pass for that of all.
+  // With an unreadable package, the sum would be too small, so there is no value at all.
   const auto readable = [](const Domain& domain) { return domain.file.valid(); };
   if (!std::all_of(domains_.begin(), domains_.end(), readable)) domains_.clear();
   Start();

@@ -21,10 +21,10 @@ class EnergyMeter {
  public:
   explicit EnergyMeter(const std::filesystem::path& powercap = "/sys/class/powercap");
 
-  // Begins at zero again.
+  // Resets the energy to zero.
   void Start();
   void Poll();
-  // Since Start, as of the last Poll; nothing if any package could not be read all the time.
+  // The energy from Start to the last Poll; nullopt if a read of any package failed.
   std::optional<double> Joules() const;
   size_t packages() const { return domains_.size(); }
 
@@ -32,7 +32,7 @@ class EnergyMeter {
   struct Domain {
     std::string name;  // "package-0"
     Fd file;
-    int64_t range_uj = 0;  // the counter goes from this back to 0
+    int64_t range_uj = 0;  // the counter wraps to 0 after this
     int64_t last_uj = 0;
   };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests only: a temporary folder that plays the part of "/", filled with literal files.
+// For tests only: a temporary folder that replaces "/", filled with literal files.
 
 #include <filesystem>
 #include <fstream>

@@ -12,7 +12,7 @@
 
 namespace tench {
 
-// Of the readings that had the value.
+// Mean and peak over the readings that have the value.
 struct MeanPeak {
   int64_t count = 0;
   double mean = 0, peak = 0;
@@ -34,8 +34,8 @@ class GpuSeries {
   std::vector<GpuUse> uses_;
 };
 
-// What a sample holds of the run's GPU: the worker's own memory where the driver tells it,
-// otherwise everyone's.
+// Adds the run's GPU to a sample: the worker's own memory if the driver reports it, otherwise the
+// memory in use by all processes.
 void AddReading(const GpuReading& reading, Sample& sample);
 
 }  // namespace tench

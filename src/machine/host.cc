@@ -59,8 +59,7 @@ std::string Distribution(const fs::path& root) {
   return "";
 }
 
-// Signs, not proofs: a vendor's name in the firmware's tables, or the flag that a hypervisor shows
-// its guests.
+// A heuristic: known vendor names in the DMI tables, or the CPU's hypervisor flag.
 std::string Virtualisation(const fs::path& root, bool hypervisor_flag) {
   if (Text(root / "proc/sys/kernel/osrelease").find("icrosoft") != std::string::npos) return "wsl";
   if (const std::string type = Text(root / "sys/hypervisor/type"); !type.empty()) return type;
@@ -79,7 +78,7 @@ std::string Virtualisation(const fs::path& root, bool hypervisor_flag) {
   for (const auto& [sign, name] : kSigns) {
     if (firmware.find(sign) != std::string::npos) return name;
   }
-  // Amazon names itself on bare metal too, where the flag is missing.
+  // Bare-metal instances of Amazon have the same vendor name, but not the flag.
   if (hypervisor_flag)
     return firmware.find("Amazon EC2") != std::string::npos ? "amazon" : "virtual machine";
   return "";
@@ -110,9 +109,9 @@ std::array<double, 3> ReadLoad(const fs::path& root) {
   return load;
 }
 
-// A kernel keeps a few per cent of the installed memory for itself, a little more or less with each
-// version. Rounding up to an eighth of the largest power of two below gives the installed size for
-// every usual machine, and so the same id after an upgrade.
+// Kernels reserve a few percent of the installed memory, and the share changes with the version.
+// Rounding up to an eighth of the largest power of two below recovers the installed size on common
+// machines, so that the id survives a kernel upgrade.
 int64_t InstalledBytes(int64_t memory_bytes) {
   if (memory_bytes < 8) return memory_bytes;
   const int64_t grain =

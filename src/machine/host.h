@@ -18,9 +18,9 @@
 namespace tench {
 
 struct HostFacts {
-  std::string machine;  // the host's name, or what TENCH_MACHINE says
-  std::string
-      machine_id;  // 16 hex digits: the same for the same machine, name, CPU, cores and memory
+  std::string machine;  // the host's name, or TENCH_MACHINE
+  // 16 hex digits: a hash of name, CPU, cores and memory, stable over kernel upgrades.
+  std::string machine_id;
   CpuFacts cpu;
   std::vector<int> allowed_cpus;  // by affinity and cpuset
   CgroupLimits cgroup;
@@ -28,15 +28,14 @@ struct HostFacts {
   int64_t swap_bytes = 0, free_swap_bytes = 0;
   int swappiness = -1;                    // -1: unknown
   std::string kernel, distribution;       // "6.1.0-18-amd64", "Debian GNU/Linux 12 (bookworm)"
-  std::string virtualisation, container;  // "kvm", "docker"; "" when there is no sign of any
+  std::string virtualisation, container;  // "kvm", "docker"; "" if none is detected
   std::string huge_pages;                 // transparent ones: "always", "madvise", "never"
   std::string clock_source;               // "tsc"
   std::array<double, 3> load{};           // averages over 1, 5 and 15 minutes
   std::vector<GpuDevice> gpus;
   std::string gpu_driver;
 
-  // How much of the machine this process may use: the least of what it has and what its groups
-  // allow.
+  // The memory and CPUs that this process may use: the machine's, limited by its cgroups.
   int64_t UsableMemoryBytes() const;
   double UsableCpus() const;
 };

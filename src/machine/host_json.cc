@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fact that is unknown has no key: a reader can tell "no governor" from a governor of an unknown
-// name.
+// Unknown facts have no key, so that a reader can distinguish "unknown" from an empty value.
 #include <optional>
 #include <string>
 

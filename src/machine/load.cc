@@ -39,7 +39,7 @@ std::vector<BusyProcess> BusiestProcesses(const std::vector<ProcessTime>& before
   std::vector<BusyProcess> busy;
   for (const ProcessTime& time : after) {
     if (time.pid == own) continue;
-    // One that is new has used all of its time since the first look.
+    // A process that is new in `after` used all of its CPU time in between.
     const auto then = known.find({time.pid, time.start_ticks});
     const int64_t used_ns = time.cpu_ns - (then == known.end() ? 0 : then->second);
     const double cpus = static_cast<double>(used_ns) / static_cast<double>(elapsed_ns);

@@ -21,14 +21,14 @@ struct ProcessTime {
 struct BusyProcess {
   pid_t pid = 0;
   std::string name;
-  double cpus = 0;  // CPUs in use on average between the two looks
+  double cpus = 0;  // mean number of CPUs in use between the two readings
   int64_t rss_bytes = 0;
 };
 
 std::vector<ProcessTime> ReadProcessTimes(const std::filesystem::path& proc = "/proc");
 
-// The busiest first, at most `limit`, none below a twentieth of a CPU. `own` is left out: it is the
-// one that asks.
+// The busiest processes first, at most `limit`, none below a twentieth of a CPU. Excludes the
+// caller's process, `own`.
 std::vector<BusyProcess> BusiestProcesses(const std::vector<ProcessTime>& before,
                                           const std::vector<ProcessTime>& after, int64_t elapsed_ns,
                                           size_t limit, pid_t own);

@@ -11,7 +11,7 @@
 namespace tench {
 namespace {
 
-// The library's binary interface, as far as it is used; the names are those of its manual.
+// The part of NVML's ABI that is used, with the names of its manual.
 using Code = int;
 constexpr Code kSuccess = 0;
 constexpr Code kInsufficientSize = 7;
@@ -23,7 +23,7 @@ struct Utilisation {
 struct Memory {
   unsigned long long total, free, used;
 };
-// nvmlProcessInfo_t; before driver 445 it had only the first two fields.
+// nvmlProcessInfo_t; drivers before 445 have only the first two fields.
 struct OldProcess {
   unsigned pid;
   unsigned long long used_bytes;
@@ -49,7 +49,7 @@ void Find(void* library, F*& function, const char* name, const char* older_name 
     function = reinterpret_cast<F*>(dlsym(library, older_name));
 }
 
-// The memory of `wanted` on a device; 0 when none of them uses it.
+// The device memory of the `wanted` processes; 0 if none of them uses the device.
 template <class P>
 std::optional<int64_t> SumProcesses(ProcessesFunction<P>* list, void* device,
                                     std::span<const pid_t> wanted) {
@@ -57,7 +57,7 @@ std::optional<int64_t> SumProcesses(ProcessesFunction<P>* list, void* device,
   unsigned count = static_cast<unsigned>(found.size());
   Code code = list(device, &count, found.data());
   if (code == kInsufficientSize) {
-    // Room for those that start between the two calls.
+    // Leaves room for processes that start between the two calls.
     count += 64;
     found.resize(count);
     code = list(device, &count, found.data());
@@ -138,7 +138,7 @@ Nvml::Nvml(std::unique_ptr<Library> library) : library_(std::move(library)) {
   for (unsigned i = 0; i < count; ++i) {
     void* handle = nullptr;
     if (library_->device_handle(i, &handle) != kSuccess)
-      continue;  // a device that is lost, or not ours to see
+      continue;  // a lost device, or one without permission
     GpuDevice device{text(library_->name, handle), text(library_->uuid, handle)};
     Memory memory{};
     const bool known = library_->memory && library_->memory(handle, &memory) == kSuccess;
@@ -157,7 +157,7 @@ std::vector<GpuReading> Nvml::Read(std::span<const pid_t> processes) const {
     Utilisation utilisation{};
     Memory memory{};
     unsigned power_mw = 0, temperature = 0;
-    // An entry point that an older library lacks is a value that is not offered.
+    // An older library may lack the function: then there is no value.
     const auto known = [](auto* function, auto... arguments) {
       return function != nullptr && function(arguments...) == kSuccess;
     };

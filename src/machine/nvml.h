@@ -24,13 +24,13 @@ struct GpuDevice {
   int64_t memory_bytes = 0;
 };
 
-// One look at one device; a value that the device does not offer is absent.
+// One reading of one device; a value that the device does not offer is nullopt.
 struct GpuReading {
-  std::optional<double>
-      utilisation_percent;  // share of the driver's last period in which a kernel ran
+  // Share of the driver's last sampling period during which a kernel was running.
+  std::optional<double> utilisation_percent;
   std::optional<double> power_w;
-  std::optional<int64_t> memory_used_bytes;     // by everyone
-  std::optional<int64_t> process_memory_bytes;  // by the processes asked about
+  std::optional<int64_t> memory_used_bytes;     // by all processes
+  std::optional<int64_t> process_memory_bytes;  // by the given processes
   std::optional<int64_t> temperature_c;
 };
 

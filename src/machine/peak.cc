@@ -11,18 +11,18 @@
 namespace tench {
 namespace {
 
-// One thread multiplies a panel of A (kRowPanels tiles high) by a panel of B (kColumnPanels tiles
-// wide), both laid out in the order in which the tile kernel reads them and small enough for a
-// second-level cache: the inner loops of any good SGEMM.
+// Each thread multiplies a panel of A (kRowPanels tiles high) by a panel of B (kColumnPanels tiles
+// wide). Both are packed in the order in which the tile kernel reads them, and both fit into a
+// second-level cache, as in the inner loops of an SGEMM (Goto and van de Geijn 2008).
 constexpr int64_t kDepth = 256;
 constexpr int64_t kRowPanels = 12;
 constexpr int64_t kColumnPanels = 8;
 constexpr int kWindows = 6;
 constexpr int64_t kWindowNs = 40'000'000;
-constexpr int64_t kArrayElements = 16 << 20;  // 64 MiB each: beyond most caches
+constexpr int64_t kArrayElements = 16 << 20;  // 64 MiB each: exceeds most caches
 
-// Sums of kRows x 2 vectors in registers: `a` gives kRows numbers per step of the depth, `b` two
-// vectors.
+// A register-blocked accumulator tile of kRows x 2 vectors. Each step of the depth reads kRows
+// scalars of `a` and two vectors of `b`.
 template <class Vector, int kRows>
 [[gnu::always_inline]] inline void Tile(const float* a, const float* b, float* c, int64_t depth) {
   constexpr int64_t kLanes = sizeof(Vector) / sizeof(float);
@@ -75,7 +75,8 @@ Choice Choose() {
   return {NarrowTile, {4, 8}};
 }
 
-// Runs work(thread) on every thread at once and gives the time until the last has finished.
+// Runs work(thread) on all threads concurrently and returns the time until the last one has
+// finished.
 int64_t RunTogetherNs(int64_t threads, const std::function<void(int64_t)>& work) {
   const int64_t begin_ns = NowNs();
   std::vector<std::thread> others;
@@ -114,7 +115,7 @@ double MeasureFlops(int64_t threads) {
                                                 for (int64_t i = 0; i < repeats; ++i)
                                                   multiply(panels[static_cast<size_t>(thread)]);
                                               }));
-    // The first window only tells how much fits into one.
+    // The first window only calibrates `repeats`.
     if (window > 0)
       best = std::max(best, flops * static_cast<double>(repeats * threads) /
                                 static_cast<double>(time_ns) * 1e9);
@@ -151,6 +152,8 @@ Peak MeasurePeak(int64_t threads) {
   threads = std::max<int64_t>(1, threads);
   return {threads, MeasureFlops(threads), MeasureBytes(threads)};
 }
+
+double MeasurePeakFlops(int64_t threads) { return MeasureFlops(std::max<int64_t>(1, threads)); }
 
 PeakTile TileOfThisCpu() { return Choose().tile; }
 

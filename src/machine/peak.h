@@ -11,14 +11,16 @@ namespace tench {
 
 struct Peak {
   int64_t threads = 0;
-  double flops_per_s = 0;  // f32, with the widest vectors that are known here and the CPU has
+  double flops_per_s = 0;  // f32, with the widest supported vectors
   double bytes_per_s = 0;  // read and written
 };
 
 Peak MeasurePeak(int64_t threads);
+// Only the FLOP/s, in about a quarter of a second.
+double MeasurePeakFlops(int64_t threads);
 
-// C += A·B once, by the kernel that MeasurePeak times: for its test. A is (m, k), B (k, n), row by
-// row; m and n are those of PeakTile.
+// For tests: C += A·B once, by the kernel that MeasurePeak times. A is (m, k), B (k, n), row-major;
+// m and n are those of PeakTile.
 struct PeakTile {
   int64_t rows = 0, columns = 0;
 };

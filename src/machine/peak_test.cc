@@ -30,6 +30,7 @@ TEST(PeakTest, TellsOperationsAndBytesOfTheThreadsAskedFor) {
   EXPECT_EQ(peak.threads, 1);
   EXPECT_GT(peak.flops_per_s, 0);
   EXPECT_GT(peak.bytes_per_s, 0);
+  EXPECT_GT(MeasurePeakFlops(1), 0);
 }
 
 }  // namespace

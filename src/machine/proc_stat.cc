@@ -7,8 +7,7 @@
 namespace tench {
 namespace {
 
-// Numbers of the kernel's documentation (proc(5)), which counts fields from 1; those before kParent
-// are not numbers.
+// Field numbers of proc(5), which counts from 1. The fields before kParent are not numbers.
 enum Field : size_t {
   kParent = 4,
   kGroup = 5,
@@ -27,8 +26,8 @@ enum Field : size_t {
   kFieldsRead = 25,
 };
 
-// Some fields are unsigned and exceed int64_t (a limit of "unlimited"); none of those is kept, so
-// they may saturate.
+// Unsigned fields may exceed int64_t (a limit of "unlimited"). None of them is used, so they may
+// saturate.
 const char* ReadField(const char* at, const char* end, int64_t& value) {
   while (at != end && *at == ' ') ++at;
   auto [rest, error] = std::from_chars(at, end, value);
@@ -39,7 +38,7 @@ const char* ReadField(const char* at, const char* end, int64_t& value) {
 }  // namespace
 
 std::optional<ProcStat> ParseProcStat(std::string_view line) {
-  // The name is whatever the process likes, so only its last parenthesis can be trusted.
+  // The name may itself contain parentheses, so only the last one is its end.
   const size_t open = line.find('('), close = line.rfind(')');
   if (open == line.npos || close == line.npos || close < open || close + 3 >= line.size())
     return {};

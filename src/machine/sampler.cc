@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the members are found. Where the kernel was built with CONFIG_PROC_CHILDREN, every thread has
-// a file that lists the children it forked, and the tree is walked from the root. Elsewhere /proc
-// is listed and each process is judged once by its stat line: session, group or parent. The verdict
-// holds while the process lives (a child is born a member), so later calls open only what is new.
-// Members found once are remembered with their start time: a child whose parent died belongs to
-// init by then, and to no list of ours.
+// Two ways to find the members. If the kernel has CONFIG_PROC_CHILDREN, every thread has a file
+// that lists its children, and the tree is traversed from the root. Otherwise /proc is listed, and
+// each new process is classified once by the session, group and parent in its stat line. The class
+// holds for the life of a process, because a child of a member is a member. Known members are kept
+// with their start time: an orphan is a child of init and would no longer be found.
 #include "machine/sampler.h"
 
 #include <fcntl.h>
@@ -23,7 +22,7 @@ namespace {
 constexpr int64_t kFewThreads = 8;
 constexpr int64_t kThreadPauseNs = 1'000'000'000;
 
-// What getdents64 writes; the C library declares it under another name only.
+// The format of getdents64; the C library declares it only under another name.
 struct DirectoryEntry {
   uint64_t inode;
   int64_t offset;
@@ -96,7 +95,7 @@ Sample ProcessSampler::Take(pid_t pid, int64_t now_ns) {
   Sample sample;
   sample.time_ns = now_ns;
   size_t alive = 0;
-  // By index and with a copy: FollowChildren appends to the list that is being walked.
+  // By index and with a copy, because FollowChildren appends to members_ during the loop.
   for (size_t i = 0; i < members_.size(); ++i) {
     Member member = members_[i];
     if (AddMember(member, sample)) members_[alive++] = member;
@@ -149,7 +148,7 @@ bool ProcessSampler::AddStatus(Member& member, bool with_switches, Sample& sampl
   return true;
 }
 
-// A process' own status file counts the switches of its first thread only.
+// /proc/PID/status counts the context switches of the first thread only.
 void ProcessSampler::ReadThreads(Member& member, int64_t now_ns) {
   member.threads_read_ns = now_ns;
   member.voluntary_switches = member.involuntary_switches = 0;
@@ -189,8 +188,8 @@ void ProcessSampler::FindByScan() {
     if (std::binary_search(foreign_.begin(), foreign_.end(), pid) || IsMember(pid)) continue;
     if (const auto stat = ReadStat(pid)) candidates_.push_back(*stat);
   }
-  // A child can have a smaller number than its parent once numbers have wrapped around: hence until
-  // nothing changes.
+  // Process ids wrap around, so a child may have a smaller id than its parent. The loop runs to a
+  // fixed point.
   for (size_t before = candidates_.size() + 1; candidates_.size() < before;) {
     before = candidates_.size();
     std::erase_if(candidates_, [&](const ProcStat& stat) {
@@ -212,7 +211,7 @@ std::optional<ProcStat> ProcessSampler::ReadStat(pid_t pid) {
   const auto line = Read(ProcPath(path_, pid, 0, "stat"));
   if (!line) return {};
   auto stat = ParseProcStat(*line);
-  if (stat) stat->name = {};  // it would point into the buffer, which the next Read overwrites
+  if (stat) stat->name = {};  // a view of the buffer, which the next Read overwrites
   return stat;
 }
 
@@ -224,7 +223,7 @@ std::optional<std::string_view> ProcessSampler::Read(std::string_view path) {
     if (size == buffer_.size()) buffer_.resize(2 * size);
     const ssize_t got = read(file.get(), buffer_.data() + size, buffer_.size() - size);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return {};  // ESRCH: it ended after it was opened
+    if (got < 0) return {};  // ESRCH: the process ended after the open
     if (got == 0) return std::string_view(buffer_.data(), size);
     size += static_cast<size_t>(got);
   }

@@ -30,16 +30,16 @@ class ProcessSampler {
  public:
   explicit ProcessSampler(const std::filesystem::path& proc = "/proc");
 
-  // A call with another pid than the last forgets what it knew.
+  // A call with a different pid than the last one starts over.
   Sample Take(pid_t pid, int64_t now_ns);
-  // The members that the last Take counted.
+  // The members in the last sample.
   std::vector<pid_t> Pids() const;
 
  private:
   struct Member {
     pid_t pid = 0;
-    int64_t start_ticks = 0;      // 0: not seen before
-    int64_t threads_read_ns = 0;  // when the switches below were read; 0: never
+    int64_t start_ticks = 0;      // 0 = not read yet
+    int64_t threads_read_ns = 0;  // time of the last read of the context switches; 0 = never
     int64_t voluntary_switches = 0, involuntary_switches = 0;
   };
   enum class Way { kUnknown, kChildren, kScan };
@@ -59,7 +59,7 @@ class ProcessSampler {
   pid_t root_ = 0;
   Way way_ = Way::kUnknown;
   std::vector<Member> members_;
-  std::vector<pid_t> foreign_;  // sorted: judged once, not looked at again while they live
+  std::vector<pid_t> foreign_;  // sorted: non-members, not read again while they live
   std::vector<pid_t> listed_, threads_;
   std::vector<ProcStat> candidates_;
   std::string buffer_, path_;

@@ -107,19 +107,16 @@ TEST_F(SamplerTest, FollowsTheChildrenOfEveryThread) {
 
 TEST_F(SamplerTest, ScansByParentSessionAndGroupWhereThereAreNoChildrenFiles) {
   Write({.pid = 10, .group = 10, .session = 10, .cpu_ticks = 1});
-  Write({.pid = 11, .parent = 1, .session = 10, .cpu_ticks = 2});  // orphaned, same session
+  Write({.pid = 11, .parent = 1, .session = 10, .cpu_ticks = 2});  // an orphan in the same session
   Write({.pid = 12, .parent = 1, .group = 10, .session = 9, .cpu_ticks = 4});
-  Write({.pid = 9,
-         .parent = 20,
-         .session = 9,
-         .cpu_ticks = 8});  // a grandchild with a smaller number
+  Write({.pid = 9, .parent = 20, .session = 9, .cpu_ticks = 8});  // a grandchild with a smaller id
   Write({.pid = 20, .parent = 10, .session = 20, .cpu_ticks = 16});
   Write({.pid = 30, .parent = 1, .session = 30, .cpu_ticks = 32});
   proc_.Write("self/stat", "not a process");
   proc_.Write("12x/stat", "nor this");
   ProcessSampler sampler(proc_.path());
   EXPECT_EQ(sampler.Take(10, 0).cpu_ns, 31 * tick_ns_);
-  // Later arrivals are judged when they are first seen, and what left is forgotten.
+  // New processes are classified once; processes that ended are forgotten.
   Write({.pid = 31, .parent = 20, .cpu_ticks = 64});
   Write({.pid = 32, .parent = 30, .cpu_ticks = 128});
   proc_.Remove("9");
@@ -141,9 +138,9 @@ TEST_F(SamplerTest, AProcessThatVanishesWhileItIsReadIsLeftOut) {
   Write({.pid = 10, .cpu_ticks = 1});
   WriteChildren(10, 10, "20 21 22 ");
   Write({.pid = 20, .parent = 10, .cpu_ticks = 2});
-  proc_.Remove("20/status");  // gone between its two files
+  proc_.Remove("20/status");  // ended between the reads of its two files
   proc_.Write("21/stat", "21 (half a li");
-  ProcessSampler sampler(proc_.path());  // and 22 before its first
+  ProcessSampler sampler(proc_.path());  // and 22 before the first read
   const Sample sample = sampler.Take(10, 0);
   EXPECT_EQ(sample.processes, 1);
   EXPECT_EQ(sample.cpu_ns, tick_ns_);
@@ -200,14 +197,14 @@ TEST_F(SamplerTest, AnotherRootStartsAfresh) {
 }
 
 TEST(SamplerOnLinuxTest, SeesItsOwnMemoryThreadsAndTime) {
-  std::thread([] {}).join();  // the thread sanitizer starts one of its own with the first
+  std::thread([] {}).join();  // ThreadSanitizer starts a background thread with the first one
   ProcessSampler sampler;
   const Sample before = sampler.Take(getpid(), NowNs());
   ASSERT_GE(before.processes, 1);
   constexpr size_t kBytes = 64 << 20;
   std::vector<char> memory(kBytes);
   std::memset(memory.data(), 1, memory.size());
-  // The kernel counts in ticks: enough of them to be seen.
+  // The kernel counts in ticks, so this must run for several of them.
   volatile uint64_t sink = 0;
   const int64_t start_ns = NowNs();
   while (sampler.Take(getpid(), 0).cpu_ns < before.cpu_ns + 30'000'000 &&

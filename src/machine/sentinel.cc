@@ -15,8 +15,8 @@ namespace {
 constexpr int64_t kComputeSteps = 2'000'000;      // per thread: about 3 ms
 constexpr size_t kMemoryWords = size_t{4} << 20;  // 32 MiB over all threads
 
-// Four chains of dependent multiplications and additions: limited by latency, and so by the clock
-// alone.
+// Four chains of dependent multiply-adds: bound by latency, so the time depends only on the clock
+// frequency.
 uint64_t Compute(uint64_t seed) {
   uint64_t a = seed, b = seed + 1, c = seed + 2, d = seed + 3;
   for (int64_t i = 0; i < kComputeSteps; ++i) {
@@ -24,7 +24,7 @@ uint64_t Compute(uint64_t seed) {
     b = b * 6364136223846793005u + 1442695040888963407u;
     c = c * 6364136223846793005u + 1442695040888963407u;
     d = d * 6364136223846793005u + 1442695040888963407u;
-    // Keeps the chains from being computed several steps at a time.
+    // Prevents the compiler from merging iterations.
     asm volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
   }
   return a ^ b ^ c ^ d;
@@ -44,11 +44,11 @@ void PinTo(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<size_t>(cpu), &set);
-  // Where it cannot be pinned, it runs where it is put.
+  // Without permission to pin, the scheduler chooses the CPU.
   (void)sched_setaffinity(0, sizeof set, &set);
 }
 
-// The threads start the work together, so that starting them is not part of the time.
+// A latch starts the work, so that the time excludes thread creation.
 int64_t TimeTogetherNs(const std::vector<int>& cpus, const std::function<void(size_t)>& work) {
   std::latch ready(static_cast<std::ptrdiff_t>(cpus.size())), go(1);
   std::vector<std::jthread> threads;

@@ -18,14 +18,13 @@ class Sentinel {
  public:
   explicit Sentinel(std::vector<int> cpus);
 
-  // From the start of the threads to the end of the last: a CPU that is taken by somebody else
-  // counts.
+  // Times the work from the common start to the end of the last thread, so that a busy CPU shows.
   SentinelReading Read();
 
  private:
   std::vector<int> cpus_;
-  std::vector<uint64_t> memory_;  // beyond most caches; shared out among the threads
-  uint64_t sink_ = 1;             // so that no compiler leaves the work out
+  std::vector<uint64_t> memory_;  // exceeds most caches; partitioned among the threads
+  uint64_t sink_ = 1;             // prevents dead-code elimination
 };
 
 }  // namespace tench

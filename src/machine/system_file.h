@@ -11,11 +11,11 @@
 
 namespace tench {
 
-// Without the white space at its end; nothing when it is absent or may not be read.
+// The content without trailing white space; nullopt if the file is absent or unreadable.
 std::optional<std::string> ReadSystemFile(const std::filesystem::path& path);
-// The whole file must be one number.
+// nullopt unless the whole file is one number.
 std::optional<int64_t> ReadSystemInteger(const std::filesystem::path& path);
-// The names in a folder, sorted; none when there is no such folder.
+// The names in a folder, sorted; none if the folder does not exist.
 std::vector<std::string> ListFolder(const std::filesystem::path& path);
 
 }  // namespace tench

@@ -18,8 +18,8 @@ TypedGraph Typed(GraphBuilder& builder, int64_t batch) {
   return *std::move(typed);
 }
 
-// data -> fc -> the given op -> loss against targets of its output's shape, so that a parameter
-// lies before the op.
+// data -> fc -> the given op -> loss against targets of the op's output shape: a parameter precedes
+// the op.
 Cost CostAfterParameter(const Op& op, int64_t features) {
   GraphBuilder builder("net");
   builder.Append("data", Input{InputRole::kData, {3}, {}}, {});
@@ -32,7 +32,7 @@ Cost CostAfterParameter(const Op& op, int64_t features) {
   return LayerCost(Typed(builder, 2), 3);
 }
 
-// AlexNet's first two convolutions with what lies between them.
+// AlexNet's first two convolutions and the layers between them.
 TypedGraph AlexnetStart(int64_t batch) {
   GraphBuilder builder("start");
   builder.Append("data", Input{InputRole::kData, {3, 227, 227}, {}}, {});

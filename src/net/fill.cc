@@ -19,8 +19,8 @@ namespace {
 constexpr uint64_t kStep = 0x9E3779B97F4A7C15;
 constexpr double kUniformScale = 0x1p-53;
 constexpr int64_t kGaussianCentre = 8 * 65535 / 2;
-constexpr double kGaussianScale =
-    0x1.3988e1412ed76p-16;  // 1 / sqrt(8 * (65536^2 - 1) / 12), rounded to nearest
+// 1 / sqrt(8 * (65536^2 - 1) / 12), rounded to nearest.
+constexpr double kGaussianScale = 0x1.3988e1412ed76p-16;
 constexpr size_t kMinPerThread = size_t{1} << 16;
 
 inline uint64_t Mix(uint64_t z) {
@@ -94,13 +94,13 @@ double Generator::Gaussian(uint64_t index) const { return GaussianOf(key_, index
 
 int64_t Generator::Integer(uint64_t index, int64_t low, int64_t high) const {
   Check(low < high && static_cast<uint64_t>(high) - static_cast<uint64_t>(low) <= uint64_t{1} << 32,
-        "a range of integers is bad");
+        "a range of integers is invalid");
   return IntegerOf(key_, index, low, static_cast<uint64_t>(high) - static_cast<uint64_t>(low));
 }
 
 Status CheckFill(const Fill& fill) {
-  constexpr double kLargest =
-      1e30;  // far inside float, so that no sum or product of two of them leaves it
+  // Far below the largest float, so that no sum or product of two values overflows.
+  constexpr double kLargest = 1e30;
   for (double value : {fill.a, fill.b}) {
     if (!(std::abs(value) <= kLargest))
       return Failed("its fill has the number {}, which is not within ±{}", value, kLargest);
@@ -164,7 +164,7 @@ void FillTensor(uint64_t seed, std::string_view name, const Fill& fill, uint64_t
     std::fill(out.begin(), out.end(), static_cast<int32_t>(fill.a));
     return;
   }
-  Check(fill.kind == FillKind::kInteger, "an integer tensor has a fill that makes no integers");
+  Check(fill.kind == FillKind::kInteger, "an integer tensor needs an integer fill");
   const Generator generator(seed, name);
   const int64_t low = static_cast<int64_t>(fill.a), high = static_cast<int64_t>(fill.b);
   for (size_t i = 0; i < out.size(); ++i)

@@ -19,8 +19,8 @@ class Generator {
   uint64_t Bits(uint64_t counter) const;  // 64 random bits
   double Uniform(uint64_t index) const;   // [0, 1), 53 bits
   double Gaussian(uint64_t index) const;  // mean 0, variance 1: eight summed 16-bit uniforms, exact
-  int64_t Integer(uint64_t index, int64_t low,
-                  int64_t high) const;  // [low, high), at most 2^32 values
+  // In [low, high), at most 2^32 values.
+  int64_t Integer(uint64_t index, int64_t low, int64_t high) const;
 
  private:
   uint64_t key_;

@@ -135,7 +135,7 @@ class Reader {
     Shape sizes;
     for (const Json& item : fields_.Array(key)) {
       if (!item.is_number_integer() || item < 0 || item > kMaxSize) {
-        fields_.Fail(key, fmt::format("must hold integers from 0 to {}", kMaxSize));
+        fields_.Fail(key, fmt::format("must be a list of integers from 0 to {}", kMaxSize));
         return {};
       }
       sizes.push_back(item.get<int64_t>());
@@ -299,7 +299,7 @@ Result<Layer> LayerFromJson(const Json& json, size_t number) {
   if (reader.Find("inputs") != nullptr) {
     for (const Json& input : reader.fields().Array("inputs")) {
       if (!input.is_string()) {
-        reader.fields().Fail("inputs", "must hold the names of layers");
+        reader.fields().Fail("inputs", "must be a list of layer names");
         break;
       }
       layer.inputs.push_back(input.get<std::string>());

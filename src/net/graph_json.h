@@ -14,7 +14,7 @@ Result<Graph> GraphFromJson(const Json& json);
 // otherwise.
 Result<Graph> ParseGraph(std::string_view text, std::string_view origin);
 
-Json ParametersToJson(
-    const TypedGraph& graph);  // for the job: name, shape, fill, lr_mult, decay_mult, trained
+// For the job: name, shape, fill, lr_mult, decay_mult, trained.
+Json ParametersToJson(const TypedGraph& graph);
 
 }  // namespace tench

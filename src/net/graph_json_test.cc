@@ -25,7 +25,7 @@ std::string DocumentedExample() {
   return text.substr(begin, text.find("```", begin) - begin);
 }
 
-// Every op, every field off its default.
+// Every op, with every field different from its default.
 Graph EveryOp() {
   const ParameterRule rule{{FillKind::kGaussian, 0.25, 0.01}, 0.5, 2};
   const ParameterRule bias{{FillKind::kConstant, 0.1, 0}, 2, 0};
@@ -203,7 +203,7 @@ TEST(GraphJsonTest, MistakesInALayerNameIt) {
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv", "out_channels": 4, "kernel": [1, 2, 3])")),
               HasSubstr("layer 'x'.kernel: must be one integer, or two"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "conv", "out_channels": 4, "kernel": [1, -2])")),
-              HasSubstr("layer 'x'.kernel: must hold integers"));
+              HasSubstr("layer 'x'.kernel: must be a list of integers"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "pool", "mode": "mean")")),
               HasSubstr("layer 'x'.mode: 'mean' is none of max, avg"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "add", "coefficients": [1, "nan"])")),
@@ -216,7 +216,7 @@ TEST(GraphJsonTest, MistakesInALayerNameIt) {
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "batch_norm", "affine": false, "weight": {})")),
               HasSubstr("unknown key 'weight'"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "relu", "inputs": [1])")),
-              HasSubstr("layer 'x'.inputs: must hold the names of layers"));
+              HasSubstr("layer 'x'.inputs: must be a list of layer names"));
   EXPECT_THAT(ErrorOf(OneLayer(R"("op": "relu", "weight": {})")),
               HasSubstr("unknown key 'weight'"));
   EXPECT_THAT(

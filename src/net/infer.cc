@@ -20,7 +20,7 @@ Status CheckName(std::string_view name) {
     return Failed("the name has more than {} characters", kMaxNameBytes);
   const bool plain =
       std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
-  if (!plain) return Failed("the name may hold printable ASCII characters only, without spaces");
+  if (!plain) return Failed("the name may contain only printable ASCII characters without spaces");
   return Ok();
 }
 
@@ -30,7 +30,7 @@ Error UnknownInput(const Graph& graph, std::string_view input) {
   std::vector<std::string> names;
   for (const Layer& layer : graph.layers) {
     if (layer.name == input)
-      return Failed("input '{}' is a later layer; layers stand in the order of computation", input);
+      return Failed("input '{}' is a later layer; layers must be in topological order", input);
     names.push_back(layer.name);
   }
   return Failed("input '{}' is no layer{}", Printable(input), Hint(input, names));
@@ -82,7 +82,7 @@ Status CheckUse(const TypedGraph& graph) {
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i].layer;
     if (!used[i] && !IsLoss(layer.op))
-      return Failed("layer '{}': nothing uses its output", layer.name);
+      return Failed("layer '{}': no layer reads its output", layer.name);
   }
   return Ok();
 }

@@ -179,7 +179,7 @@ TEST(InferTest, RefusesNetworksWithoutLayersOrLoss) {
 TEST(InferTest, RefusesALayerThatNothingUses) {
   Graph graph = Classifier();
   graph.layers.push_back({"stray", Relu{}, {"fc"}, {}, {}});
-  EXPECT_EQ(ErrorOf(graph), "net: layer 'stray': nothing uses its output");
+  EXPECT_EQ(ErrorOf(graph), "net: layer 'stray': no layer reads its output");
 }
 
 TEST(InferTest, RefusesTargetsThatDependOnParameters) {
@@ -298,7 +298,8 @@ TEST(InferenceGraphTest, LeavesANetworkWithoutSuchHeadsAlone) {
 TEST(InferenceGraphTest, KeepsMistakesForInferToFind) {
   Graph graph = Classifier();
   graph.layers.push_back({"stray", Relu{}, {"fc"}, {}, {}});
-  EXPECT_THAT(ErrorOf(InferenceGraph(graph)), HasSubstr("layer 'stray': nothing uses its output"));
+  EXPECT_THAT(ErrorOf(InferenceGraph(graph)),
+              HasSubstr("layer 'stray': no layer reads its output"));
 }
 
 }  // namespace

@@ -190,7 +190,7 @@ struct Embedding {
   bool operator==(const Embedding&) const = default;
 };
 
-// Input (N, T, F), output (N, T, hidden), initial state zero, one bias, gates in the order i, f, g,
+// Input (N, T, F), output (N, T, hidden), initial state zero, one bias. Gates in the order i, f, g,
 // o:
 //   z = x·weight_inputᵀ + h·weight_hiddenᵀ + bias
 //   c = σ(f)·c + σ(i)·tanh(g)

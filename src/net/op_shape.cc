@@ -37,7 +37,7 @@ Result<Range> IntegerRange(const Fill& fill, int64_t lowest) {
              std::abs(fill.a) <= kMaxSize) {
     range = {static_cast<int64_t>(fill.a), static_cast<int64_t>(fill.a)};
   } else {
-    return Failed("its fill must make integers");
+    return Failed("its fill must be an integer fill");
   }
   if (range.low < lowest)
     return Failed("its fill reaches down to {}; the lowest value is {}", range.low, lowest);
@@ -59,9 +59,9 @@ struct ShapeRule {
   Status Numbers(size_t i, std::initializer_list<size_t> ranks, std::string_view form) const {
     const TypedLayer& input = *inputs[i];
     if (IsLoss(input.layer.op))
-      return Failed("input '{}' is a loss, which nothing can read", input.layer.name);
+      return Failed("input '{}' is a loss, which no layer can read", input.layer.name);
     if (input.output.dtype != DType::kF32)
-      return Failed("input '{}' holds integers, not numbers to compute with", input.layer.name);
+      return Failed("input '{}' has integers; it must be f32", input.layer.name);
     for (size_t rank : ranks) {
       if (ShapeOf(i).size() == rank) return Ok();
     }

@@ -113,15 +113,15 @@ TEST(OpShapeTest, PoolingRoundsDownUnlessCeilModeRoundsUp) {
 }
 
 TEST(OpShapeTest, CeilModeDropsALastWindowThatStartsBeyondInputAndPad) {
-  // Rounded up, 4 + 2·1 gives windows at 0, 2, 4 and 5 + 2·1 windows at 0, 2, 4, 6: the one at 6
+  // Rounded up, 4 + 2·1 gives windows at 0, 2, 4 and 5 + 2·1 windows at 0, 2, 4, 6: the last one
   // starts at 5 + 1.
   EXPECT_EQ(ImageShape(Pool(2, 2, 1, true), {1, 4, 4}), (Shape{2, 1, 3, 3}));
   EXPECT_EQ(ImageShape(Pool(2, 2, 1, true), {1, 5, 5}), (Shape{2, 1, 3, 3}));
-  // The same without padding, where the stride leaps over the end.
+  // The same without padding, with a stride that skips the end.
   EXPECT_EQ(ImageShape(Pool(1, 3, 0, true), {1, 5, 5}), (Shape{2, 1, 2, 2}));
 }
 
-// Counts windows by walking over the padded input: the definition in words, against the formula.
+// Counts windows by iterating over the padded input: the definition, against the formula.
 int64_t CountWindows(int64_t size, int64_t kernel, int64_t stride, int64_t pad) {
   int64_t windows = 0;
   for (int64_t start = 0;; start += stride) {
@@ -303,7 +303,7 @@ TEST(OpShapeTest, IntegersMustHaveTheRoleThatTheOpReads) {
   EXPECT_THAT(ErrorOf(MeanOverTime{}, {Numbers("x", {2, 5, 3}), labels}),
               HasSubstr("the role 'lengths'"));
   EXPECT_THAT(ErrorOf(Embedding{10, 4}, {labels}), HasSubstr("the role 'tokens'"));
-  EXPECT_THAT(ErrorOf(Relu{}, {labels}), HasSubstr("'label' holds integers"));
+  EXPECT_THAT(ErrorOf(Relu{}, {labels}), HasSubstr("'label' has integers"));
 }
 
 TEST(OpShapeTest, IntegersMustStayInsideWhatTheyIndex) {
@@ -352,9 +352,9 @@ TEST(OpShapeTest, InputsRefuseShapesAndFillsThatDoNotFitTheirRole) {
               HasSubstr("xavier and msra"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kLabel, {3}, digits}, {}), HasSubstr("0 sizes, not 1"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kLabel, {}, {FillKind::kUniform, 0, 1}}, {}),
-              HasSubstr("must make integers"));
+              HasSubstr("must be an integer fill"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kLabel, {}, {FillKind::kConstant, 0.5, 0}}, {}),
-              HasSubstr("must make integers"));
+              HasSubstr("must be an integer fill"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kTokens, {4}, {FillKind::kInteger, -1, 10}}, {}),
               HasSubstr("down to -1"));
   EXPECT_THAT(ErrorOf(Input{InputRole::kLengths, {}, digits}, {}),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/solver.h"
 
+#include <fmt/format.h>
+
 namespace tench {
 namespace {
 
@@ -14,6 +16,14 @@ const std::vector<std::string>& SolverTypeNames() {
 }
 
 std::string_view Name(SolverType type) { return SolverTypeNames()[static_cast<size_t>(type)]; }
+
+std::string SolverText(const Solver& solver) {
+  std::string text(Name(solver.type));
+  if (solver.type == SolverType::kAdam)
+    text += fmt::format(" momentum2={} delta={}", solver.momentum2, solver.delta);
+  if (solver.clip_gradients > 0) text += fmt::format(" {}={}", kClip, solver.clip_gradients);
+  return text;
+}
 
 std::vector<std::string> SolverNeeds(const Solver& solver) {
   std::vector<std::string> needs = {std::string(Name(solver.type))};

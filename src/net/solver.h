@@ -34,6 +34,9 @@ struct Solver {
 // "sgd", "nesterov", "adam", in the order of the enum.
 const std::vector<std::string>& SolverTypeNames();
 std::string_view Name(SolverType type);
+// The settings of a solver that no axis has: "sgd", "sgd clip_gradients=35", "adam momentum2=0.999
+// delta=1e-08".
+std::string SolverText(const Solver& solver);
 // The abilities that a worker must list to run the solver: the type's name, and "clip_gradients" if
 // it is used.
 std::vector<std::string> SolverNeeds(const Solver& solver);

@@ -20,8 +20,8 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
-int64_t ElementCount(
-    const Shape& shape);  // 1 for an empty shape; the largest integer if the count does not fit
+// 1 for an empty shape; saturates at the largest integer.
+int64_t ElementCount(const Shape& shape);
 std::string ToString(const Shape& shape);  // "64x1x28x28"; "scalar" for an empty shape
 
 // Owns its elements; exactly one of the vectors is used, by dtype.

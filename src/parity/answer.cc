@@ -11,28 +11,37 @@
 namespace tench {
 namespace {
 
+constexpr uint64_t kSampleSeed = 0x73616d70;
+constexpr int64_t kSamples = 64;
+
+std::vector<float> SampleElements(const std::string& key, const std::vector<float>& values) {
+  std::vector<float> samples;
+  const Generator random(kSampleSeed, key);
+  const int64_t count = static_cast<int64_t>(values.size());
+  for (int64_t i = 0; i < std::min(kSamples, count); ++i)
+    samples.push_back(values[static_cast<size_t>(
+        count <= kSamples ? i : random.Integer(static_cast<uint64_t>(i), 0, count))]);
+  return samples;
+}
+
 TensorAnswer Summarise(const WantedTensor& wanted, const Trial& trial, std::vector<float>& values) {
   TensorAnswer answer;
   answer.group = wanted.group;
   answer.elements = wanted.elements;
   answer.terms = wanted.terms;
-  if (wanted.start == nullptr) {
-    answer.sketch = MakeSketch(wanted.key(), values);
-    answer.scale = answer.sketch.norm;
-    return answer;
+  if (trial.kind == TrialKind::kOps && wanted.start == nullptr)
+    answer.samples = SampleElements(wanted.key(), values);
+  double squares = 0, sum = 0;
+  for (const float value : values) {
+    squares += double{value} * value;
+    sum += value;
   }
-  double squares = 0;
-  for (const float value : values) squares += double{value} * value;
   answer.scale = std::sqrt(squares);
-  std::vector<float> start(values.size());
-  const auto loaded = trial.reals.find(wanted.name);
-  if (loaded != trial.reals.end()) {
-    start = loaded->second;
-  } else {
-    FillTensor(trial.job.seed, wanted.name, wanted.start->fill, 0, start,
-               static_cast<int>(trial.job.threads));
+  answer.mean = values.empty() ? 0 : sum / static_cast<double>(values.size());
+  if (wanted.start != nullptr) {
+    const std::vector<float> start = trial.Start(*wanted.start);
+    for (size_t i = 0; i < values.size(); ++i) values[i] -= start[i];
   }
-  for (size_t i = 0; i < values.size(); ++i) values[i] -= start[i];
   answer.sketch = MakeSketch(wanted.key(), values);
   return answer;
 }
@@ -80,14 +89,17 @@ Json ToJson(const Answer& answer) {
   Json tensors = Json::array();
   for (const std::string& key : answer.order) {
     const TensorAnswer& tensor = answer.tensors.at(key);
-    tensors.push_back({{"tensor", key},
-                       {"group", tensor.group},
-                       {"elements", tensor.elements},
-                       {"terms", tensor.terms},
-                       {"norm", RealToJson(tensor.sketch.norm)},
-                       {"scale", RealToJson(tensor.scale)},
-                       {"change", RealToJson(tensor.change)},
-                       {"projections", EncodeProjections(tensor.sketch)}});
+    Json entry = {{"tensor", key},
+                  {"group", tensor.group},
+                  {"elements", tensor.elements},
+                  {"terms", tensor.terms},
+                  {"norm", RealToJson(tensor.sketch.norm)},
+                  {"scale", RealToJson(tensor.scale)},
+                  {"mean", RealToJson(tensor.mean)},
+                  {"change", RealToJson(tensor.change)},
+                  {"projections", EncodeProjections(tensor.sketch)}};
+    if (!tensor.samples.empty()) entry["samples"] = EncodeReals(tensor.samples);
+    tensors.push_back(std::move(entry));
   }
   Json losses = Json::array(), changes = Json::array();
   for (const double loss : answer.losses) losses.push_back(RealToJson(loss));
@@ -113,9 +125,15 @@ Result<Answer> AnswerFromJson(const Json& json, const std::string& path) {
     read.terms = tensor.Integer("terms", 1, kMaxElements);
     read.sketch.norm = tensor.Real("norm");
     read.scale = tensor.Real("scale");
+    read.mean = tensor.Real("mean", 0);
     read.change = tensor.Real("change");
-    const std::string projections = tensor.String("projections");
+    const std::string projections = tensor.String("projections"),
+                      samples = tensor.String("samples", "");
     TENCH_TRY(tensor.Finish());
+    if (!samples.empty()) {
+      read.samples.resize(static_cast<size_t>(std::min(read.elements, kSamples)));
+      TENCH_TRY(DecodeReals(samples, read.samples).In(path + ": samples of " + key));
+    }
     TENCH_TRY(DecodeProjections(projections, read.sketch).In(path + ": " + key));
     answer.order.push_back(key);
     answer.tensors[key] = std::move(read);

@@ -21,10 +21,11 @@ namespace tench {
 struct TensorAnswer {
   std::string group;
   int64_t elements = 0, terms = 1;  // as WantedTensor's
-  Sketch sketch;     // of the values; of parameters and running statistics, of their movement since
-                     // the start
-  double scale = 0;  // the norm of the values themselves
-  double change = 0;  // when all results move a little; known of the reference's answer only
+  // Of the values; of parameters and running statistics, of their movement since the start.
+  Sketch sketch;
+  double scale = 0, mean = 0;  // the norm and the mean of the values themselves
+  double change = 0;           // under jitter; known of the reference's answer only
+  std::vector<float> samples;  // kOps: 64 seeded elements, for an elementwise bound
 };
 
 struct Answer {

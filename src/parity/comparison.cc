@@ -5,24 +5,30 @@
 #include <cmath>
 #include <limits>
 
-#include "base/file.h"
-#include "protocol/tensor_path.h"
-
 namespace tench {
 namespace {
 
 // The relative tolerance of a single op and of a loss, and the minimum for a whole network.
 constexpr double kRelative = 1e-5;
 constexpr double kTimesJitter = 10;
+constexpr double kSteadyBound = 1e-3;
+// Each op of a network may differ by its own tolerance, and a gradient passes through tens of them.
+constexpr double kSteadyMinimum = 2e-4;
 constexpr double kSumUlps = 4 * 0x1p-24;  // for a sum of n terms, times √n
-// The absolute floor of a tensor with a near-zero norm, relative to the tolerance of the group's
-// typical element.
+// Of the reference's jitter: 16 ulps, uniformly distributed in both directions.
+constexpr double kJitterRms = 16 * 0x1p-24 / 1.732;
+// The absolute floor of an op's near-zero tensor, relative to the tolerance of the branch's
+// largest.
 constexpr double kFloorShare = 0.1;
-constexpr double kUlps = 4 * 0x1p-24;  // the rounding of five updates, relative to the weight
+constexpr double kUlps = 4 * 0x1p-24;  // the rounding of a few updates, relative to the weight
 // A loss near zero is the logarithm of a softmax near one, whose f32 spacing is 2^-24.
 constexpr double kLossFloor = 4 * 0x1p-24;
-constexpr double kDropoutSigmas = 4.5;  // 3 would reject a correct generator once in 400 draws
-constexpr double kSurvivorTolerance = 1e-5;
+// A single element may exceed the root mean square of all by this factor: of 64 samples of normally
+// distributed errors at the bound, one in 10^13 does.
+constexpr double kElementFactor = 8;
+constexpr double kNoise = 0.02;          // the share by which rounding changes noise
+constexpr double kNegligible = 0.01;     // of a group's usual norm
+constexpr double kDiscriminating = 0.1;  // the largest tolerance, relative to the norm
 
 struct Group {
   // The largest of an op's branch; the median of a network, which is robust to one large tensor.
@@ -37,11 +43,14 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+double Root(int64_t elements) {
+  return std::sqrt(std::max<double>(1, static_cast<double>(elements)));
+}
+
 std::map<std::string, Group> Groups(TrialKind kind, const Answer& reference) {
   std::map<std::string, std::vector<double>> rms, changes;
   for (const auto& [key, tensor] : reference.tensors) {
-    rms[tensor.group].push_back(
-        tensor.sketch.norm / std::sqrt(std::max<double>(1, static_cast<double>(tensor.elements))));
+    rms[tensor.group].push_back(tensor.sketch.norm / Root(tensor.elements));
     changes[tensor.group].push_back(tensor.sketch.norm > 0 ? tensor.change / tensor.sketch.norm
                                                            : 0);
   }
@@ -54,25 +63,105 @@ std::map<std::string, Group> Groups(TrialKind kind, const Answer& reference) {
   return groups;
 }
 
+// The rounding error of a sum in f32, relative to the change of the sum under jitter. Jitter moves
+// each of n terms by itself, whereas the partial sums of f32 round n times. They differ where the
+// terms cancel, as in the gradient of a shift that the next batch norm removes.
+double SumOverJitter(const TensorAnswer& tensor) {
+  return kSumUlps * std::sqrt(static_cast<double>(tensor.terms)) / kJitterRms;
+}
+
+// A tensor that is zero by the network's definition, or nearly so by cancellation: rounding changes
+// it visibly, and it is far below its group.
+bool IsNoise(TrialKind kind, const TensorAnswer& tensor, const Group& group) {
+  if (kind == TrialKind::kOps)
+    return true;  // jitter is unknown; the branch's largest tensor counts
+  const double rounding = std::max(1.0, SumOverJitter(tensor)) * tensor.change,
+               usual = group.rms * Root(tensor.elements);
+  return rounding >= kNoise * tensor.sketch.norm &&
+         std::max(tensor.sketch.norm, rounding) <= kNegligible * usual;
+}
+
+double RelativeTolerance(const TensorAnswer& tensor) {
+  return std::max(kRelative, kSumUlps * std::sqrt(static_cast<double>(tensor.terms)));
+}
+
+// The rounding of the values themselves, which a small movement does not bound.
+double ValueRounding(const std::string& key, double scale) {
+  if (key.starts_with("parameters/")) return kUlps * scale;
+  return key.starts_with("state/") ? kRelative * scale : 0;
+}
+
 double Allowance(TrialKind kind, const std::string& key, const TensorAnswer& tensor,
                  const Group& group) {
-  const double norm = tensor.sketch.norm;
-  const double relative =
-      std::max(kRelative, kSumUlps * std::sqrt(static_cast<double>(tensor.terms)));
-  double allowance = std::max(relative * norm, kFloorShare * relative * group.rms *
-                                                   std::sqrt(static_cast<double>(tensor.elements)));
-  if (key.starts_with("parameters/")) allowance = std::max(allowance, kUlps * tensor.scale);
-  // A small movement of a running statistic does not bound the rounding error of its value.
-  if (key.starts_with("state/")) allowance = std::max(allowance, kRelative * tensor.scale);
+  const double norm = tensor.sketch.norm, relative = RelativeTolerance(tensor);
+  double allowance = std::max(relative * norm, ValueRounding(key, tensor.scale));
+  if (IsNoise(kind, tensor, group)) {
+    const double floor = kind == TrialKind::kOps ? kFloorShare * relative : kSteadyBound;
+    allowance = std::max(allowance, floor * group.rms * Root(tensor.elements));
+  }
   if (kind == TrialKind::kOps) return allowance;
   // One jitter may hardly change a small tensor by chance; the change of its group is more robust.
-  return std::max(
-      {allowance, kTimesJitter * tensor.change, kTimesJitter * group.relative_change * norm});
+  const double change = std::max(tensor.change, group.relative_change * norm);
+  // Ten times the change of a single near tie of a pool would be more than any rounding makes.
+  const bool steady = kind == TrialKind::kSteady || kind == TrialKind::kTrain;
+  const double limit = steady && !IsNoise(kind, tensor, group)
+                           ? std::max(kSteadyBound * norm, 2 * change)
+                           : std::numeric_limits<double>::infinity();
+  if (steady) allowance = std::max(allowance, kSteadyMinimum * norm);
+  const bool sum = key.starts_with("gradients/") || key.starts_with("parameters/");
+  return std::max({allowance, std::min(kTimesJitter * change, limit),
+                   sum ? SumOverJitter(tensor) * tensor.change : 0});
+}
+
+// The norm that a wrong tensor would have.
+double UsualNorm(TrialKind kind, const TensorAnswer& tensor, const Group& group) {
+  if (kind == TrialKind::kOps || !IsNoise(kind, tensor, group)) return tensor.sketch.norm;
+  return std::max(tensor.sketch.norm, group.rms * Root(tensor.elements));
 }
 
 std::string Describe(const std::string& key) {
   const size_t slash = key.find('/');
   return key.substr(0, slash) + " of " + key.substr(slash + 1);
+}
+
+void CompareLosses(const std::vector<double>& expected, const std::vector<double>& got,
+                   const std::vector<double>& changes, std::vector<Deviation>& deviations) {
+  // One jitter may hardly change a single loss by chance, so the largest change of all steps
+  // counts.
+  const double change = changes.empty() ? 0 : *std::max_element(changes.begin(), changes.end());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double allowance =
+        std::max({kRelative * std::abs(expected[i]), kTimesJitter * change, kLossFloor});
+    const double difference =
+        i < got.size() ? std::abs(got[i] - expected[i]) : std::numeric_limits<double>::infinity();
+    const std::string what =
+        expected.size() == 1 ? "the loss" : fmt::format("the loss of step {}", i + 1);
+    deviations.push_back({what, difference, allowance, std::abs(expected[i])});
+  }
+}
+
+double DistanceTo(const TensorAnswer& expected, const Answer& answer, const std::string& key) {
+  const auto found = answer.tensors.find(key);
+  return found == answer.tensors.end() ? std::numeric_limits<double>::infinity()
+                                       : Distance(expected.sketch, found->second.sketch);
+}
+
+// The sampled element that is furthest from its bound.
+Deviation CompareSamples(const std::string& key, const TensorAnswer& expected,
+                         const std::vector<float>& got, const Group& group) {
+  Deviation worst{"an element of the " + Describe(key), 0, 0, 0, ""};
+  const double relative = RelativeTolerance(expected),
+               rms = expected.sketch.norm / Root(expected.elements);
+  for (size_t i = 0; i < expected.samples.size(); ++i) {
+    const double value = expected.samples[i];
+    Deviation one = worst;
+    one.difference =
+        i < got.size() ? std::abs(got[i] - value) : std::numeric_limits<double>::infinity();
+    one.allowance =
+        kElementFactor * relative * std::max({rms, std::abs(value), kFloorShare * group.rms});
+    if (i == 0 || one.ratio() > worst.ratio()) worst = one;
+  }
+  return worst;
 }
 
 }  // namespace
@@ -84,61 +173,49 @@ double Deviation::ratio() const {
   return allowance > 0 ? difference / allowance : std::numeric_limits<double>::infinity();
 }
 
+bool Deviation::discriminates() const { return norm > 0 && allowance <= kDiscriminating * norm; }
+
 std::vector<Deviation> Compare(TrialKind kind, const Answer& reference, const Answer& worker) {
   std::vector<Deviation> deviations;
-  const double infinity = std::numeric_limits<double>::infinity();
-  // One jitter may hardly change a single loss by chance, so the largest change of all steps
-  // counts.
-  const double loss_change =
-      reference.loss_changes.empty()
-          ? 0
-          : *std::max_element(reference.loss_changes.begin(), reference.loss_changes.end());
   // The probe of ops has one loss over all branches, which cannot locate a difference.
-  for (size_t i = 0; kind != TrialKind::kOps && i < reference.losses.size(); ++i) {
-    const double allowance = std::max(
-        {kRelative * std::abs(reference.losses[i]), kTimesJitter * loss_change, kLossFloor});
-    const double difference =
-        i < worker.losses.size() ? std::abs(worker.losses[i] - reference.losses[i]) : infinity;
-    const std::string what =
-        reference.losses.size() == 1 ? "the loss" : fmt::format("the loss of step {}", i + 1);
-    deviations.push_back({what, difference, allowance});
-  }
+  if (kind != TrialKind::kOps)
+    CompareLosses(reference.losses, worker.losses, reference.loss_changes, deviations);
   const std::map<std::string, Group> groups = Groups(kind, reference);
   for (const std::string& key : reference.order) {
     const TensorAnswer& expected = reference.tensors.at(key);
+    const Group& group = groups.at(expected.group);
+    deviations.push_back({Describe(key), DistanceTo(expected, worker, key),
+                          Allowance(kind, key, expected, group), UsualNorm(kind, expected, group),
+                          key});
     const auto found = worker.tensors.find(key);
-    const double difference =
-        found == worker.tensors.end() ? infinity : Distance(expected.sketch, found->second.sketch);
-    deviations.push_back(
-        {Describe(key), difference, Allowance(kind, key, expected, groups.at(expected.group))});
+    if (!expected.samples.empty() && found != worker.tensors.end())
+      deviations.push_back(CompareSamples(key, expected, found->second.samples, group));
   }
   return deviations;
 }
 
-std::string JudgeDropout(const Trial& trial, const std::filesystem::path& folder) {
-  for (const TypedLayer& layer : trial.graph.layers) {
-    const Dropout* dropout = std::get_if<Dropout>(&layer.layer.op);
-    if (dropout == nullptr) continue;
-    std::vector<float> values(static_cast<size_t>(ElementCount(layer.output.shape)));
-    if (const Status read =
-            ReadRaw(TensorPath(folder, "outputs", layer.layer.name), std::span<float>(values));
-        !read)
-      return fmt::format("{}: {}", layer.layer.name, read.error().message);
-    const double count = static_cast<double>(values.size()), ratio = dropout->ratio,
-                 survivor = 1 / (1 - ratio);
-    double zeros = 0;
-    for (const float value : values) zeros += value == 0;
-    const double share = zeros / count, deviation = std::sqrt(ratio * (1 - ratio) / count);
-    if (!(std::abs(share - ratio) <= kDropoutSigmas * deviation))
-      return fmt::format("{}: a share of {:.4f} is zero instead of {} ± {:.4f}", layer.layer.name,
-                         share, ratio, kDropoutSigmas * deviation);
-    for (const float value : values) {
-      if (value != 0 && !(std::abs(value - survivor) <= kSurvivorTolerance * survivor))
-        return fmt::format("{}: a survivor is scaled by {:.6g} instead of {:.6g}", layer.layer.name,
-                           value, survivor);
+std::vector<Deviation> CompareBuilds(TrialKind kind, const Answer& reference,
+                                     const Answer& observed, const Answer& timed) {
+  std::vector<Deviation> deviations;
+  CompareLosses(observed.losses, timed.losses, reference.loss_changes, deviations);
+  const std::map<std::string, Group> groups = Groups(kind, reference);
+  const std::map<std::string, Group> here = Groups(kind, observed);
+  for (const std::string& key : observed.order) {
+    const TensorAnswer& expected = observed.tensors.at(key);
+    const auto found = reference.tensors.find(key);
+    double relative = kRelative, usual = expected.sketch.norm;
+    if (found != reference.tensors.end()) {
+      const TensorAnswer& model = found->second;
+      const Group& group = groups.at(model.group);
+      const double norm = UsualNorm(kind, model, group);
+      if (norm > 0) relative = Allowance(kind, key, model, group) / norm;
+      if (IsNoise(kind, model, group))
+        usual = std::max(usual, here.at(expected.group).rms * Root(expected.elements));
     }
+    const double allowance = std::max(relative * usual, ValueRounding(key, expected.scale));
+    deviations.push_back({Describe(key), DistanceTo(expected, timed, key), allowance, usual, key});
   }
-  return "";
+  return deviations;
 }
 
 }  // namespace tench

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parity/sketch.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "net/fill.h"
 
@@ -14,8 +16,6 @@ constexpr uint64_t kSeed = 0x70726f6a;
 constexpr unsigned kBitsPerElement = 6;  // five choose the sum, one the sign
 constexpr size_t kPerWord = 64 / kBitsPerElement;
 constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr size_t kBytes = kProjections * sizeof(float);
-constexpr size_t kCharacters = (kBytes + 2) / 3 * 4;
 
 int DigitOf(char c) {
   const char* found = c == '\0' ? nullptr : std::strchr(kAlphabet, c);
@@ -53,15 +53,11 @@ double Distance(const Sketch& a, const Sketch& b) {
              : std::numeric_limits<double>::infinity();
 }
 
-std::string EncodeProjections(const Sketch& sketch) {
-  unsigned char bytes[kBytes + 2] = {};
-  for (size_t i = 0; i < kProjections; ++i) {
-    const float value = static_cast<float>(sketch.projections[i]);
-    std::memcpy(bytes + i * sizeof value, &value, sizeof value);
-  }
+std::string EncodeReals(std::span<const float> values) {
+  std::vector<unsigned char> bytes(values.size_bytes() + 2);  // a last group may have one byte
+  std::memcpy(bytes.data(), values.data(), values.size_bytes());
   std::string text;
-  text.reserve(kCharacters);
-  for (size_t i = 0; i < kBytes; i += 3) {
+  for (size_t i = 0; i < values.size_bytes(); i += 3) {
     const unsigned group =
         unsigned{bytes[i]} << 16 | unsigned{bytes[i + 1]} << 8 | unsigned{bytes[i + 2]};
     for (int shift = 18; shift >= 0; shift -= 6) text += kAlphabet[group >> shift & 63];
@@ -69,25 +65,35 @@ std::string EncodeProjections(const Sketch& sketch) {
   return text;
 }
 
-Status DecodeProjections(std::string_view text, Sketch& sketch) {
-  if (text.size() != kCharacters)
-    return Failed("the projections have {} characters instead of {}", text.size(), kCharacters);
-  unsigned char bytes[kCharacters / 4 * 3];
-  for (size_t i = 0; i < kCharacters; i += 4) {
+Status DecodeReals(std::string_view text, std::span<float> values) {
+  const size_t characters = (values.size_bytes() + 2) / 3 * 4;
+  if (text.size() != characters)
+    return Failed("the text has {} characters instead of {}", text.size(), characters);
+  std::vector<unsigned char> bytes;
+  for (size_t i = 0; i < characters; i += 4) {
     unsigned group = 0;
     for (size_t k = 0; k < 4; ++k) {
       const int digit = DigitOf(text[i + k]);
-      if (digit < 0) return Failed("the projections are no base64");
+      if (digit < 0) return Failed("the text is no base64");
       group = group << 6 | static_cast<unsigned>(digit);
     }
-    for (size_t k = 0; k < 3; ++k)
-      bytes[i / 4 * 3 + k] = static_cast<unsigned char>(group >> (16 - 8 * k));
+    for (int shift = 16; shift >= 0; shift -= 8)
+      bytes.push_back(static_cast<unsigned char>(group >> shift));
   }
-  for (size_t i = 0; i < kProjections; ++i) {
-    float value;
-    std::memcpy(&value, bytes + i * sizeof value, sizeof value);
-    sketch.projections[i] = value;
-  }
+  std::memcpy(values.data(), bytes.data(), values.size_bytes());
+  return Ok();
+}
+
+std::string EncodeProjections(const Sketch& sketch) {
+  std::array<float, kProjections> values{};
+  std::copy(sketch.projections.begin(), sketch.projections.end(), values.begin());
+  return EncodeReals(values);
+}
+
+Status DecodeProjections(std::string_view text, Sketch& sketch) {
+  std::array<float, kProjections> values{};
+  TENCH_TRY(DecodeReals(text, values).In("projections"));
+  std::copy(values.begin(), values.end(), sketch.projections.begin());
   return Ok();
 }
 

@@ -30,6 +30,10 @@ Sketch MakeSketch(std::string_view name, std::span<const float> values);
 // The estimated norm of the difference; infinite if either tensor has a NaN or an infinity.
 double Distance(const Sketch& a, const Sketch& b);
 
+// Little-endian f32 in base64, four characters for three bytes, without padding characters.
+std::string EncodeReals(std::span<const float> values);
+Status DecodeReals(std::string_view text, std::span<float> values);
+
 // 172 characters of base64 over the projections as little-endian f32; the rounding is far below any
 // tolerance of parity.
 std::string EncodeProjections(const Sketch& sketch);

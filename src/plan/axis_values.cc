@@ -12,7 +12,7 @@
 namespace tench {
 namespace {
 
-// Beyond every axis's domain, and small enough that no sum or product below overflows.
+// Larger than every axis's domain, and small enough that no sum or product below overflows.
 constexpr int64_t kFarthest = int64_t{1} << 53;
 
 struct Range {
@@ -59,7 +59,7 @@ class ValueReader {
   }
 
   Status AddText(std::string_view text, TextPlace place) {
-    // The message of the axis or of the option already begins with the name.
+    // Error messages of axes and options already begin with the name.
     if (const Status valid = scratch_.Set(list_.name, text); !valid.ok())
       return FailedAt(origin_, place, "{}", valid.error().message);
     std::string value =
@@ -143,7 +143,7 @@ class ValueReader {
     const double step = range.step != nullptr ? TENCH_TRY(Real(*range.step, 0)) : 0;
     if (from > to)
       return Fail(node, fmt::format("the range ends at {}, before it begins at {}", to, from));
-    // 0.001 x 10 x 10 is not exactly 0.1: the end is compared within rounding, and values are
+    // 0.001 x 10 x 10 is not exactly 0.1, so the end is compared with a tolerance, and values are
     // rounded to 12 digits.
     const double end = to + 1e-9 * std::abs(to);
     for (size_t i = 0;; ++i) {

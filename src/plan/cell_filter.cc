@@ -13,7 +13,7 @@ bool Holds(const std::vector<std::string>& values, const std::string& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-// "axis=value", or only "value" for one more value of the axis before.
+// "axis=value", or only "value" to add a value to the preceding axis.
 Status AddPiece(std::string_view piece, std::string_view text, CellFilter& filter,
                 std::string& axis) {
   const size_t equals = piece.find('=');
@@ -44,7 +44,7 @@ bool CellFilter::Matches(const Cell& cell) const {
     const Result<size_t> index = FindAxis(name);
     if (!index.ok()) return false;
     const std::string value = Axes()[*index].Print(cell.values[*index]);
-    // A worker without a version stands for all of its versions.
+    // A worker without a version matches all of its versions.
     return Holds(values, value) ||
            (*index == kAxisWorker && Holds(values, value.substr(0, value.find('@'))));
   });

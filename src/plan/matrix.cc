@@ -7,16 +7,12 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "plan/suite_path.h"
 
 namespace tench {
 namespace {
 
 constexpr size_t kMaxCells = 1'000'000;
-
-bool IsPath(std::string_view network) {
-  return network.find('/') != std::string_view::npos || network.ends_with(".json") ||
-         network.ends_with(".prototxt");
-}
 
 Status CheckKnown(std::string_view what, const std::string& name,
                   const std::vector<std::string>& known) {
@@ -35,14 +31,14 @@ Status CheckWorker(const Catalog& catalog, const std::string& worker) {
   return CheckKnown("worker", worker.substr(0, at), catalog.workers);
 }
 
-// Names of the axes whose values the catalog knows; every other axis has nothing to check.
+// Checks a name against the catalog. Axes whose values are not names always pass.
 Status CheckName(const Catalog& catalog, size_t axis, const std::string& text) {
   switch (axis) {
     case kAxisWorker:
       return CheckWorker(catalog, text);
     case kAxisNetwork:
       if (text.empty()) return Failed("no network is named");
-      if (!IsPath(text)) return CheckKnown("network", text, catalog.networks);
+      if (!IsNetworkPath(text)) return CheckKnown("network", text, catalog.networks);
       return catalog.check_file ? catalog.check_file(text) : Ok();
     case kAxisData:
       return text.empty() ? Ok() : CheckKnown("data set", text, catalog.data_sets);
@@ -51,7 +47,7 @@ Status CheckName(const Catalog& catalog, size_t axis, const std::string& text) {
   }
 }
 
-// One axis or option with its values parsed once, however many cells take them.
+// One axis or option. Its values are parsed once, not once per cell.
 struct Dimension {
   size_t axis = kAxisCount;  // kAxisCount: an option
   std::string option;
@@ -64,8 +60,7 @@ struct Dimension {
       cell.values[axis] = values[value];
   }
 
-  // Whether the cell has one of the values. A worker without a version stands for all of its
-  // versions.
+  // Whether the cell has one of the values. A worker without a version matches all of its versions.
   bool Holds(const Cell& cell) const {
     if (axis == kAxisCount) {
       const auto found = cell.options.find(option);
@@ -83,8 +78,8 @@ struct Dimension {
   }
 };
 
-// Calls `each` for every combination of one value per dimension, the last dimension fastest, until
-// it fails.
+// Calls `each` for every combination of one value per dimension, with the last dimension varying
+// fastest, until it fails.
 template <class Each>
 Status ForEachCombination(Cell cell, const std::vector<Dimension>& dimensions, Each each) {
   std::vector<size_t> at(dimensions.size(), 0);
@@ -118,7 +113,7 @@ std::string Describe(const Budget& budget, const Limits& limits) {
 bool SameSettings(const PlannedCell& a, const PlannedCell& b) {
   const auto fields = [](const Budget& x) {
     const bool fixed = x.fixed_steps > 0 || x.epochs > 0;
-    // The stop rule's settings mean nothing where the steps are fixed.
+    // With fixed steps, the settings of the stop rule have no effect.
     return fixed ? std::tuple(x.warmup_steps, x.fixed_steps, x.epochs, int64_t{0}, int64_t{0}, 0.0,
                               int64_t{0})
                  : std::tuple(x.warmup_steps, x.fixed_steps, x.epochs, x.min_steps, x.min_time_ns,
@@ -147,11 +142,11 @@ class Expansion {
 
   const Suite& suite_;
   const Catalog& catalog_;
-  size_t planned_ = 0;  // before duplicates and exclusions are taken off
+  size_t planned_ = 0;  // before removal of duplicates and exclusions
   std::vector<PlannedCell> cells_;
   std::unordered_map<std::string, size_t> index_of_id_;
-  std::map<std::pair<std::string, std::string>, std::string>
-      data_of_;  // (network, data) -> the data set that is meant
+  // (network, data) -> the resolved data set.
+  std::map<std::pair<std::string, std::string>, std::string> data_of_;
 };
 
 Result<std::vector<Dimension>> Expansion::Dimensions(const std::vector<AxisList>& lists) const {
@@ -180,7 +175,7 @@ Result<std::vector<Dimension>> Expansion::Dimensions(const std::vector<AxisList>
 Status Expansion::Count(const Block& block, TextPlace place,
                         const std::vector<Dimension>& dimensions) {
   size_t count = 1;
-  double exact = 1;  // as good as exact: for the message only
+  double exact = 1;  // a double, because the product may overflow; only for the message
   bool too_many = false;
   std::vector<std::string> factors;
   for (const Dimension& dimension : dimensions) {
@@ -212,8 +207,7 @@ Status Expansion::AddBlock(const Block& block) {
     return std::any_of(dimensions.begin(), dimensions.end(),
                        [&](const Dimension& d) { return d.axis == axis; });
   };
-  // Without a worker or a network there is no product: such a block lists its cells under
-  // `include`.
+  // A block without a worker or a network has no product; it lists its cells under `include`.
   if (names(kAxisWorker) && names(kAxisNetwork)) TENCH_TRY(AddProduct(block, dimensions));
   return AddIncluded(block, dimensions);
 }
@@ -242,7 +236,7 @@ Status Expansion::AddProduct(const Block& block, const std::vector<Dimension>& d
     ++kept;
     return AddCell(block, block.place, std::move(cell));
   }));
-  // A pattern without a match is most likely a mistake, and would cost hours of unwanted runs.
+  // A pattern without a match is most likely a mistake that would cost hours of unwanted runs.
   for (size_t i = 0; i < hits.size(); ++i)
     if (hits[i] == 0)
       return FailedAt(suite_.origin, block.exclude[i].place,
@@ -287,7 +281,7 @@ Status Expansion::AddCell(const Block& block, TextPlace place, Cell cell) {
                     other.cell.Label(), planned.cell.Label(), planned.id);
   if (!SameSettings(other, planned))
     return FailedAt(suite_.origin, place,
-                    "blocks '{}' and '{}' hold the same cell ({}) with different settings: {}; {}",
+                    "blocks '{}' and '{}' have the same cell ({}) with different settings: {}; {}",
                     other.block, block.name, Printable(planned.cell.Label()),
                     Describe(other.budget, other.limits), Describe(planned.budget, planned.limits));
   return Ok();
@@ -329,8 +323,8 @@ Status ResolveCell(const Catalog& catalog, Cell& cell) {
 }
 
 std::vector<size_t> RoundOrder(size_t count, uint64_t seed, int64_t round) {
-  // Not std::shuffle, whose result differs between libraries: a study may be resumed by another
-  // build.
+  // Not std::shuffle, whose result depends on the standard library: another build may resume the
+  // study.
   uint64_t state = seed;
   state = NextRandom(state) ^ static_cast<uint64_t>(round);
   std::vector<size_t> order(count);

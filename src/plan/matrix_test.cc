@@ -21,7 +21,7 @@ Catalog TestCatalog() {
   catalog.data_sets = {"mnist", "cifar10", "imagenet", "imdb"};
   catalog.resolve_data = [](const std::string& network,
                             const std::string& data) -> Result<std::string> {
-    if (network == "lstm" && data == "mnist") return Failed("lstm has no form for mnist");
+    if (network == "lstm" && data == "mnist") return Failed("lstm does not support mnist");
     if (!data.empty()) return data;
     return std::string(network == "lenet"     ? "mnist"
                        : network == "lstm"    ? "imdb"
@@ -206,7 +206,7 @@ blocks:
   EXPECT_THAT(
       error,
       StartsWith(
-          "s.yaml:5:5: blocks 'first' and 'second' hold the same cell "
+          "s.yaml:5:5: blocks 'first' and 'second' have the same cell "
           "(worker=torch network=lenet data=mnist batch=2) with different settings: steps 5"));
   EXPECT_THAT(error, HasSubstr("steps 6"));
   EXPECT_THAT(ErrorOf("defaults: {worker: torch, network: lenet}\nblocks:\n  - {name: a, timeout: "
@@ -282,13 +282,13 @@ TEST(MatrixTest, EveryPlaceOfARoundIsEquallyLikely) {
   int first_place[4] = {};
   constexpr int kRounds = 4000;
   for (int round = 0; round < kRounds; ++round) ++first_place[RoundOrder(4, 42, round)[0]];
-  // Four standard deviations of a binomial of 4000 and 1/4: the seed is fixed, so that this either
-  // holds or does not.
+  // Four standard deviations of a binomial distribution with n = 4000 and p = 1/4. The seed is
+  // fixed, so the test is deterministic.
   for (const int count : first_place) EXPECT_NEAR(count, kRounds / 4, 110);
 }
 
 TEST(MatrixTest, TheOrderOfARoundNeverChangesFromVersionToVersion) {
-  // A study that was begun before an update goes on in the same order after it.
+  // Pinned, so that a study keeps its order when another version resumes it.
   EXPECT_THAT(RoundOrder(8, 1, 0), ElementsAre(0u, 5u, 2u, 7u, 3u, 4u, 1u, 6u));
 }
 

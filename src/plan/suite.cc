@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "plan/axis_values.h"
 #include "plan/settings.h"
+#include "plan/suite_path.h"
 #include "plan/yaml_node.h"
 
 namespace tench {
@@ -43,7 +44,7 @@ void Sort(std::vector<AxisList>& axes) {
             [&](const AxisList& a, const AxisList& b) { return rank(a) < rank(b); });
 }
 
-// What `defaults` and a block have in common.
+// The keys that `defaults` and blocks share.
 struct Part {
   std::vector<AxisList> axes;
   std::vector<const YamlEntry*> settings;
@@ -361,6 +362,7 @@ Result<Suite> ParseSuite(std::string_view text, std::string_view origin) {
   const YamlNode root = TENCH_TRY(ParseYaml(text, origin));
   Suite suite = TENCH_TRY(SuiteReader(origin).Read(root));
   suite.fingerprint = Fingerprint(suite);
+  suite.text = text;
   return suite;
 }
 
@@ -369,7 +371,9 @@ Result<Suite> LoadSuite(const std::string& name_or_path,
   if (name_or_path.empty()) return Failed("the name of the suite is empty");
   const std::filesystem::path path = TENCH_TRY(FindSuite(name_or_path, folders));
   const std::string text = TENCH_TRY(ReadFile(path, kMaxYamlBytes));
-  return ParseSuite(text, path.string());
+  Suite suite = TENCH_TRY(ParseSuite(text, path.string()));
+  ResolvePaths(path.parent_path(), suite);
+  return suite;
 }
 
 }  // namespace tench

@@ -63,6 +63,7 @@ struct Suite {
   std::string origin;  // file name, for errors
   // Hash of cells and settings; independent of comments, names and the number of rounds.
   std::string fingerprint;
+  std::string text;  // as it was parsed
 };
 
 Result<Suite> ParseSuite(std::string_view text, std::string_view origin);

@@ -30,8 +30,8 @@ bool IsControl(char c) {
   return byte < 0x20 || byte == 0x7f;
 }
 
-// The length of the UTF-8 sequence that begins the text, 0 if it is none: no overlong forms,
-// surrogates or numbers beyond Unicode.
+// The length of the UTF-8 sequence at the start of the text; 0 if it is invalid (overlong forms,
+// surrogates, code points beyond Unicode).
 size_t SequenceLength(std::string_view text) {
   const auto byte = [&](size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
@@ -68,13 +68,13 @@ Status CheckBytes(std::string_view text, std::string_view origin) {
   return Ok();
 }
 
-// An estimate of the nesting before the library, which recurses, sees the text: indentation with
-// the "- - -" of compact lists, and open brackets. It may count too much (brackets in a text) but a
-// file that is written by hand stays far below the limit. What it counts too little of (brackets
-// closed inside quotes) meets the exact limit of TreeBuilder and the library's own one of 500.
+// Estimates the nesting depth before the library, which recurses, sees the text: indentation, the
+// "- - -" of compact lists, and open brackets. Brackets in a text make the estimate too high, but
+// files written by hand stay far below the limit. Brackets closed inside quotes make it too low;
+// then TreeBuilder's exact limit and the library's own limit of 500 apply.
 class NestingEstimate {
  public:
-  // False once the text so far is nested too deeply.
+  // Returns false once the text is nested too deeply.
   bool AddLine(std::string_view line) {
     size_t i = line.find_first_not_of(" \t\r");
     if (i == std::string_view::npos || line[i] == '#') return true;
@@ -98,7 +98,7 @@ class NestingEstimate {
   static bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
   void Enter(size_t indent) {
-    if (brackets_ > 0) return;  // indentation means nothing between brackets
+    if (brackets_ > 0) return;  // indentation is irrelevant between brackets
     while (!indents_.empty() && indents_.back() >= indent) indents_.pop_back();
     indents_.push_back(indent);
   }
@@ -173,20 +173,20 @@ class TreeBuilder final : public YAML::EventHandler {
 
  private:
   static constexpr std::string_view kNoAnchors =
-      "YAML anchors and aliases are not used in suites; 'defaults' serves to say a thing once";
+      "YAML anchors and aliases are not allowed in suites; use 'defaults' for shared values";
 
-  // A list or map that is still open.
+  // An open list or map.
   struct Frame {
     YamlNode node;
-    std::optional<YamlNode> key;           // of a map: read, its value is awaited
-    std::unordered_set<std::string> keys;  // of a map: all so far
+    std::optional<YamlNode> key;           // kMap: the key whose value comes next
+    std::unordered_set<std::string> keys;  // kMap: all keys so far
   };
 
   void Fail(TextPlace place, std::string_view message) {
     if (!failed()) error_ = FailedAt(origin_, place, "{}", message);
   }
 
-  // The library calls what has no tag "?" (plain) or "!" (quoted), and sometimes nothing.
+  // The library reports a missing tag as "?" (plain), "!" (quoted) or "".
   void CheckTag(TextPlace place, std::string_view tag) {
     if (tag.size() > 1)
       Fail(place, fmt::format("the YAML tag '{}' is not allowed in suites", Printable(tag, 60)));
@@ -203,7 +203,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void Close() {
     if (failed()) return;
-    Check(!open_.empty(), "the YAML library closed what was not open");
+    Check(!open_.empty(), "the YAML library closed a node that was not open");
     YamlNode node = std::move(open_.back().node);
     open_.pop_back();
     Add(std::move(node));

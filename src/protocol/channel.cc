@@ -26,7 +26,7 @@ Channel::Channel(Fd fd, size_t max_line_bytes)
 bool Channel::TakeLine(std::string& line) {
   const size_t newline = buffer_.find('\n', searched_);
   if (newline == std::string::npos) {
-    // Lines given out are dropped here, once per read and not once per line.
+    // Consumed lines are erased once per read, not once per line.
     buffer_.erase(0, start_);
     start_ = 0;
     searched_ = buffer_.size();
@@ -45,7 +45,7 @@ bool Channel::WaitReadable(int64_t deadline_ns) {
     const timespec left{left_ns / 1'000'000'000, left_ns % 1'000'000'000};
     const int ready = ppoll(&poll_fd, 1, &left, nullptr);
     if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return true;  // read will tell
+    if (ready < 0 && errno != EINTR) return true;  // read reports the error
   }
 }
 

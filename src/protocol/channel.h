@@ -44,8 +44,8 @@ class Channel {
   Fd fd_;
   size_t max_line_bytes_;
   std::string buffer_;
-  size_t start_ = 0;     // of the first line not yet given out
-  size_t searched_ = 0;  // no newline between start_ and here
+  size_t start_ = 0;     // start of the next line
+  size_t searched_ = 0;  // there is no newline in [start_, searched_)
 };
 
 }  // namespace tench

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How a worker is called; docs/protocol.md says the same.
+// The command line of a worker, as in docs/protocol.md.
 //   tench-worker-NAME --describe     one Description as JSON on stdout, exit code 0
-//   tench-worker-NAME --job FILE     does the job; the answers are JSON lines on descriptor 3
-// stdin is empty, stdout and stderr of a job are the framework's own to write on.
+//   tench-worker-NAME --job FILE     executes the job; the answers are JSON lines on descriptor 3
+// stdin is empty; stdout and stderr of a job are free for the framework.
 
 namespace tench {
 

@@ -45,13 +45,16 @@ Json BudgetToJson(const Budget& budget) {
           {"time_limit_ns", budget.time_limit_ns}};
 }
 
+// `observe` is written only if it is false, as keys beyond plain SGD are.
 Json TensorsToJson(const TensorFiles& tensors) {
-  return {{"load", tensors.load},
-          {"folder", tensors.folder},
-          {"outputs", tensors.outputs},
-          {"gradients", tensors.gradients},
-          {"parameters", tensors.parameters},
-          {"state", tensors.state}};
+  Json json = {{"load", tensors.load},
+               {"folder", tensors.folder},
+               {"outputs", tensors.outputs},
+               {"gradients", tensors.gradients},
+               {"parameters", tensors.parameters},
+               {"state", tensors.state}};
+  if (!tensors.observe) json["observe"] = false;
+  return json;
 }
 
 // The bounds come from the axis of that name.
@@ -120,6 +123,7 @@ Result<TensorFiles> ParseTensors(const Json& json) {
   tensors.gradients = fields.Bool("gradients", false);
   tensors.parameters = fields.Bool("parameters", false);
   tensors.state = fields.Bool("state", false);
+  tensors.observe = fields.Bool("observe", true);
   TENCH_TRY(fields.Finish());
   return tensors;
 }
@@ -131,7 +135,7 @@ Result<Snapshots> ParseSnapshots(const Json& json) {
   snapshots.after = fields.Integers("after", 1, kMaxSteps);
   if (snapshots.folder.empty()) fields.Fail("folder", "is empty");
   if (!std::is_sorted(snapshots.after.begin(), snapshots.after.end()))
-    fields.Fail("after", "must grow");
+    fields.Fail("after", "must increase");
   TENCH_TRY(fields.Finish());
   return snapshots;
 }
@@ -183,8 +187,9 @@ Result<Job> JobFromJson(const Json& json) {
   // The peers could have different defaults for an omitted field.
   if (const std::string ours = Fingerprint(job.network);
       !fingerprint.empty() && fingerprint != ours)
-    return Failed("job.fingerprint: the network is '{}' here, and '{}' where the job was written",
-                  ours, fingerprint);
+    return Failed(
+        "job.fingerprint: the network has the fingerprint '{}' here, but the job says '{}'", ours,
+        fingerprint);
   return job;
 }
 

@@ -53,6 +53,14 @@ std::string ErrorWith(const std::function<void(Json&)>& change) {
   return parsed.ok() ? "no error" : parsed.error().message;
 }
 
+TEST(JobTest, ATimedBuildIsAskedForInTheJson) {
+  Job job;
+  job.network = {"n", {}};
+  EXPECT_EQ(PrintJson(ToJson(job)).find("observe"), std::string::npos);
+  job.tensors.observe = false;
+  EXPECT_NE(PrintJson(ToJson(job)).find("\"observe\":false"), std::string::npos);
+}
+
 TEST(JobTest, ComesBackWhole) {
   const Job job = SmallJob();
   const auto parsed = ParseJob(PrintJson(ToJson(job)), "job.json");
@@ -92,7 +100,7 @@ TEST(JobTest, CarriesSnapshotsOnlyWhereTheyAreAskedFor) {
   EXPECT_EQ(parsed->snapshots.after, (std::vector<int64_t>{10, 20}));
   job.snapshots.after = {20, 10};
   EXPECT_THAT(ParseJob(PrintJson(ToJson(job)), "job.json").error().message,
-              HasSubstr("job.snapshots.after: must grow"));
+              HasSubstr("job.snapshots.after: must increase"));
 }
 
 TEST(JobTest, CarriesTheParametersForWorkersWithoutShapeInference) {
@@ -158,12 +166,12 @@ TEST(JobTest, RefusesAnotherProtocolBeforeAnythingElse) {
   EXPECT_EQ(ErrorWith([](Json& json) {
               json = {{"protocol", 9}, {"novelty", true}};
             }),
-            "job.json: job.protocol: version 9 is spoken there, version 1 here");
+            "job.json: job.protocol: version 9 is not supported; this side has version 1");
 }
 
 TEST(JobTest, RefusesANetworkThatIsNotTheOneTheWriterMeant) {
   EXPECT_THAT(ErrorWith([](Json& json) { json["fingerprint"] = "0123456789abcdef"; }),
-              HasSubstr("job.fingerprint: the network is"));
+              HasSubstr("job.fingerprint: the network has the fingerprint"));
 }
 
 }  // namespace

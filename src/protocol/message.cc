@@ -13,7 +13,7 @@ namespace {
 
 // Large enough for any step, small enough that thousands of them can be summed in 64 bits.
 constexpr int64_t kMaxStepNs = 1'000'000'000'000'000;
-// What every language's numbers hold exactly.
+// Numbers in every language represent integers up to this exactly.
 constexpr int64_t kMaxCount = int64_t{1} << 53;
 
 constexpr std::array<std::string_view, 3> kFailureKinds = {"failed", "unsupported",
@@ -28,11 +28,13 @@ Json ToJson(const Hello& hello) {
 }
 
 Json ToJson(const Built& built) {
-  return {{"type", "build"},
-          {"build_ns", built.build_ns},
-          {"peak_rss_bytes", built.peak_rss_bytes},
-          {"planned_bytes", built.planned_bytes},
-          {"choices", built.choices}};
+  Json json = {{"type", "build"},
+               {"build_ns", built.build_ns},
+               {"peak_rss_bytes", built.peak_rss_bytes},
+               {"planned_bytes", built.planned_bytes},
+               {"choices", built.choices}};
+  if (built.gradients_materialized) json["gradients_materialized"] = true;
+  return json;
 }
 
 Json ToJson(const Steps& steps) {
@@ -92,6 +94,12 @@ Result<Description> DescriptionFromJson(const Json& json, const std::string& pat
   description.name = fields.String("name");
   if (description.name.empty()) fields.Fail("name", "is empty");
   description.version = fields.String("version");
+  const Result<Role> role = ParseRole(fields.String("role", Name(Role::kFramework)));
+  if (role.ok()) {
+    description.role = *role;
+  } else {
+    fields.Fail("role", role.error().message);
+  }
   description.ops = fields.Strings("ops");
   description.updates = fields.Strings("updates", description.updates);
   description.devices = fields.Strings("devices");
@@ -133,6 +141,7 @@ Result<Message> BuiltFromJson(const Json& json) {
   built.peak_rss_bytes = fields.Integer("peak_rss_bytes", 0, kMaxCount, 0);
   built.planned_bytes = fields.Integer("planned_bytes", 0, kMaxCount, 0);
   built.choices = fields.StringMap("choices", {});
+  built.gradients_materialized = fields.Bool("gradients_materialized", false);
   TENCH_TRY(fields.Finish());
   return Message(std::move(built));
 }
@@ -237,15 +246,11 @@ Json ToJson(const Description& description) {
                        {"help", option.help},
                        {"default", option.fallback},
                        {"choices", option.choices}});
-  return {{"protocol", description.protocol},
-          {"name", description.name},
-          {"version", description.version},
-          {"ops", description.ops},
-          {"updates", description.updates},
-          {"devices", description.devices},
-          {"precisions", description.precisions},
-          {"options", std::move(options)},
-          {"facts", description.facts}};
+  return {{"protocol", description.protocol}, {"name", description.name},
+          {"version", description.version},   {"role", Name(description.role)},
+          {"ops", description.ops},           {"updates", description.updates},
+          {"devices", description.devices},   {"precisions", description.precisions},
+          {"options", std::move(options)},    {"facts", description.facts}};
 }
 
 Result<Description> ParseDescription(std::string_view text, std::string_view origin) {

@@ -19,6 +19,7 @@
 #include "record/budget.h"
 #include "record/phase.h"
 #include "record/profile_row.h"
+#include "record/role.h"
 
 namespace tench {
 
@@ -30,45 +31,53 @@ struct TensorFiles {
   // Tensors to read before the first step: parameter, state or input name -> file. net/fill
   // generates the others.
   std::map<std::string, std::string> load;
-  // The tensors to write to `folder`/KIND/NAME.bin (tensor_path.h) after the last step:
-  std::string folder;                // "" = nothing is written
-  std::vector<std::string> outputs;  // layers whose output is wanted; "*" = all
+  // Tensors to write to `folder`/KIND/NAME.bin (tensor_path.h) after the last step:
+  std::string folder;                // "" = none
+  std::vector<std::string> outputs;  // names of layers; "*" = all
   bool gradients = false;
   bool parameters = false;
   bool state = false;  // momenta and running statistics
+  // Whether the build may differ from a timed one, so that every tensor is readable. If not, no
+  // outputs can be requested, and gradients only in phase gradient.
+  bool observe = true;
   bool any() const { return !folder.empty(); }
 };
 
-// Parameters and running statistics while the steps go on, for a training that is to be kept: after
-// each number of steps in `after` (ascending, warm-up counted), and when the worker is asked to
-// stop, FOLDER/STEPS/{parameters,state}/NAME.bin. The folder STEPS appears when it is whole.
+// Snapshots of the parameters and running statistics during a training: after each number of steps
+// in `after` (ascending, including warm-up), and when the worker is asked to stop,
+// FOLDER/STEPS/{parameters,state}/NAME.bin. The folder STEPS appears only when it is complete.
 struct Snapshots {
   std::string folder;  // "" = none
   std::vector<int64_t> after;
   bool any() const { return !folder.empty(); }
 };
 
-struct Job {
-  Graph network;
-  int64_t batch = 1;
+// The settings that a framework's build obeys. A job and the adapter's BuildOptions share them, so
+// that a new one reaches every adapter.
+struct BuildSettings {
   std::string device = "cpu";
   int64_t threads = 1;
   std::string precision = "f32";
-  Phase phase = Phase::kTrain;
-  uint64_t seed = 1;
+  Phase phase = Phase::kTrain;  // the phase of every step
+  Solver solver;
+  uint64_t seed = 1;    // of weights, data and dropout masks
+  bool dropout = true;  // false: dropout layers are the identity, also in training
+  bool tuned = false;
+  std::map<std::string, std::string> options;
+  bool profile = false;  // the result contains the cost of each kernel
+};
+
+struct Job : BuildSettings {
+  Graph network;
+  int64_t batch = 1;
   bool cycled = false;  // a new batch every step; otherwise one resident batch
   int64_t images = 0;   // samples in the data set; 0 = one batch
   int64_t labels = 0;   // distinct classes in the labels; 0 = all
-  Solver solver;
-  std::vector<double>
-      lr_schedule;  // learning rate of step i (the last one holds on); empty = solver.lr throughout
-  bool dropout = true;  // false: dropout layers are the identity (parity)
+  // Learning rate of step i; the last one continues. Empty = solver.lr for all steps.
+  std::vector<double> lr_schedule;
   Budget budget;
-  bool tuned = false;
-  std::map<std::string, std::string> options;
   TensorFiles tensors;
   Snapshots snapshots;
-  bool profile = false;  // the result says what each kernel cost
 };
 
 // An option of one framework, declared in --describe.
@@ -80,37 +89,41 @@ struct WorkerOption {
 // The answer to --describe, also part of `hello`.
 struct Description {
   int protocol = kProtocolVersion;
-  std::string name;                            // "reference"
-  std::string version;                         // of the framework
+  std::string name;     // "reference"
+  std::string version;  // of the framework
+  Role role = Role::kFramework;
   std::vector<std::string> ops;                // abilities, see OpNeeds
   std::vector<std::string> updates = {"sgd"};  // abilities, see SolverNeeds
   std::vector<std::string> devices, precisions;
   std::vector<WorkerOption> options;
-  std::map<std::string, std::string> facts;  // anything else worth keeping: build flags, BLAS
+  std::map<std::string, std::string> facts;  // other facts to store: build flags, BLAS
 };
 
 // The first line of a run: the worker and the libraries that it loaded.
 struct Hello {
   Description worker;
-  std::vector<std::string> libraries;  // shared objects in the process map that matter (BLAS,
-                                       // OpenMP, oneDNN, the framework)
-  std::string flush_to_zero;           // "on", "off", "unknown"
-  int64_t rss_bytes = 0;               // before Build
+  // Relevant shared objects of the process: BLAS, OpenMP, oneDNN, the framework.
+  std::vector<std::string> libraries;
+  std::string flush_to_zero;  // "on", "off", "unknown"
+  int64_t rss_bytes = 0;      // before Build
 };
 
 struct Built {
   int64_t build_ns = 0;
-  int64_t peak_rss_bytes = 0;  // high-water mark so far
-  int64_t planned_bytes = 0;   // what the framework says it will hold; 0 = it does not say
-  std::map<std::string, std::string> choices;  // what a tuned worker picked
+  int64_t peak_rss_bytes = 0;                  // high-water mark so far
+  int64_t planned_bytes = 0;                   // the framework's own estimate; 0 = none
+  std::map<std::string, std::string> choices;  // candidates that a tuned worker selected
+  // Phase gradient: every step writes the gradient of every trained parameter to memory. False = no
+  // or unknown.
+  bool gradients_materialized = false;
 };
 
-// A stretch of steps, in order. Lines come at least about every 0.2 s while steps are being made.
+// Consecutive steps. While steps are executed, a line comes at least about every 0.2 s.
 struct Steps {
-  int64_t first = 0;  // number of the first step in this line, warm-up steps counted too
+  int64_t first = 0;  // number of the first step in this line, including warm-up
   bool warmup = false;
   std::vector<int64_t> step_ns;
-  std::vector<int64_t> input_ns;  // SetBatch, apart; empty when input is fixed
+  std::vector<int64_t> input_ns;  // SetBatch alone; empty for fixed input
   std::vector<double> loss;
 };
 
@@ -118,7 +131,7 @@ struct Done {
   bool converged = false;                // false under a stop rule: the time limit came first
   int64_t peak_rss_bytes = 0;            // high-water mark of the steps alone
   int64_t cpu_ns = 0, wall_ns = 0;       // over the timed steps
-  std::vector<ProfileRow> profile = {};  // if the job asked for it; over all steps, warm-up too
+  std::vector<ProfileRow> profile = {};  // over all steps including warm-up; empty unless requested
 };
 
 struct Failure {
@@ -132,8 +145,8 @@ Json ToJson(const Job& job);
 Result<Job> ParseJob(std::string_view text, std::string_view origin);
 
 std::string ToLine(const Message& message);  // with "type", without the newline
-Result<Message> ParseMessage(
-    std::string_view line);  // unknown keys are allowed, unknown types are not
+// Unknown keys are allowed, unknown types are not.
+Result<Message> ParseMessage(std::string_view line);
 
 Json ToJson(const Description& description);
 Result<Description> ParseDescription(std::string_view text, std::string_view origin);

@@ -57,11 +57,13 @@ TEST(MessageTest, HelloComesBackWhole) {
 }
 
 TEST(MessageTest, BuildComesBackWhole) {
-  const Built built = Back(Built{7, 8, 9, {{"layout", "nhwc"}}});
+  const Built built = Back(Built{7, 8, 9, {{"layout", "nhwc"}}, true});
   EXPECT_EQ(built.build_ns, 7);
   EXPECT_EQ(built.peak_rss_bytes, 8);
   EXPECT_EQ(built.planned_bytes, 9);
   EXPECT_EQ(built.choices.at("layout"), "nhwc");
+  EXPECT_TRUE(built.gradients_materialized);
+  EXPECT_FALSE(Back(Built{}).gradients_materialized) << "a worker that does not say";
 }
 
 TEST(MessageTest, StepsComeBackWithEveryKindOfLoss) {
@@ -100,12 +102,15 @@ TEST(MessageTest, ErrorComesBackWithItsKind) {
   }
 }
 
-// The very bytes are the contract with workers in other languages.
+// Workers in other languages depend on the exact bytes.
 TEST(MessageTest, LinesAreSpeltAsDocumented) {
   EXPECT_EQ(ToLine(Steps{0, false, {5}, {}, {std::nan("")}}),
             R"({"type":"steps","first":0,"warmup":false,"step_ns":[5],"loss":["nan"]})");
   EXPECT_EQ(ToLine(Built{1, 2, 3, {}}),
             R"({"type":"build","build_ns":1,"peak_rss_bytes":2,"planned_bytes":3,"choices":{}})");
+  EXPECT_EQ(ToLine(Built{1, 2, 3, {}, true}),
+            R"({"type":"build","build_ns":1,"peak_rss_bytes":2,"planned_bytes":3,"choices":{},)"
+            R"("gradients_materialized":true})");
   EXPECT_EQ(ToLine(Done{false, 1, 2, 3}),
             R"({"type":"result","converged":false,"peak_rss_bytes":1,"cpu_ns":2,"wall_ns":3})");
   EXPECT_EQ(ToLine(Failure{ErrorKind::kOutOfMemory, "full"}),
@@ -181,12 +186,13 @@ TEST(MessageTest, ALineThatIsTooLongIsNotEvenParsed) {
 
 TEST(MessageTest, AnotherProtocolVersionIsNamedTogetherWithOurs) {
   EXPECT_EQ(ErrorOf(R"({"type":"hello","worker":{"protocol":2,"anything":"else"}})"),
-            "hello.worker.protocol: version 2 is spoken there, version 1 here");
-  EXPECT_EQ(ParseDescription(R"({"protocol":0})", "tench-worker-x").error().message,
-            "tench-worker-x: description.protocol: version 0 is spoken there, version 1 here");
+            "hello.worker.protocol: version 2 is not supported; this side has version 1");
+  EXPECT_EQ(
+      ParseDescription(R"({"protocol":0})", "tench-worker-x").error().message,
+      "tench-worker-x: description.protocol: version 0 is not supported; this side has version 1");
 }
 
-// The fuzzer's seeds are worth their name only while the good ones get past the readers.
+// Seeds named "good" must parse, or the fuzzer starts from useless inputs.
 TEST(CorpusTest, SeedsAreGoodOrBadAsTheirNamesSay) {
   size_t seen = 0;
   for (const auto& entry :
@@ -206,6 +212,17 @@ TEST(DescriptionTest, ComesBackWhole) {
   const auto parsed = ParseDescription(text, "x");
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_EQ(PrintJson(ToJson(*parsed)), text);
+}
+
+TEST(DescriptionTest, AWorkerIsAFrameworkUnlessItSaysOtherwise) {
+  Json json = ToJson(Reference());
+  json.erase("role");
+  EXPECT_EQ(ParseDescription(PrintJson(json), "x")->role, Role::kFramework);
+  json["role"] = "baseline";
+  EXPECT_EQ(ParseDescription(PrintJson(json), "x")->role, Role::kBaseline);
+  json["role"] = "winner";
+  EXPECT_THAT(ParseDescription(PrintJson(json), "x").error().message,
+              testing::HasSubstr("x: description.role: "));
 }
 
 TEST(DescriptionTest, NeedsANameAndNamesTheBadOption) {

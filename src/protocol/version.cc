@@ -11,8 +11,8 @@ Status CheckProtocolVersion(Fields& fields) {
   const int64_t theirs = fields.Integer("protocol", 0, std::numeric_limits<int>::max());
   if (fields.failed()) return fields.Finish();
   if (theirs != kProtocolVersion)
-    return Failed("{}.protocol: version {} is spoken there, version {} here", fields.path(), theirs,
-                  kProtocolVersion);
+    return Failed("{}.protocol: version {} is not supported; this side has version {}",
+                  fields.path(), theirs, kProtocolVersion);
   return Ok();
 }
 

@@ -10,13 +10,13 @@ namespace tench {
 
 struct Budget {
   int64_t warmup_steps = 3;
-  int64_t fixed_steps = 0;  // > 0: exactly so many timed steps, no stop rule
+  int64_t fixed_steps = 0;  // > 0: exactly this many timed steps, no stop rule
   int64_t epochs = 0;       // > 0: floor(images / batch) * epochs timed steps, no stop rule
   int64_t min_steps = 10;
   int64_t min_time_ns = 500'000'000;
   // Converged when the 95 % interval of the median is within this share of it.
   double relative_interval = 0.01;
-  // Of timed steps; a run that reaches it before it converged is `unconverged`.
+  // Limit for the timed steps; a run that reaches it before it converges is `unconverged`.
   int64_t time_limit_ns = 30'000'000'000;
 };
 

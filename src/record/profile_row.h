@@ -9,8 +9,9 @@
 namespace tench {
 
 struct ProfileRow {
-  std::string layer, direction, kernel;  // "conv2", "forward" | "backward" | "backward_data" |
-                                         // "backward_weights" | "update", implementation
+  // `direction` is "forward", "backward", "backward_data", "backward_weights" or "update"; `kernel`
+  // names the implementation.
+  std::string layer, direction, kernel;
   int64_t calls = 0, time_ns = 0, flops = 0, bytes = 0;
   bool operator==(const ProfileRow&) const = default;
 };

@@ -20,6 +20,8 @@ inline constexpr const char* kFlagVerified = "verified";                 // pari
 inline constexpr const char* kFlagUnverified = "unverified";             // parity was not checked
 inline constexpr const char* kFlagSkipped = "skipped";  // a smaller batch ran out of memory
 inline constexpr const char* kFlagImported = "imported";
+// Phase gradient: the worker does not confirm that every step writes every gradient to memory.
+inline constexpr const char* kFlagGradientsNotMaterialized = "gradients_not_materialized";
 inline constexpr const char* kFlagDisturbed = "disturbed";  // stats/noise.h
 
 inline bool HasFlag(std::span<const std::string> flags, std::string_view flag) {

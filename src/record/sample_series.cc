@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blob: "TSMP", a version byte, then LEB128 numbers (seven bits a byte, the lowest first),
-// signed ones folded so that small negatives stay small. Numbers: added, stride, extra, the fields
-// of the peaks, the count of samples, and each sample's fields as differences from the sample
-// before. A version that has more fields has another version byte; the fields of older ones come
-// first.
+// The blob: "TSMP", a version byte, then LEB128 numbers, signed ones in zigzag encoding. Numbers:
+// added, stride, extra, the fields of the peaks, the number of samples, and each sample's fields as
+// differences from the previous sample. New fields are appended and increment the version byte.
 #include "record/sample_series.h"
 
 #include <algorithm>
@@ -33,7 +31,7 @@ constexpr std::array kFields = {
     &Sample::gpu_memory_bytes,
 };
 
-// Differences are taken modulo 2^64, so that no blob, however broken, can overflow.
+// Differences are modulo 2^64, so that a damaged blob cannot overflow.
 void PutDifference(std::string& blob, int64_t now, int64_t before) {
   const auto difference =
       static_cast<int64_t>(static_cast<uint64_t>(now) - static_cast<uint64_t>(before));
@@ -50,7 +48,7 @@ void PutSample(std::string& blob, const Sample& sample, const Sample& before) {
   for (const auto field : kFields) PutDifference(blob, sample.*field, before.*field);
 }
 
-// Reads what the functions above wrote; `good` turns false at the first thing that cannot be.
+// Reads the encoding above; `good` becomes false at the first invalid byte.
 struct Reader {
   std::string_view rest;
   size_t fields = kFields.size();
@@ -110,8 +108,7 @@ double SampleSeries::MeanCpus() const {
   const Sample& last = samples_.back();
   const int64_t elapsed_ns = last.time_ns - first.time_ns;
   if (elapsed_ns <= 0) return 0;
-  // A tree whose members are ending counts less than it did: what was used is the most that was
-  // seen.
+  // The peak, because the sum drops when members end.
   return static_cast<double>(peak_.cpu_ns - first.cpu_ns) / static_cast<double>(elapsed_ns);
 }
 

@@ -20,20 +20,20 @@ class SampleSeries {
   // About seven minutes at 10 Hz before the first thinning.
   static constexpr size_t kMostSamples = 4096;
 
-  // In the order of time. A sample of a tree that is gone is left out.
+  // In order of time. Ignores a sample without processes.
   void Add(const Sample& sample);
 
   bool empty() const { return samples_.empty(); }
   const std::vector<Sample>& samples() const { return samples_; }
-  // The greatest value of each field by itself. For counters that is the total: threads that end
-  // take theirs away with them.
+  // The maximum of each field. For counters this is the total, because the sum drops when a thread
+  // ends.
   const Sample& peak() const { return peak_; }
-  // Of the summed resident set, or of the kernel's own mark where that saw more than ten looks a
-  // second did.
+  // The maximum of the summed resident set, or the kernel's high-water mark if it is larger.
   int64_t PeakRssBytes() const;
   int64_t PeakSwapBytes() const { return peak_.swap_bytes; }
   int64_t CpuNs() const { return peak_.cpu_ns; }
-  // CPUs in use on average between the first and the last sample; 0 when there are not two.
+  // Mean number of CPUs in use between the first and the last sample; 0 with fewer than two
+  // samples.
   double MeanCpus() const;
 
   // Little-endian, versioned, a few bytes per sample: Decode(Encode()) == *this.
@@ -48,7 +48,7 @@ class SampleSeries {
   std::vector<Sample> samples_;
   Sample peak_;
   int64_t added_ = 0;
-  // samples_[i] is number i * stride_, except for the last one, which is the latest.
+  // samples_[i] is sample number i * stride_, except for the last element, the latest sample.
   int64_t stride_ = 1;
   bool last_is_extra_ = false;
 };

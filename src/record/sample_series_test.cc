@@ -71,7 +71,7 @@ TEST(SampleSeriesTest, MeanCpusIsCpuTimeOverTime) {
   EXPECT_DOUBLE_EQ(SeriesOf(11).MeanCpus(), 2.0);
   EXPECT_DOUBLE_EQ(SeriesOf(1).MeanCpus(), 0);
   EXPECT_DOUBLE_EQ(SampleSeries().MeanCpus(), 0);
-  SampleSeries ending = SeriesOf(11);  // a member ends, and takes its time with it
+  SampleSeries ending = SeriesOf(11);  // a member ends, and its CPU time leaves the sum
   ending.Add({.time_ns = At(19).time_ns + kTenth, .processes = 1, .cpu_ns = kTenth});
   EXPECT_DOUBLE_EQ(ending.MeanCpus(), 1.0);
 }
@@ -104,7 +104,7 @@ TEST(SampleSeriesTest, ComesBackFromItsBlob) {
     const auto decoded = SampleSeries::Decode(series.Encode());
     ASSERT_TRUE(decoded.ok()) << decoded.error().message;
     EXPECT_EQ(*decoded, series);
-    SampleSeries further = *decoded, same = series;  // and can go on where it was
+    SampleSeries further = *decoded, same = series;  // and accepts further samples
     further.Add(At(count));
     same.Add(At(count));
     EXPECT_EQ(further, same);
@@ -123,16 +123,15 @@ TEST(SampleSeriesTest, ExtremeValuesComeBackToo) {
 }
 
 TEST(SampleSeriesTest, TheBlobIsCompactAndTheSameEverywhere) {
-  // Version 2; nothing added, a stride of 1 (folded: 2), no extra one; thirteen peaks and a count
-  // of nothing.
+  // Version 2; 0 added, stride 1 (zigzag: 2), no extra sample; thirteen peaks and 0 samples.
   EXPECT_EQ(SampleSeries().Encode(),
             std::string("TSMP\x02\x00\x02\x00", 8) + std::string(14, '\0'));
   EXPECT_LT(SeriesOf(1000).Encode().size(), 24'000u);
 }
 
 TEST(SampleSeriesTest, ReadsTheFirstVersionWhichKnewNoGpu) {
-  // One sample of one process with three threads: eleven fields, as its peaks, a count of one and
-  // as itself.
+  // One sample of one process with three threads: eleven fields as peaks, a count of 1, and eleven
+  // fields as the sample.
   const std::string fields = std::string("\x00\x02\x06", 3) + std::string(8, '\0');
   const auto decoded =
       SampleSeries::Decode(std::string("TSMP\x01\x02\x02\x00", 8) + fields + '\x02' + fields);

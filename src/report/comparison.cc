@@ -17,10 +17,18 @@ bool SameOrUnknown(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() || a == b;
 }
 
+// A version without a build is from an older file; its unknown build differs from every other.
+template <class Other>
+bool SameBuild(const ComparedCell& a, const Other& b) {
+  const bool unknown = (a.worker_version.empty() && a.build.empty()) ||
+                       (b.worker_version.empty() && b.build.empty());
+  return unknown || (a.build == b.build && SameOrUnknown(a.worker_version, b.worker_version));
+}
+
 struct SideCells {
   std::vector<ComparedCell> cells;
-  std::unordered_map<std::string, std::vector<size_t>> by_id;  // of machine and cell
-  std::vector<bool> met;                                       // it has a partner
+  std::unordered_map<std::string, std::vector<size_t>> by_id;  // by machine and cell
+  std::vector<bool> met;                                       // whether it has a partner
 
   ComparedCell& Find(const RunRecord& run);
   StudyNoise noise;
@@ -32,10 +40,11 @@ ComparedCell& SideCells::Find(const RunRecord& run) {
   std::vector<size_t>& known = by_id[run.machine_id + '\n' + run.cell_id];
   for (auto index = known.rbegin(); index != known.rend(); ++index) {
     ComparedCell& cell = cells[*index];
-    if (!SameOrUnknown(cell.worker_version, run.worker_version) ||
+    if (!SameBuild(cell, run) || cell.rules != run.rules ||
         !SameOrUnknown(cell.fingerprint, run.fingerprint))
       continue;
     if (cell.worker_version.empty()) cell.worker_version = run.worker_version;
+    if (cell.build.empty()) cell.build = run.build;
     if (cell.fingerprint.empty()) cell.fingerprint = run.fingerprint;
     return cell;
   }
@@ -44,6 +53,8 @@ ComparedCell& SideCells::Find(const RunRecord& run) {
   cell.cell = run.cell;
   cell.cell_id = run.cell_id;
   cell.worker_version = run.worker_version;
+  cell.build = run.build;
+  cell.rules = run.rules;
   cell.machine = run.machine;
   cell.machine_id = run.machine_id;
   cell.fingerprint = run.fingerprint;
@@ -95,12 +106,11 @@ std::string WhyAmbiguous(const CellPair& pair) {
   if (pair.a.times.empty()) return failed("A", pair.a);
   if (pair.b.times.empty()) return failed("B", pair.b);
   const int64_t rounds = pair.test.rounds;
-  if (rounds == 0) return "no round of the one meets one of the other";
+  if (rounds == 0) return "the sides have no round in common";
   if (rounds < kFewestRounds)
     return fmt::format("{} round{}; a verdict needs {}", rounds, rounds == 1 ? "" : "s",
                        kFewestRounds);
-  if (pair.test.p <= kSignificance)
-    return "the interval is clear, but not for one of so many pairs";
+  if (pair.test.p <= kSignificance) return "not significant after the correction for all pairs";
   return "the interval is too wide";
 }
 
@@ -176,7 +186,7 @@ bool ComparisonBuilder::Impl::Match(const ComparedCell& a, const ComparedCell& b
   if (a.times.empty() && b.times.empty()) return false;
   if (options_.rule.source == Source::kSameStore && ShareRuns(a, b)) return false;
   return (NetworksMayDiffer() || SameOrUnknown(a.fingerprint, b.fingerprint)) &&
-         (VersionsMayDiffer() || SameOrUnknown(a.worker_version, b.worker_version));
+         (VersionsMayDiffer() || SameBuild(a, b));
 }
 
 CellPair ComparisonBuilder::Impl::Pair(const ComparedCell& a, const ComparedCell& b) const {
@@ -217,6 +227,8 @@ Comparison ComparisonBuilder::Impl::Finish() {
     const ComparedCell& a = side_a.cells[i];
     for (const size_t j : partners[SharedKey(a)]) {
       const ComparedCell& b = side_b.cells[j];
+      // A cell on both sides is its own baseline; it does not lack a partner.
+      if (options_.rule.source == Source::kSameStore && ShareRuns(a, b)) side_b.met[j] = true;
       if (!Match(a, b)) continue;
       side_a.met[i] = side_b.met[j] = true;
       comparison.pairs.push_back(Pair(a, b));

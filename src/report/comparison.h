@@ -24,14 +24,15 @@ namespace tench {
 
 struct CompareOptions {
   // The axes in which A and B differ: axis names, "option.NAME", kMachineAxis, kVersionAxis. The
-  // worker includes its version and options, the machine includes the version.
+  // version includes the build, the worker its version and options, the machine the version.
   std::set<std::string> axes;
   PairingRule rule = {};
 };
 
 struct ComparedCell {
   Cell cell;
-  std::string cell_id, worker_version, machine, machine_id, fingerprint;
+  std::string cell_id, worker_version, build, machine, machine_id, fingerprint;
+  int64_t rules = kRules;
   int64_t runs_ok = 0, runs_failed = 0;
   std::string failure;           // "crashed: reason" of the newest run that failed
   std::vector<RoundTime> times;  // counted attempts only
@@ -54,12 +55,12 @@ struct Comparison {
   std::set<std::string> axes;
   std::vector<CellPair> pairs;               // ordered by A's cells
   std::vector<ComparedCell> only_a, only_b;  // without a partner
-  // The noise sentinel's time around B's runs over that around A's; only within one machine, and
-  // where both sides have readings.
+  // The noise sentinel's time around B's runs over its time around A's runs. Only within one
+  // machine, and if both sides have readings.
   std::optional<double> sentinel_ratio;
 
   int64_t Count(RatioVerdict verdict) const;
-  bool interleaved() const;  // all pairs were
+  bool interleaved() const;  // true if all pairs are interleaved
 };
 
 enum class Side { kA, kB };

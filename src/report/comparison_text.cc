@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/plural.h"
 #include "base/text.h"
+#include "record/worker_version.h"
 #include "report/record_json.h"
 #include "report/row_text.h"
 #include "report/text_table.h"
@@ -14,39 +16,19 @@ namespace {
 
 constexpr size_t kMaxListed = 20;
 
-std::string Plural(int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 // Three decimal places, or more for small ratios.
 std::string Ratio(double ratio) {
   return fmt::format("{:.{}f}", ratio, ratio < 0.1 ? 4 : ratio < 10 ? 3 : 1);
 }
 
 std::string IntervalText(const RatioTest& test) {
-  return test.rounds < 2
+  return test.rounds < kFewestRounds
              ? ""
              : fmt::format("{} … {}", Ratio(test.interval.low), Ratio(test.interval.high));
 }
 
 const char* TimeTitle(StepTime time) {
-  return time == StepTime::kShortest ? "of each run's shortest step" : "of each run's median step";
-}
-
-std::string PairTitle(const Comparison& comparison, const CellPair& pair) {
-  std::vector<size_t> left_out;
-  for (size_t i = 0; i < Axes().size(); ++i) {
-    if (comparison.axes.contains(Axes()[i].name)) left_out.push_back(i);
-  }
-  const std::string title = SharedTitle(pair.a.cell, left_out);
-  if (comparison.axes.contains(Axes()[kAxisWorker].name)) return PlainLine(title);
-  Cell shared = pair.a.cell;
-  std::erase_if(shared.options, [&](const auto& option) {
-    return comparison.axes.contains("option." + option.first);
-  });
-  return WorkerTitle(shared,
-                     pair.a.worker_version == pair.b.worker_version ? pair.a.worker_version : "") +
-         ": " + PlainLine(title);
+  return time == StepTime::kShortest ? "by each run's shortest step" : "by each run's median step";
 }
 
 // The side's values of the compared axes.
@@ -56,9 +38,10 @@ std::string OwnTitle(const ComparedCell& cell, const std::set<std::string>& axes
     if (axis == kMachineAxis) {
       parts.push_back(cell.machine);
     } else if (axis == kVersionAxis) {
-      if (!axes.contains(Axes()[kAxisWorker].name)) parts.push_back(cell.worker_version);
+      if (!axes.contains(Axes()[kAxisWorker].name))
+        parts.push_back(ShownVersion(cell.worker_version, cell.build));
     } else if (axis == Axes()[kAxisWorker].name) {
-      parts.push_back(WorkerTitle(cell.cell, cell.worker_version));
+      parts.push_back(WorkerTitle(cell.cell, cell.worker_version, cell.build));
     } else if (axis.starts_with("option.")) {
       const auto option = cell.cell.options.find(axis.substr(7));
       parts.push_back(fmt::format("{}={}", axis.substr(7),
@@ -76,19 +59,34 @@ bool SidesDiffer(const Comparison& comparison) {
   });
 }
 
-std::string TableText(const Comparison& comparison, size_t width) {
+bool Fits(const std::string& text, size_t width) {
+  const std::vector<std::string> lines = Split(text, '\n');
+  return width == 0 || std::all_of(lines.begin(), lines.end(), [&](const std::string& line) {
+           return TextWidth(line) <= width;
+         });
+}
+
+// One row per pair. A stacked table has the pair's cell on a line of its own above its row, and
+// omits what exceeds the width.
+std::string TableText(const Comparison& comparison, size_t width, bool stacked) {
   const bool names = SidesDiffer(comparison);
-  std::vector<TextColumn> columns = {{"cell", Align::kLeft}};
-  if (names) columns.insert(columns.end(), {{"A", Align::kLeft}, {"B", Align::kLeft}});
-  for (const char* name : {"A/image", "B/image", "B ÷ A", "95 %", "rounds"})
-    columns.push_back({name, Align::kRight});
-  columns.insert(columns.end(), {{"verdict", Align::kLeft}, {"", Align::kLeft}});
+  std::vector<TextColumn> columns;
+  if (!stacked) columns.push_back({"cell"});
+  if (names) columns.insert(columns.end(), {{"A", Align::kLeft, 3}, {"B", Align::kLeft, 3}});
+  columns.insert(columns.end(), {{"A/image", Align::kRight},
+                                 {"B/image", Align::kRight},
+                                 {"B ÷ A", Align::kRight},
+                                 {"95 %", Align::kRight, 1},
+                                 {"rounds", Align::kRight, 2},
+                                 {"verdict", Align::kLeft},
+                                 {"reason", Align::kLeft, 4}});
   TextTable table(columns);
   const auto time = [](const ComparedCell& cell) {
     return cell.times.empty() ? "" : HumanNs(cell.image_ns);
   };
   for (const CellPair& pair : comparison.pairs) {
-    std::vector<std::string> cells = {PairTitle(comparison, pair)};
+    std::vector<std::string> cells;
+    if (!stacked) cells.push_back(PairTitle(comparison, pair));
     if (names)
       cells.insert(cells.end(),
                    {OwnTitle(pair.a, comparison.axes), OwnTitle(pair.b, comparison.axes)});
@@ -98,18 +96,31 @@ std::string TableText(const Comparison& comparison, size_t width) {
                   PlainLine(pair.reason)});
     table.AddRow(std::move(cells));
   }
-  return table.Render(width, 2);
+  if (!stacked) {
+    const std::string text = table.Render(0, 2);
+    return Fits(text, width) ? text : TableText(comparison, width, true);
+  }
+  const std::vector<std::string> omitted = table.Fit(width, 4);
+  const std::vector<std::string> lines = Split(table.Render(width, 4), '\n');
+  std::string out = lines[0] + '\n' + lines[1] + '\n';
+  for (size_t i = 0; i < comparison.pairs.size(); ++i) {
+    out += WrapText("  " + PairTitle(comparison, comparison.pairs[i]), width, 4) + '\n';
+    out += lines[i + 2] + '\n';
+  }
+  return out + (omitted.empty() ? "" : '\n' + OmittedLine(omitted));
 }
 
-void AppendOutliers(std::string& out, const Comparison& comparison) {
+void AppendOutliers(std::string& out, const Comparison& comparison, size_t width) {
   size_t listed = 0;
   for (const CellPair& pair : comparison.pairs) {
     for (const RoundPair& round : pair.rounds) {
       if (!round.outlier) continue;
       if (listed == 0) out += "\noutlier rounds (they still count):\n";
       if (++listed <= kMaxListed) {
-        out += fmt::format("  round {}: B ÷ A {}, the pair's {}: {}\n", round.a.round + 1,
-                           Ratio(round.ratio), Ratio(pair.test.ratio), PairTitle(comparison, pair));
+        const std::string line =
+            fmt::format("  round {}: B ÷ A {}, the pair's {}: {}", round.a.round + 1,
+                        Ratio(round.ratio), Ratio(pair.test.ratio), PairTitle(comparison, pair));
+        out += WrapText(line, width, 4) + '\n';
       }
     }
   }
@@ -133,7 +144,9 @@ Json SideToJson(const ComparedCell& cell) {
   json["cell_id"] = cell.cell_id;
   PutAxes(json, cell.cell);
   json["options"] = cell.cell.options;
-  json["worker_version"] = cell.worker_version;
+  json["worker_version"] = ShownVersion(cell.worker_version, cell.build);
+  json["build"] = cell.build;
+  json["rules"] = cell.rules == kNoRules ? Json(nullptr) : Json(cell.rules);
   json["machine"] = cell.machine;
   json["machine_id"] = cell.machine_id;
   json["runs_ok"] = cell.runs_ok;
@@ -145,7 +158,7 @@ Json SideToJson(const ComparedCell& cell) {
 
 Json PairToJson(const CellPair& pair) {
   const RatioTest& test = pair.test;
-  const bool has_interval = test.rounds > 1;
+  const bool has_interval = test.rounds >= kFewestRounds;
   Json json = {{"a", SideToJson(pair.a)}, {"b", SideToJson(pair.b)}};
   json["ratio"] = test.rounds > 0 ? RealToJson(test.ratio) : Json(nullptr);
   json["ratio_low"] = has_interval ? RealToJson(test.interval.low) : Json(nullptr);
@@ -174,20 +187,41 @@ Json PairToJson(const CellPair& pair) {
 
 }  // namespace
 
+std::string PairTitle(const Comparison& comparison, const CellPair& pair) {
+  std::vector<size_t> left_out;
+  for (size_t i = 0; i < Axes().size(); ++i) {
+    if (comparison.axes.contains(Axes()[i].name)) left_out.push_back(i);
+  }
+  const std::string title = SharedTitle(pair.a.cell, left_out);
+  if (comparison.axes.contains(Axes()[kAxisWorker].name)) return PlainLine(title);
+  Cell shared = pair.a.cell;
+  std::erase_if(shared.options, [&](const auto& option) {
+    return comparison.axes.contains("option." + option.first);
+  });
+  const bool same = pair.a.worker_version == pair.b.worker_version && pair.a.build == pair.b.build;
+  return WorkerTitle(shared, same ? pair.a.worker_version : "", same ? pair.a.build : "") + ": " +
+         PlainLine(title);
+}
+
 std::vector<std::string> CaveatsOf(const Comparison& comparison) {
   std::vector<std::string> caveats;
   if (!comparison.interleaved()) {
     caveats.push_back(
-        "A and B were not measured side by side: rounds are paired by their number, and whatever "
-        "changed about the "
-        "machine in between is part of "
-        "the ratio");
+        "A and B were not interleaved: rounds are paired by number, so drift of the machine is "
+        "part of the ratio");
     if (comparison.sentinel_ratio) {
       const double percent = (*comparison.sentinel_ratio - 1) * 100;
-      caveats.push_back(
-          fmt::format("by the noise sentinel the machine itself was {:.1f} % {} during B",
-                      std::abs(percent), percent >= 0 ? "slower" : "faster"));
+      caveats.push_back(fmt::format("by the noise sentinel, the machine was {:.1f} % {} during B",
+                                    std::abs(percent), percent >= 0 ? "slower" : "faster"));
     }
+  }
+  const auto other_rules =
+      std::find_if(comparison.pairs.begin(), comparison.pairs.end(),
+                   [](const CellPair& pair) { return pair.a.rules != pair.b.rules; });
+  if (other_rules != comparison.pairs.end()) {
+    caveats.push_back(fmt::format(
+        "A was measured by rules {} and B by rules {}, which docs/methodology.md tells apart",
+        other_rules->a.rules, other_rules->b.rules));
   }
   int64_t disturbed = 0, rounds = 0;
   for (const CellPair& pair : comparison.pairs) {
@@ -213,15 +247,17 @@ std::vector<std::string> CaveatsOf(const Comparison& comparison) {
 std::string RenderComparison(const Comparison& comparison, const ComparisonTitles& titles,
                              size_t width) {
   std::string out = fmt::format("A: {}\nB: {}\n", PlainLine(titles.a), PlainLine(titles.b));
-  out += fmt::format(
-      "time per image of B over that of A, {}, mean over rounds with its 95 % interval; above 1, B "
-      "is slower; within "
-      "{:g} % is the same\n\n",
-      TimeTitle(comparison.time), comparison.margin * 100);
-  out += TableText(comparison, width);
-  AppendOutliers(out, comparison);
+  out += WrapText(
+      fmt::format(
+          "ratio of times per image (B over A), {}: geometric mean over rounds, 95 % interval; "
+          "above 1, B is slower; within {:g} %, same",
+          TimeTitle(comparison.time), comparison.margin * 100),
+      width, 0);
+  out += "\n\n" + TableText(comparison, width, false);
+  AppendOutliers(out, comparison, width);
   out += '\n' + CountsText(comparison) + '\n';
-  for (const std::string& caveat : CaveatsOf(comparison)) out += "note: " + caveat + '\n';
+  for (const std::string& caveat : CaveatsOf(comparison))
+    out += WrapText("note: " + caveat, width, 2) + '\n';
   return out;
 }
 

@@ -20,6 +20,9 @@ struct ComparisonTitles {
 // Caveats that limit the table's validity, one line each.
 std::vector<std::string> CaveatsOf(const Comparison& comparison);
 
+// "native 0.1.0+1a2b3c4: lenet on mnist, batch 64, train": what both cells of a pair share.
+std::string PairTitle(const Comparison& comparison, const CellPair& pair);
+
 std::string RenderComparison(const Comparison& comparison, const ComparisonTitles& titles,
                              size_t width = 0);
 Json ComparisonToJson(const Comparison& comparison, const ComparisonTitles& titles);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "report/test_ranking.h"
+#include "report/text_table.h"
 
 namespace tench {
 namespace {
@@ -40,12 +41,23 @@ Comparison Workers() {
 TEST(ComparisonTextTest, TheTableSaysRatioIntervalAndVerdict) {
   const std::string text = RenderComparison(Workers(), {"worker=old", "worker=new"});
   EXPECT_THAT(text, HasSubstr("A: worker=old\nB: worker=new\n"));
-  EXPECT_THAT(text, HasSubstr("within 1 % is the same"));
+  EXPECT_THAT(text, HasSubstr("within 1 %, same"));
   EXPECT_THAT(text, HasSubstr("lenet on mnist, batch 1, train"));
-  EXPECT_THAT(text, HasSubstr("old 1.0"));
+  EXPECT_THAT(text, HasSubstr("old 1.0+1a2b3c4"));
   EXPECT_THAT(text, HasSubstr("1.001  1.000 … 1.002       6  same"));
   EXPECT_THAT(text, HasSubstr("2 pairs: B is 1 same, 1 ambiguous"));
   EXPECT_THAT(text, HasSubstr("note: 1 cell of B without a partner"));
+}
+
+TEST(ComparisonTextTest, ANarrowTerminalStacksTheTableAndNamesOmittedColumns) {
+  const std::string text = RenderComparison(Workers(), {"worker=old", "worker=new"}, 80);
+  EXPECT_THAT(text, HasSubstr("\n  lenet on mnist, batch 64, train\n"));
+  EXPECT_THAT(text, HasSubstr("ambiguous"));
+  EXPECT_THAT(text, HasSubstr("omitted: "));
+  size_t start = 0;
+  for (size_t end = 0; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
+    EXPECT_LE(TextWidth(text.substr(start, end - start)), 80u) << text.substr(start, end - start);
+  EXPECT_THAT(RenderComparison(Workers(), {"a", "b"}), Not(HasSubstr("omitted")));
 }
 
 TEST(ComparisonTextTest, OutlierRoundsAreShown) {
@@ -61,9 +73,29 @@ TEST(ComparisonTextTest, WhatWasNotInterleavedIsSaid) {
   }
   const Comparison comparison = std::move(builder).Finish();
   EXPECT_THAT(RenderComparison(comparison, {"1", "2"}),
-              HasSubstr("note: A and B were not measured side by side"));
-  EXPECT_THAT(RenderComparison(Workers(), {"a", "b"}), Not(HasSubstr("side by side")));
+              HasSubstr("note: A and B were not interleaved"));
+  EXPECT_THAT(RenderComparison(Workers(), {"a", "b"}), Not(HasSubstr("interleaved")));
   EXPECT_EQ(ComparisonToJson(comparison, {"1", "2"})["interleaved"], false);
+}
+
+TEST(ComparisonTextTest, BuildsAndOtherRulesAreNamed) {
+  ComparisonBuilder builder({.axes = {kVersionAxis}});
+  for (int64_t round = 0; round < 5; ++round) {
+    RunRecord before = Timed("w", 1, round, 10e6), after = Timed("w", 2, round, 10e6);
+    before.rules = kUnnumberedRules;
+    after.build = "ffff00001111aaaa";
+    builder.Add(Side::kA, before);
+    builder.Add(Side::kB, after);
+  }
+  const Comparison comparison = std::move(builder).Finish();
+  EXPECT_THAT(RenderComparison(comparison, {"1", "2"}),
+              AllOf(HasSubstr(" 1.0+1a2b3c4  1.0+ffff000 "),
+                    HasSubstr("note: A was measured by rules 1 and B by rules 2")));
+  const Json pair = ComparisonToJson(comparison, {"1", "2"})["pairs"][0];
+  EXPECT_EQ(pair["a"]["rules"], 1);
+  EXPECT_EQ(pair["b"]["worker_version"], "1.0+ffff000");
+  EXPECT_EQ(pair["b"]["build"], "ffff00001111aaaa");
+  EXPECT_THAT(RenderComparison(Workers(), {"a", "b"}), Not(HasSubstr("by rules")));
 }
 
 TEST(ComparisonTextTest, JsonHasEveryRound) {

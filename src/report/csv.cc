@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/csv.h"
 
-#include "base/json.h"
 #include "report/ranking_json.h"
 
 namespace tench {
@@ -16,21 +15,27 @@ std::string FieldText(const Json& value) {
   std::string text;
   for (const auto& [name, part] : value.items()) {
     if (!text.empty()) text += value.is_object() ? ';' : ' ';
-    text += value.is_object() ? name + "=" + part.get<std::string>() : part.get<std::string>();
+    const std::string printed = part.is_string() ? part.get<std::string>() : part.dump();
+    text += value.is_object() ? name + "=" + printed : printed;
   }
   return text;
 }
 
-void AppendRecord(std::string& out, const Json& row, bool names) {
+std::string Record(const Json& row, bool names) {
+  std::string out;
   bool first = true;
   for (const auto& [name, value] : row.items()) {
     if (!std::exchange(first, false)) out += ',';
     out += CsvField(names ? name : FieldText(value));
   }
   out += kLineEnd;
+  return out;
 }
 
 }  // namespace
+
+std::string CsvNames(const Json& row) { return Record(row, true); }
+std::string CsvRecord(const Json& row) { return Record(row, false); }
 
 std::string CsvField(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
@@ -40,11 +45,10 @@ std::string CsvField(std::string_view text) {
 }
 
 std::string RenderCsv(const Ranking& ranking) {
-  std::string out;
   // A ranking without rows has the same header.
-  AppendRecord(out, RowToJson(Ranking{}, RankGroup{}, RankRow{}), true);
+  std::string out = CsvNames(RowToJson(Ranking{}, RankGroup{}, RankRow{}));
   for (const RankGroup& group : ranking.groups) {
-    for (const RankRow& row : group.rows) AppendRecord(out, RowToJson(ranking, group, row), false);
+    for (const RankRow& row : group.rows) out += CsvRecord(RowToJson(ranking, group, row));
   }
   return out;
 }

@@ -8,11 +8,16 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "report/summary.h"
 
 namespace tench {
 
 std::string RenderCsv(const Ranking& ranking);
+
+// The names or the values of one flat object as one record.
+std::string CsvNames(const Json& row);
+std::string CsvRecord(const Json& row);
 
 // One field, quoted if it contains a comma, a quote or a line end.
 std::string CsvField(std::string_view text);

@@ -32,29 +32,50 @@ TEST(CsvTest, OneRecordPerCellWithAllAxesAndUnits) {
   EXPECT_EQ(RenderCsv(std::move(builder).Finish()),
             "machine,machine_id,cell_id,worker,network,data,device,threads,batch,precision,phase,"
             "input,images,labels,length,"
-            "lr,momentum,weight_decay,seed,tuned,options,worker_version,threads_used,outcome,runs_"
-            "ok,runs_failed,rank,"
+            "lr,momentum,weight_decay,seed,tuned,options,solver,worker_version,build,rules,"
+            "cpu_model,isa,threads_used,outcome,runs_ok,runs_failed,rank,"
             "ratio_to_best,verdict,paired_rounds,paired_ratio,paired_ratio_low,paired_ratio_high,"
             "interleaved,image_ns,image_ns_low,image_ns_high,step_ns,step_ns_low,step_ns_high,"
-            "images_per_s,flops_per_s,"
-            "peak_rss_bytes,last_loss,flags,failure,reason,reproducer,fingerprint,parameters,"
-            "forward_flops_per_image\r\n"
+            "images_per_s,flops_per_s,flops_effective,"
+            "peak_rss_bytes,parity_error,parity_tensor,loss_step,loss,flags,failure,reason,"
+            "reproducer,fingerprint,parameters,"
+            "forward_flops_per_image,role,rounds,steps,latency_p50_ns,latency_p90_ns,"
+            "latency_p99_ns\r\n"
             "pond,pond-id,7419fde170bedea7,reference,lenet,mnist,cpu,0,64,f32,train,fixed,0,0,0,"
-            "0.01,0.9,0.0005,1,no,,1.0,2,ok,1,0,1,"
+            "0.01,0.9,0.0005,1,no,,sgd,1.0+1a2b3c4,1a2b3c4d5e6f7081,"
+            "2,Fish 9000,avx2,2,ok,1,0,1,"
             "1.0,,,,,,,10000000.0,9900000.0,10100000.0,640000000.0,633600000.0,646400000.0,100.0,"
-            "1375800000.0,"
-            "6291456,0.125,,,,,00000000deadbeef,431080,4586000\r\n"
+            "1375800000.0,false,"
+            "6291456,,,103,0.125,,,,,00000000deadbeef,431080,4586000,"
+            "oracle,1,100,,,\r\n"
             "pond,pond-id,5cba0275098bee48,torch,lenet,mnist,cpu,0,64,f32,train,fixed,0,0,0,"
-            "0.01,0.9,0.0005,1,no,,,2,unsupported,0,1,,"
-            ",,,,,,,,,,,,,,,"
-            ",,,unsupported,\"not installed: pip install \"\"torch\"\" <2>\","
+            "0.01,0.9,0.0005,1,no,,sgd,,,2,Fish 9000,avx2,2,unsupported,0,1,,"
+            ",,,,,,,,,,,,,,,,"
+            ",,,,,,unsupported,\"not installed: pip install \"\"torch\"\" <2>\","
             "tench run --worker torch --network lenet --data mnist --batch "
-            "64,00000000deadbeef,431080,4586000\r\n");
+            "64,00000000deadbeef,431080,4586000,framework,0,,,,\r\n");
 }
 
 TEST(CsvTest, NamesEveryAxis) {
   const std::vector<std::string> names = Split(Split(RenderCsv(Ranking{}), '\r')[0], ',');
   for (const Axis& axis : Axes()) EXPECT_THAT(names, testing::Contains(axis.name));
+}
+
+TEST(CsvTest, ARunOfAnOlderFileShowsThePlainVersion) {
+  RunRecord run = TimedRun("reference", 640e6);
+  run.build = run.cpu_model = run.isa = run.solver = "";
+  run.rules = kUnnumberedRules;
+  RankingBuilder builder;
+  builder.Add(run);
+  EXPECT_THAT(RenderCsv(std::move(builder).Finish()), HasSubstr(",no,,,1.0,,1,,,2,ok,"));
+}
+
+TEST(CsvTest, AnImportedLogHasNoRules) {
+  RunRecord run = TimedRun("caffe", 640e6);
+  run.rules = kNoRules;
+  RankingBuilder builder;
+  builder.Add(run);
+  EXPECT_THAT(RenderCsv(std::move(builder).Finish()), HasSubstr(",1a2b3c4d5e6f7081,,Fish 9000,"));
 }
 
 TEST(CsvTest, JoinsOptionsAndFlags) {
@@ -86,6 +107,14 @@ TEST(RankingJsonTest, HasTheRowsOfTheCsvAndTheStudies) {
   EXPECT_TRUE((*json)["rows"][2]["step_ns"].is_null());
   EXPECT_EQ((*json)["studies"][0]["host"]["cpu"], "fish");
   EXPECT_EQ((*json)["studies"][0]["seed"], TestStudy().seed);
+  EXPECT_EQ((*json)["studies"][0]["rules"], kRules);
+  EXPECT_EQ((*json)["studies"][0]["builds"]["reference"], "1a2b3c4d5e6f7081");
+  EXPECT_EQ(best["worker_version"], "1.0+1a2b3c4");
+  EXPECT_EQ(best["build"], "1a2b3c4d5e6f7081");
+  EXPECT_EQ(best["rules"], kRules);
+  EXPECT_EQ(best["cpu_model"], "Fish 9000");
+  EXPECT_EQ(best["isa"], "avx2");
+  EXPECT_EQ(best["solver"], "sgd");
 }
 
 TEST(RankingJsonTest, AnEmptyRankingIsValidJson) {
@@ -103,7 +132,8 @@ TEST(RankingJsonTest, BrokenUtf8AndLossesThatAreNoNumbersStayValidJson) {
   builder.Add(ok);
   const Result<Json> json = ParseJson(RenderJson(std::move(builder).Finish()), "ranking");
   ASSERT_TRUE(json.ok()) << json.error().message;
-  EXPECT_EQ((*json)["rows"][0]["last_loss"], "nan");
+  EXPECT_EQ((*json)["rows"][0]["loss"], "nan");
+  EXPECT_EQ((*json)["rows"][0]["loss_step"], 103);
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/ranking_json.h"
 
+#include <algorithm>
+
+#include "record/worker_version.h"
 #include "report/record_json.h"
 
 namespace tench {
@@ -15,13 +18,20 @@ void PutEstimate(Json& json, const std::string& name, const std::optional<Estima
 // Against the group's fastest row, paired by round.
 void PutPaired(Json& json, const RankRow& row) {
   const RatioTest test = row.against_best.value_or(RatioTest{});
-  const bool has_interval = test.rounds > 1;
+  const bool has_interval = test.rounds >= kFewestRounds;
   json["verdict"] = row.against_best ? Json(Name(row.verdict)) : Json(nullptr);
   json["paired_rounds"] = row.against_best ? Json(test.rounds) : Json(nullptr);
   json["paired_ratio"] = test.rounds > 0 ? RealToJson(test.ratio) : Json(nullptr);
   json["paired_ratio_low"] = has_interval ? RealToJson(test.interval.low) : Json(nullptr);
   json["paired_ratio_high"] = has_interval ? RealToJson(test.interval.high) : Json(nullptr);
   json["interleaved"] = test.rounds > 0 ? Json(row.interleaved) : Json(nullptr);
+}
+
+// Timed steps of the shortest counted attempt.
+int64_t LeastSteps(const RankRow& row) {
+  int64_t least = row.times.front().timed_steps;
+  for (const RoundTime& time : row.times) least = std::min(least, time.timed_steps);
+  return least;
 }
 
 Json NoiseToJson(const Ranking& ranking, int64_t study) {
@@ -47,6 +57,8 @@ Json StudyToJson(const Ranking& ranking, const StudyRecord& study) {
           {"seed", study.seed},
           {"rounds", study.rounds},
           {"cells", study.cells},
+          {"rules", study.rules},
+          {"builds", study.builds},
           {"noise", NoiseToJson(ranking, study.id)},
           {"host", host.is_discarded() ? Json(nullptr) : std::move(host)}};
 }
@@ -68,7 +80,12 @@ Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   json["cell_id"] = row.cell_id;
   PutAxes(json, cell);
   json["options"] = row.options;
-  json["worker_version"] = row.worker_version;
+  json["solver"] = row.solver;
+  json["worker_version"] = ShownVersion(row.worker_version, row.build);
+  json["build"] = row.build;
+  json["rules"] = row.rules == kNoRules ? Json(nullptr) : Json(row.rules);
+  json["cpu_model"] = row.cpu_model;
+  json["isa"] = row.isa;
   json["threads_used"] = row.threads;
   json["outcome"] = Name(row.outcome);
   json["runs_ok"] = row.runs_ok;
@@ -81,8 +98,12 @@ Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   json["images_per_s"] =
       image_ns && image_ns->value > 0 ? RealToJson(1e9 / image_ns->value) : Json(nullptr);
   json["flops_per_s"] = OptionalToJson(row.flops_per_s);
+  json["flops_effective"] = row.flops_per_s ? Json(row.flops_effective) : Json(nullptr);
   json["peak_rss_bytes"] = OptionalToJson(row.peak_rss_bytes);
-  json["last_loss"] = OptionalToJson(row.last_loss);
+  json["parity_error"] = OptionalToJson(row.parity_error);
+  json["parity_tensor"] = row.parity_tensor;
+  json["loss_step"] = row.loss ? Json(group.loss_step) : Json(nullptr);
+  json["loss"] = OptionalToJson(row.loss);
   json["flags"] = row.flags;
   json["failure"] = row.runs_failed > 0 ? Json(Name(row.failure)) : Json(nullptr);
   json["reason"] = row.reason;
@@ -90,6 +111,13 @@ Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   json["fingerprint"] = group.fingerprint;
   json["parameters"] = group.parameters;
   json["forward_flops_per_image"] = group.forward_flops_per_image;
+  json["role"] = Name(row.role);
+  json["rounds"] = row.times.size();
+  json["steps"] = row.times.empty() ? Json(nullptr) : Json(LeastSteps(row));
+  const Latency latency = row.latency.value_or(Latency{});
+  json["latency_p50_ns"] = row.latency ? RealToJson(latency.p50_ns) : Json(nullptr);
+  json["latency_p90_ns"] = OptionalToJson(latency.p90_ns);
+  json["latency_p99_ns"] = OptionalToJson(latency.p99_ns);
   return json;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "report/direct_peak.h"
+
 namespace tench {
 namespace {
 
@@ -18,6 +20,22 @@ Json CellToJson(const Cell& cell) {
   PutAxes(json, cell);
   json["options"] = cell.options;
   return json;
+}
+
+Json BudgetToJson(const Budget& budget) {
+  return {{"warmup_steps", budget.warmup_steps},
+          {"fixed_steps", budget.fixed_steps},
+          {"epochs", budget.epochs},
+          {"min_steps", budget.min_steps},
+          {"min_time_ns", budget.min_time_ns},
+          {"relative_interval", budget.relative_interval},
+          {"time_limit_ns", budget.time_limit_ns}};
+}
+
+Json LimitsToJson(const Limits& limits) {
+  return {{"timeout_ns", limits.timeout_ns},
+          {"memory_bytes", limits.memory_bytes},
+          {"swap", limits.swap == SwapPolicy::kKill ? "kill" : "allow"}};
 }
 
 Json SummaryToJson(const RunRecord& record) {
@@ -36,10 +54,16 @@ Json SummaryToJson(const RunRecord& record) {
   json["step_ns_max"] = OptionalToJson(s.step_ns_max);
   json["image_ns"] = OptionalToJson(ImageNs(record));
   json["images_per_s"] = OptionalToJson(ImagesPerSecond(record));
-  json["flops_per_s"] = OptionalToJson(FlopsPerSecond(record));
+  const std::optional<double> flops_per_s = FlopsPerSecond(record);
+  json["flops_per_s"] = OptionalToJson(flops_per_s);
+  json["flops_effective"] =
+      flops_per_s ? Json(ChoosesWinograd(record.choices_json)) : Json(nullptr);
   json["input_ns_median"] = OptionalToJson(s.input_ns_median);
   json["first_loss"] = OptionalToJson(s.first_loss);
+  json["second_loss"] = OptionalToJson(s.second_loss);
+  json["third_loss"] = OptionalToJson(s.third_loss);
   json["last_loss"] = OptionalToJson(s.last_loss);
+  json["losses_agree"] = OptionalToJson(s.losses_agree);
   json["converged"] = OptionalToJson(s.converged);
   json["hello_ns"] = OptionalToJson(s.hello_ns);
   json["build_ns"] = OptionalToJson(s.build_ns);
@@ -63,6 +87,8 @@ Json SummaryToJson(const RunRecord& record) {
   json["sentinel_before_memory_ns"] = OptionalToJson(s.sentinel_before_memory_ns);
   json["sentinel_after_compute_ns"] = OptionalToJson(s.sentinel_after_compute_ns);
   json["sentinel_after_memory_ns"] = OptionalToJson(s.sentinel_after_memory_ns);
+  json["slow"] = OptionalToJson(s.slow);
+  json["disturbed"] = OptionalToJson(s.disturbed);
   json["wall_ns"] = s.wall_ns;
   json["overhead_ns"] = s.overhead_ns;
   return json;
@@ -108,15 +134,26 @@ Json RecordToJson(const RunRecord& record, const RunSeries* series) {
   json["attempt"] = record.attempt;
   json["cell_id"] = record.cell_id;
   json["cell"] = CellToJson(record.cell);
+  json["block"] = record.block;
+  json["budget"] = BudgetToJson(record.budget);
+  json["limits"] = LimitsToJson(record.limits);
   json["threads"] = record.threads;
   json["outcome"] = Name(record.outcome);
   json["reason"] = record.reason;
   json["flags"] = record.flags;
   json["reproducer"] = record.reproducer;
+  json["conditions"] = Embedded(record.conditions);
   json["started_utc"] = record.started_utc;
   json["machine"] = record.machine;
   json["machine_id"] = record.machine_id;
+  json["cpu_model"] = record.cpu_model;
+  json["isa"] = record.isa;
   json["worker_version"] = record.worker_version;
+  json["build"] = record.build;
+  json["role"] = Name(record.role_or_usual());
+  json["rules"] = record.rules;
+  json["solver"] = record.solver;
+  json["dropout"] = OptionalToJson(record.dropout);
   json["worker"] = Embedded(record.worker_json);
   json["choices"] = Embedded(record.choices_json);
   json["environment"] = Embedded(record.environment_json);

@@ -5,13 +5,14 @@
 #include <map>
 #include <tuple>
 
+#include "record/run_flag.h"
 #include "report/record_json.h"
 #include "stats/counted_attempt.h"
 
 namespace tench {
 namespace {
 
-using Key = std::pair<int64_t, int64_t>;  // study, or its place among the cell's studies, and round
+using Key = std::pair<int64_t, int64_t>;  // (study, or its index among the cell's studies; round)
 
 std::map<Key, RoundTime> ByStudy(std::span<const RoundTime> times) {
   std::map<Key, RoundTime> rounds;
@@ -61,7 +62,10 @@ std::optional<RoundTime> RoundTimeOf(const RunRecord& run) {
   time.judged = run.summary.disturbed.has_value();
   time.slow = run.summary.slow.value_or(false);
   time.disturbed = run.summary.disturbed.value_or(false);
-  // An imported log may have a single time only.
+  time.steps = run.summary.warmup_steps + run.summary.steps;
+  time.timed_steps = run.summary.steps;
+  if (!HasFlag(run.flags, kFlagImported)) time.last_loss = run.summary.last_loss;
+  // An imported log may have only the median.
   if (run.summary.step_ns_min)
     time.shortest_ns *= *run.summary.step_ns_min / *run.summary.step_ns_median;
   return time;
@@ -102,7 +106,7 @@ std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times) {
   const auto attempt = [](const RoundTime& time) {
     return Attempt{time.attempt, time.slow, time.disturbed};
   };
-  // Of one round the attempt that counts comes last.
+  // Sorts the attempt that counts last within its round.
   std::stable_sort(times.begin(), times.end(), [&](const RoundTime& x, const RoundTime& y) {
     if (std::tuple(x.study, x.round) != std::tuple(y.study, y.round))
       return std::tuple(x.study, x.round) < std::tuple(y.study, y.round);

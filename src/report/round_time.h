@@ -23,38 +23,42 @@ namespace tench {
 
 struct RoundTime {
   int64_t study = 0, round = 0, attempt = 0;
-  int64_t run = 0;         // its id in the store
-  double image_ns = 0;     // of the run's median step
-  double shortest_ns = 0;  // per image too, of its shortest step
+  int64_t run = 0;         // id in the store
+  double image_ns = 0;     // per image, of the run's median step
+  double shortest_ns = 0;  // per image, of the run's shortest step
   SentinelReadings sentinel;
   bool disturbed = false;
-  bool slow = false;    // itself, all along; then it is disturbed, too (stats/noise.h)
-  bool judged = false;  // the study stored both
+  bool slow = false;    // its own steps were slow; implies disturbed (stats/noise.h)
+  bool judged = false;  // the store has both judgements
+  int64_t steps = 0;    // including warm-up
+  int64_t timed_steps = 0;
+  // Loss of the last step; nullopt for an imported log, which may lack losses.
+  std::optional<double> last_loss = {};
 };
 
-// Of an `ok` run that has a time.
+// The time of an `ok` run; nullopt for any other, or without a time.
 std::optional<RoundTime> RoundTimeOf(const RunRecord& run);
 
-// The noise of every study of one store, from all of its runs. Single runs have no study to be
-// measured by.
+// The noise of every study of one store, from all of its runs. Single runs belong to no study and
+// are not judged.
 class StudyNoise {
  public:
   void Add(const RunRecord& run);
-  // Judges the times whose study stored no judgement: it was killed, or an older tench made it.
-  // `times` are all of one cell.
+  // Judges the times without a stored judgement: their study was killed, or an older version ran
+  // it. `times` are all of one cell.
   void MarkDisturbed(std::span<RoundTime> times) const;
-  // Of the studies that the sentinel watched.
+  // Only studies with sentinel readings.
   std::map<int64_t, NoiseSummary> Summaries() const;
 
  private:
   std::map<int64_t, NoiseProfile> studies_;
 };
 
-// Of several attempts at one round, the one that counts (stats/counted_attempt.h). Ordered by study
-// and round; single runs are all kept.
+// Keeps the attempt of each round that counts (stats/counted_attempt.h). Ordered by study and
+// round; all single runs are kept.
 std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times);
 
-// Which of a run's step times are compared.
+// The step time of a run that is compared.
 enum class StepTime { kShortest, kMedian };
 
 struct RoundPair {
@@ -69,7 +73,7 @@ struct Pairing {
   RatioTest test;
 };
 
-// Of another store, equal numbers of studies mean nothing.
+// Study ids are comparable only within one store.
 enum class Source { kSameStore, kOtherStore };
 
 struct PairingRule {
@@ -78,7 +82,7 @@ struct PairingRule {
   StepTime time = StepTime::kShortest;
 };
 
-// Both are CountedTimes.
+// Both arguments are results of CountedTimes.
 Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b,
                    const PairingRule& rule = {});
 

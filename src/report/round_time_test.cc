@@ -84,7 +84,7 @@ TEST(RoundTimeTest, RunsAreDisturbedByTheMeasureOfTheirStudy) {
   for (int64_t round = 0; round < 9; ++round) {
     for (const int64_t study : {1, 2}) {
       RunRecord run = TestRun(study, round);
-      // The second study's machine is three times slower all the time, which is no disturbance.
+      // The second study's machine is always three times slower, which is not a disturbance.
       const int64_t usual = study == 1 ? 1'000'000 : 3'000'000;
       run.summary.sentinel_before_compute_ns = run.summary.sentinel_after_compute_ns = usual;
       run.summary.sentinel_before_memory_ns = usual;
@@ -109,7 +109,7 @@ TEST(RoundTimeTest, ARunThatWasSlowAllAlongGivesWayToItsRepeat) {
   EXPECT_TRUE(times[1].slow);
   EXPECT_TRUE(times[1].disturbed);
   EXPECT_FALSE(times[4].disturbed);
-  // The sentinel was disturbed around the repeat, which is less than being slow.
+  // The sentinel readings around the repeat were disturbed, which weighs less than a slow run.
   times[4].disturbed = true;
   const std::vector<RoundTime> counted = CountedTimes(times);
   ASSERT_EQ(counted.size(), 4u);

@@ -5,9 +5,14 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "record/run_flag.h"
+#include "record/worker_version.h"
+#include "report/group_answer.h"
 
 namespace tench {
 namespace {
+
+constexpr std::string_view kUsualSolver = "sgd";
 
 // Four significant digits, without an exponent where possible.
 std::string Digits(double value) {
@@ -16,11 +21,25 @@ std::string Digits(double value) {
 }
 
 std::string WorkerTitle(const std::string& worker, const std::string& version,
+                        const std::string& build,
                         const std::map<std::string, std::string>& options) {
   std::string title = worker;
-  // "name@version" already contains the version.
-  if (!version.empty() && !worker.ends_with("@" + version)) title += " " + version;
+  if (!version.empty() && worker.ends_with("@" + version)) {
+    // "name@version" already contains the version.
+    title = worker.substr(0, worker.size() - version.size()) + ShownVersion(version, build);
+  } else if (const std::string shown = ShownVersion(version, build); !shown.empty()) {
+    title += " " + shown;
+  }
   for (const auto& [name, value] : options) title += fmt::format(" {}={}", name, value);
+  return title;
+}
+
+// Adds to the cell's axes a solver other than plain SGD, and the rules if rows differ in them.
+std::string RowTitle(const Ranking& ranking, const RankRow& row) {
+  std::string title = WorkerTitle(row.worker, row.worker_version, row.build, row.options);
+  if (!row.solver.empty() && row.solver != kUsualSolver) title += " solver=" + row.solver;
+  if (ranking.several_rules && row.rules != kNoRules)
+    title += fmt::format(" (rules {})", row.rules);
   return title;
 }
 
@@ -71,46 +90,83 @@ std::string PlainLine(std::string_view text) {
 RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
   RowText text;
   text.rank = row.rank > 0 ? fmt::format("{}", row.rank) : "";
-  text.name =
-      PlainLine(VariesWorker(ranking) ? WorkerTitle(row.worker, row.worker_version, row.options)
-                : ranking.by == kByMachine ? std::get<std::string>(row.by)
-                                           : Axes()[*ranking.by].Print(row.by));
+  text.name = PlainLine(VariesWorker(ranking)      ? RowTitle(ranking, row)
+                        : ranking.by == kByMachine ? std::get<std::string>(row.by)
+                                                   : Axes()[*ranking.by].Print(row.by));
   if (row.step_ns) {
     const Estimate image = PerImage(ranking, group, row);
     text.image_time = HumanNs(image.value);
-    if (image.low && image.high && image.value > 0) {
-      text.interval = fmt::format("±{:.1f} %", (*image.high - *image.low) / 2 / image.value * 100);
-    }
     if (image.value > 0) text.images_per_s = Digits(1e9 / image.value);
     text.step_time = HumanNs(row.step_ns->value);
   }
-  if (row.flops_per_s) text.gflops_per_s = Digits(*row.flops_per_s / 1e9);
+  if (row.flops_per_s) text.gflops_per_s = FlopsText(*row.flops_per_s, row.flops_effective);
   if (row.peak_rss_bytes) text.peak_memory = HumanBytes(*row.peak_rss_bytes);
-  if (row.last_loss) text.loss = fmt::format("{:.4g}", *row.last_loss);
-  if (row.ratio > 0) text.ratio = fmt::format("{:.2f}", row.ratio);
+  if (row.parity_error) text.parity_error = fmt::format("{:.2g}", *row.parity_error);
+  if (row.loss) text.loss = fmt::format("{:.4g}", *row.loss);
+  if (row.ratio > 0) text.ratio = fmt::format("{:.2f}", RatioOf(row));
   if (row.against_best) text.verdict = Name(row.verdict) + (row.interleaved ? "" : "*");
+  if (const auto interval = RatioInterval(row)) text.interval = IntervalText(*interval);
+  if (row.measured() && row.rank == 0) text.name += fmt::format(" ({})", Name(row.role));
+  if (row.latency) {
+    text.p50 = HumanNs(row.latency->p50_ns);
+    if (row.latency->p90_ns) text.p90 = HumanNs(*row.latency->p90_ns);
+    if (row.latency->p99_ns) text.p99 = HumanNs(*row.latency->p99_ns);
+  }
+  text.steps = StepsText(row);
+  text.rounds = row.times.empty() ? "" : fmt::format("{}", row.times.size());
   text.outcome = Name(row.outcome);
   if (const int64_t runs = row.runs_ok + row.runs_failed; runs > 1 || row.runs_failed > 0) {
     text.outcome +=
         fmt::format(" {}/{}", row.outcome == Outcome::kOk ? row.runs_ok : row.runs_failed, runs);
   }
-  text.flags = PlainLine(Join(row.flags, ", "));
+  text.flags = PlainLine(Join(OwnFlags(ranking, row), ", "));
   return text;
+}
+
+std::string StepsText(const RankRow& row) {
+  if (row.times.empty()) return "";
+  const auto [least, most] = std::minmax_element(
+      row.times.begin(), row.times.end(),
+      [](const RoundTime& a, const RoundTime& b) { return a.timed_steps < b.timed_steps; });
+  return least->timed_steps == most->timed_steps
+             ? fmt::format("{}", least->timed_steps)
+             : fmt::format("{}–{}", least->timed_steps, most->timed_steps);
+}
+
+std::vector<std::string> OwnFlags(const Ranking& ranking, const RankRow& row) {
+  std::vector<std::string> own;
+  for (const std::string& flag : row.flags) {
+    if (!HasFlag(ranking.common_flags, flag)) own.push_back(flag);
+  }
+  return own;
+}
+
+std::string RateText(double images_per_s) {
+  return images_per_s >= 9999.5 ? fmt::format("{:.1f}k", images_per_s / 1000)
+         : images_per_s >= 100  ? fmt::format("{:.0f}", images_per_s)
+                                : fmt::format("{:.3g}", images_per_s);
+}
+
+std::string FlopsText(double flops_per_s, bool effective) {
+  return Digits(flops_per_s / 1e9) + (effective ? " effective" : "");
+}
+
+std::string LossTitle(const RankGroup& group) {
+  return fmt::format("loss at step {}", group.loss_step);
 }
 
 std::string GroupTitle(const Ranking& ranking, const RankGroup& group) {
   std::string title = SharedTitle(group.cell, LeftOut(ranking));
   if (!VariesWorker(ranking)) {
-    const std::string version = group.rows.empty() ? "" : group.rows.front().worker_version;
-    title = WorkerTitle(group.cell.Text(kAxisWorker), version, group.cell.options) + ": " + title;
+    const RankRow front = group.rows.empty() ? RankRow() : group.rows.front();
+    title = WorkerTitle(group.cell, front.worker_version, front.build) + ": " + title;
   }
   if (ranking.several_machines) title += fmt::format(" ({})", group.machine);
   return PlainLine(title);
 }
 
 std::string CellTitle(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
-  std::string title = WorkerTitle(row.worker, row.worker_version, row.options) + ", " +
-                      SharedTitle(CellOf(ranking, group, row), {});
+  std::string title = RowTitle(ranking, row) + ", " + SharedTitle(CellOf(ranking, group, row), {});
   if (ranking.several_machines) title += fmt::format(" ({})", group.machine);
   if (ranking.by == kByMachine) title += fmt::format(" ({})", std::get<std::string>(row.by));
   return PlainLine(title);
@@ -137,18 +193,20 @@ std::string NoiseLine(const NoiseSummary& noise) {
 std::vector<std::string> StudyLines(const Ranking& ranking) {
   std::vector<std::string> lines;
   for (const StudyRecord& study : ranking.studies) {
-    lines.push_back(
-        PlainLine(fmt::format("study {}: {} on {}, begun {}, {} cells × {} rounds planned{}",
-                              study.id, study.suite, study.machine, study.started_utc, study.cells,
-                              study.rounds, study.filter.empty() ? "" : ", only " + study.filter)));
+    lines.push_back(PlainLine(fmt::format(
+        "study {}: {} on {}, begun {}, {} cells × {} rounds planned{}, rules: {}", study.id,
+        study.suite, study.machine, study.started_utc, study.cells, study.rounds,
+        study.filter.empty() ? "" : ", only " + study.filter, study.rules)));
     if (const auto noise = ranking.noise.find(study.id); noise != ranking.noise.end())
       lines.push_back(NoiseLine(noise->second));
   }
+  if (!ranking.common_flags.empty())
+    lines.push_back(PlainLine("all measured rows: " + Join(ranking.common_flags, ", ")));
   return lines;
 }
 
-std::string WorkerTitle(const Cell& cell, const std::string& version) {
-  return PlainLine(WorkerTitle(cell.Text(kAxisWorker), version, cell.options));
+std::string WorkerTitle(const Cell& cell, const std::string& version, const std::string& build) {
+  return PlainLine(WorkerTitle(cell.Text(kAxisWorker), version, build, cell.options));
 }
 
 }  // namespace tench

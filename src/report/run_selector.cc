@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "record/worker_version.h"
 
 namespace tench {
 namespace {
@@ -61,7 +62,9 @@ std::map<std::string, std::vector<std::string>> Restrictions(const RunSelector& 
 
 bool RunSelector::Matches(const RunRecord& run) const {
   return (machines.empty() || Holds(machines, run.machine) || Holds(machines, run.machine_id)) &&
-         (versions.empty() || Holds(versions, run.worker_version)) && cells.Matches(run.cell);
+         (versions.empty() || Holds(versions, run.worker_version) ||
+          Holds(versions, ShownVersion(run.worker_version, run.build))) &&
+         cells.Matches(run.cell);
 }
 
 Result<RunSelector> ParseSelector(std::span<const std::string> texts) {
@@ -95,8 +98,8 @@ Result<Selection> ParseSelection(std::string_view text) {
     }
   }
   if (!selection.study.empty() && !IsNumber(selection.study) && selection.study != "latest" &&
-      selection.study != "previous")
-    return Failed("'{}': a study is a number, latest or previous", Printable(text, 60));
+      selection.study != "previous" && selection.study != "all")
+    return Failed("'{}': a study is a number, latest, previous or all", Printable(text, 60));
   if (!database.empty()) selection.database = database;
   selection.runs = TENCH_TRY(ParseSelector(terms).In(fmt::format("'{}'", Printable(text, 60))));
   return selection;

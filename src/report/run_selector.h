@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Selects runs. A RunSelector is the value of --only: "axis=value,value;axis=…" over the axes,
-// "option.NAME", "machine" (label or id) and "version" (of the worker). A Selection is one side
-// of `tench compare`: a study, a results file, a worker, such a filter, or several of them joined
-// by ';'.
+// "option.NAME", "machine" (label or id) and "version" (of the worker: "0.1.0" is every build of
+// it, "0.1.0+1a2b3c4" one of them). A Selection is one side of `tench compare`: a study, a results
+// file, a worker, such a filter, or several of them joined by ';'.
 // Thread safety: pure functions, except that ParseSelection checks whether a file exists.
 
 #include <filesystem>
@@ -36,7 +36,7 @@ Result<RunSelector> ParseSelector(std::span<const std::string> texts);
 struct Selection {
   std::string text;  // as the user wrote it
   std::optional<std::filesystem::path> database;
-  std::string study;  // a number, "latest" or "previous"; "" = every study
+  std::string study;  // a number, "latest", "previous" or "all"; "" = the newest with such runs
   RunSelector runs;
 };
 

@@ -60,6 +60,9 @@ TEST(RunSelectorTest, MachinesMatchByLabelOrIdAndVersionsExactly) {
   const std::vector<std::string> version = {"version=1.0;batch=64"}, newer = {"version=1"};
   EXPECT_TRUE(ParseSelector(version)->Matches(run));
   EXPECT_FALSE(ParseSelector(newer)->Matches(run));
+  const std::vector<std::string> build = {"version=1.0+1a2b3c4"}, rebuilt = {"version=1.0+0000000"};
+  EXPECT_TRUE(ParseSelector(build)->Matches(run));
+  EXPECT_FALSE(ParseSelector(rebuilt)->Matches(run));
   EXPECT_TRUE(ParseSelector({})->Matches(run));
 }
 

@@ -4,6 +4,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "record/run_flag.h"
+#include "record/worker_version.h"
+#include "report/direct_peak.h"
 #include "report/record_json.h"
 
 namespace tench {
@@ -26,9 +28,11 @@ void AppendTimes(std::string& out, const RunRecord& record) {
   if (const auto rate = ImagesPerSecond(record))
     Row(out, "images per s", fmt::format("{:.4g}", *rate));
   if (const auto rate = FlopsPerSecond(record)) {
+    const bool winograd = ChoosesWinograd(record.choices_json);
     Row(out, "GFLOP/s",
-        fmt::format("{:.4g}  ({:.4g} GFLOP per step)", *rate / 1e9,
-                    static_cast<double>(record.step_flops) / 1e9));
+        fmt::format("{:.4g}{}  ({:.4g} GFLOP per step{})", *rate / 1e9,
+                    winograd ? " effective" : "", static_cast<double>(record.step_flops) / 1e9,
+                    winograd ? "; Winograd convolutions execute less" : ""));
   }
   Row(out, "on the clock", OnTheClock(record.cell));
   Row(out, "steps",
@@ -37,7 +41,7 @@ void AppendTimes(std::string& out, const RunRecord& record) {
                       ? ""
                       : "; time limit reached before convergence (unconverged)"));
   if (s.input_ns_median)
-    Row(out, "time per input", HumanNs(*s.input_ns_median) + "  (apart from the step)");
+    Row(out, "time per input", HumanNs(*s.input_ns_median) + "  (not part of the step)");
 }
 
 void AppendCosts(std::string& out, const RunRecord& record) {
@@ -77,9 +81,12 @@ void AppendDetails(std::string& out, const RunRecord& record) {
                   record.parameters, static_cast<double>(record.forward_flops_per_image) / 1e9,
                   record.fingerprint));
   Row(out, "cell", record.cell_id);
+  if (!record.build.empty()) Row(out, "build", record.build);
+  if (!record.cpu_model.empty())
+    Row(out, "CPU", fmt::format("{}  ({})", record.cpu_model, record.isa));
+  Row(out, "rules", fmt::format("{}", record.rules));
   Row(out, "overhead",
-      HumanNs(static_cast<double>(record.summary.overhead_ns)) +
-          "  (outside the worker's own work)");
+      HumanNs(static_cast<double>(record.summary.overhead_ns)) + "  (outside of the worker)");
   const Json worker = Json::parse(record.worker_json, nullptr, false);
   if (worker.is_object() && worker.contains("libraries")) {
     for (const Json& library : worker["libraries"])
@@ -100,16 +107,19 @@ void AppendDetails(std::string& out, const RunRecord& record) {
 
 std::string_view FlagMeaning(std::string_view flag) {
   if (flag == kFlagNegativeLoss)
-    return "the loss was below zero, which a cross-entropy cannot be: a known fault of Caffe when "
-           "it over-fits one class (BVLC/caffe#3029)";
+    return "a cross-entropy is never negative; Caffe displays a running mean of its loss, which "
+           "rounding drifts below zero while the loss itself stays positive (BVLC/caffe#3029)";
+  if (flag == kFlagGradientsNotMaterialized)
+    return "the worker does not say that every step writes every gradient to memory; a step that "
+           "leaves some out is not comparable";
   if (flag == kFlagImported)
-    return "read from an old log (tench import): neither measured nor verified here";
+    return "read from a log (tench import): neither measured nor verified here";
   return "";
 }
 
 std::string OnTheClock(const Cell& cell) {
   const std::string input = cell.Text(kAxisInput) == "cycled"
-                                ? "; a new batch every step, timed apart"
+                                ? "; a new batch every step, timed separately"
                                 : "; one resident batch";
   switch (cell.phase()) {
     case Phase::kForward:
@@ -126,7 +136,8 @@ std::string RunText(const RunRecord& record, bool verbose) {
   std::string out = fmt::format("{}\n", record.cell.Label());
   Row(out, "outcome", Name(record.outcome) + (record.reason.empty() ? "" : ": " + record.reason));
   if (!record.worker_version.empty())
-    Row(out, "worker", record.cell.Text(kAxisWorker) + " " + record.worker_version);
+    Row(out, "worker",
+        record.cell.Text(kAxisWorker) + " " + ShownVersion(record.worker_version, record.build));
   AppendTimes(out, record);
   AppendCosts(out, record);
   if (!record.flags.empty()) Row(out, "flags", Join(record.flags, ", "));

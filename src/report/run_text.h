@@ -24,7 +24,7 @@ std::string ProgressText(const Cell& cell, const std::string& stage, int64_t ste
 // The explanation of a flag that its name does not convey; otherwise "".
 std::string_view FlagMeaning(std::string_view flag);
 
-// "train: gradient and update": what the clock covers in this phase.
+// The part of a step that the clock covers: "train: gradient and update".
 std::string OnTheClock(const Cell& cell);
 
 }  // namespace tench

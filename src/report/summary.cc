@@ -12,30 +12,31 @@
 
 #include "base/text.h"
 #include "record/run_flag.h"
+#include "report/direct_peak.h"
 #include "report/record_json.h"
+#include "report/stored_facts.h"
 #include "stats/stats.h"
 
 namespace tench {
 namespace {
 
-// The runs of a cell that failed with one outcome.
+// The failed runs of a cell with the same outcome.
 struct Failure {
   Outcome outcome = Outcome::kCrashed;
   int64_t count = 0;
-  std::string reason, reproducer;  // of the newest
+  std::string reason, reproducer;  // of the newest run
 };
 
 // A row under construction. There may be a hundred thousand, so it stays small.
 struct RowState {
-  RankRow row;
-  size_t base = 0;  // index of its base
+  RankRow row;      // its times are of all ok runs
+  size_t base = 0;  // index into bases
   std::string fingerprint;
-  std::vector<RoundTime> times;  // of the ok runs
   int64_t batch = 1;
   std::optional<double> low, high;  // of the newest ok run
-  std::vector<Failure> failures;    // `interrupted` among them
+  std::vector<Failure> failures;    // including `interrupted`
   int64_t parameters = 0, forward_flops_per_image = 0, step_flops = 0;
-  int64_t last_run = 0;  // sequence number of its latest run
+  int64_t last_run = 0;  // sequence number of the latest run
 };
 
 // Rows that are comparable, except for the network's fingerprint.
@@ -49,6 +50,14 @@ struct Base {
 // matches any.
 bool Compatible(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() || a == b;
+}
+
+// A version without a build is from an older file; its unknown build differs from every other. A
+// worker that was not installed has neither.
+bool SameBuild(const RankRow& row, const RunRecord& run) {
+  const bool unknown = (row.worker_version.empty() && row.build.empty()) ||
+                       (run.worker_version.empty() && run.build.empty());
+  return unknown || (row.build == run.build && Compatible(row.worker_version, run.worker_version));
 }
 
 void Adopt(std::string& known, const std::string& value) {
@@ -71,7 +80,7 @@ void Count(Failure& failure, const RunRecord& run) {
 
 Estimate EstimateOf(const RowState& state) {
   std::vector<double> sorted;
-  for (const RoundTime& time : state.times)
+  for (const RoundTime& time : state.row.times)
     sorted.push_back(time.image_ns * static_cast<double>(state.batch));
   std::sort(sorted.begin(), sorted.end());
   Estimate estimate{Quantile(sorted, 0.5), state.low, state.high};
@@ -85,11 +94,11 @@ Estimate EstimateOf(const RowState& state) {
 // Sets the outcome of a row, and the reason and reproducer of its failures.
 void Judge(RowState& state, const StudyNoise& noise) {
   RankRow& row = state.row;
-  noise.MarkDisturbed(state.times);
-  const auto attempts = static_cast<int64_t>(state.times.size());
-  state.times = CountedTimes(std::move(state.times));
-  row.runs_ok -= attempts - static_cast<int64_t>(state.times.size());
-  const bool disturbed = std::any_of(state.times.begin(), state.times.end(),
+  noise.MarkDisturbed(row.times);
+  const auto attempts = static_cast<int64_t>(row.times.size());
+  row.times = CountedTimes(std::move(row.times));
+  row.runs_ok -= attempts - static_cast<int64_t>(row.times.size());
+  const bool disturbed = std::any_of(row.times.begin(), row.times.end(),
                                      [](const RoundTime& time) { return time.disturbed; });
   if (disturbed) AddFlags(row, std::array<std::string, 1>{kFlagDisturbed});
   const auto is_interrupted = [](const Failure& failure) {
@@ -114,7 +123,7 @@ void Judge(RowState& state, const StudyNoise& noise) {
     if (worst->count >= row.runs_ok || worst->outcome == Outcome::kWrong)
       row.outcome = worst->outcome;
   }
-  if (!state.times.empty()) {
+  if (!row.times.empty()) {
     row.step_ns = EstimateOf(state);
     if (state.step_flops > 0 && row.step_ns->value > 0)
       row.flops_per_s = static_cast<double>(state.step_flops) * 1e9 / row.step_ns->value;
@@ -123,59 +132,112 @@ void Judge(RowState& state, const StudyNoise& noise) {
   }
 }
 
-// A ranked row under construction and its times.
+// A measured row under construction.
 struct Contender {
   double image_ns = 0;
   RankRow* row = nullptr;
-  const std::vector<RoundTime>* times = nullptr;
 };
 
-// `order` begins with the fastest.
-void CompareWithBest(std::span<const Contender> order) {
+// Compares all measured rows with `best`.
+void CompareWithBest(const RankRow& best, std::span<const Contender> measured) {
+  std::vector<RankRow*> others;
   std::vector<const RatioTest*> tests;
-  for (size_t i = 1; i < order.size(); ++i) {
-    Pairing pairing = PairRounds(*order[0].times, *order[i].times);
-    order[i].row->interleaved = pairing.interleaved;
-    tests.push_back(&order[i].row->against_best.emplace(std::move(pairing.test)));
+  for (const Contender& contender : measured) {
+    RankRow& row = *contender.row;
+    if (&row == &best) continue;
+    Pairing pairing = PairRounds(best.times, row.times);
+    row.interleaved = pairing.interleaved;
+    others.push_back(&row);
+    tests.push_back(&row.against_best.emplace(std::move(pairing.test)));
   }
   const std::vector<RatioJudgement> judgements = JudgeTable(tests);
   for (size_t i = 0; i < judgements.size(); ++i) {
     // Ranks are by medians, verdicts by shortest steps; a contradiction is ambiguous.
-    const bool contradicts = judgements[i].verdict == RatioVerdict::kFaster;
-    order[i + 1].row->verdict = contradicts ? RatioVerdict::kAmbiguous : judgements[i].verdict;
+    const bool is_faster = judgements[i].verdict == RatioVerdict::kFaster;
+    const bool contradicts = is_faster && others[i]->ratio >= 1;
+    others[i]->verdict = contradicts ? RatioVerdict::kAmbiguous : judgements[i].verdict;
   }
 }
 
-// Ranks and sorts the rows by time per image. `times` are the rows' times.
-void RankRows(const Ranking& ranking, std::span<const std::vector<RoundTime>> times,
-              RankGroup& group) {
-  std::vector<Contender> order;
-  for (size_t i = 0; i < group.rows.size(); ++i) {
-    RankRow& row = group.rows[i];
-    if (row.outcome != Outcome::kOk || !row.step_ns) continue;
-    order.push_back({PerImage(ranking, group, row).value, &row, &times[i]});
+// Sets the losses of measured rows at their smallest common step, for the runs that end with it.
+void SetLosses(RankGroup& group) {
+  std::optional<int64_t> common;
+  for (const RankRow& row : group.rows) {
+    if (!row.measured()) continue;
+    for (const RoundTime& time : row.times)
+      common = std::min(common.value_or(time.steps), time.steps);
   }
-  std::stable_sort(order.begin(), order.end(),
+  group.loss_step = common.value_or(0);
+  if (group.loss_step == 0) return;
+  for (RankRow& row : group.rows) {
+    if (!row.measured()) continue;
+    const RoundTime& newest =
+        *std::max_element(row.times.begin(), row.times.end(),
+                          [](const RoundTime& a, const RoundTime& b) { return a.run < b.run; });
+    row.loss_run = newest.run;
+    if (newest.steps == group.loss_step) row.loss = newest.last_loss;
+  }
+}
+
+// Values of an axis are ranked whatever the role of their worker.
+bool RanksAllRoles(const Ranking& ranking, std::span<const Contender> measured) {
+  const bool between_workers = !ranking.by || *ranking.by == kAxisWorker;
+  return ranking.all_roles || !between_workers ||
+         std::none_of(measured.begin(), measured.end(), [](const Contender& contender) {
+           return contender.row->role == Role::kFramework;
+         });
+}
+
+// Ranks and sorts the rows by time per image.
+void RankRows(const Ranking& ranking, RankGroup& group) {
+  std::vector<Contender> measured;
+  for (RankRow& row : group.rows) {
+    if (row.measured()) measured.push_back({PerImage(ranking, group, row).value, &row});
+  }
+  std::stable_sort(measured.begin(), measured.end(),
                    [](const Contender& a, const Contender& b) { return a.image_ns < b.image_ns; });
-  for (size_t i = 0; i < order.size(); ++i) {
-    order[i].row->rank = static_cast<int64_t>(i) + 1;
-    order[i].row->ratio = order[0].image_ns > 0 ? order[i].image_ns / order[0].image_ns : 1;
+  const bool all_roles = RanksAllRoles(ranking, measured);
+  const Contender* best = nullptr;
+  int64_t rank = 0;
+  for (const Contender& contender : measured) {
+    if (!all_roles && contender.row->role != Role::kFramework) continue;
+    contender.row->rank = ++rank;
+    if (best == nullptr) best = &contender;
   }
-  CompareWithBest(order);
+  if (best != nullptr) {
+    for (const Contender& contender : measured)
+      contender.row->ratio = best->image_ns > 0 ? contender.image_ns / best->image_ns : 1;
+    CompareWithBest(*best->row, measured);
+  }
+  SetLosses(group);
   const bool by_value = ranking.by.has_value();
+  const auto place = [](const RankRow& row) { return row.rank > 0 ? 0 : row.measured() ? 1 : 2; };
   std::stable_sort(group.rows.begin(), group.rows.end(), [&](const RankRow& a, const RankRow& b) {
-    if ((a.rank == 0) != (b.rank == 0)) return b.rank == 0;
+    if (place(a) != place(b)) return place(a) < place(b);
     if (by_value && a.by != b.by) return a.by < b.by;
-    return std::tie(a.rank, a.worker, a.worker_version, a.cell_id) <
-           std::tie(b.rank, b.worker, b.worker_version, b.cell_id);
+    return std::tie(a.rank, a.ratio, a.worker, a.worker_version, a.build, a.cell_id) <
+           std::tie(b.rank, b.ratio, b.worker, b.worker_version, b.build, b.cell_id);
   });
+}
+
+std::vector<std::string> CommonFlags(std::span<const RankGroup> groups) {
+  std::vector<std::string> common;
+  int64_t measured = 0;
+  for (const RankGroup& group : groups) {
+    for (const RankRow& row : group.rows) {
+      if (!row.measured()) continue;
+      if (++measured == 1) common = row.flags;
+      std::erase_if(common, [&](const std::string& flag) { return !HasFlag(row.flags, flag); });
+    }
+  }
+  return measured > 1 ? common : std::vector<std::string>();
 }
 
 }  // namespace
 
 class RankingBuilder::Impl {
  public:
-  explicit Impl(std::optional<size_t> by) : by_(by) {}
+  Impl(std::optional<size_t> by, bool all_roles) : by_(by), all_roles_(all_roles) {}
 
   void Observe(const RunRecord& run) { noise_.Add(run); }
   void Add(const RunRecord& run);
@@ -190,11 +252,13 @@ class RankingBuilder::Impl {
   void Split(Base& base, Ranking& ranking);
 
   std::optional<size_t> by_;
+  bool all_roles_;
   std::vector<std::unique_ptr<RowState>> rows_;
   std::vector<Base> bases_;
   std::unordered_multimap<uint64_t, size_t> rows_of_cell_;  // by the hash of machine and cell id
   std::unordered_map<std::string, size_t> base_of_key_;
   StudyNoise noise_;
+  std::set<int64_t> rules_;
   int64_t runs_ = 0;
 };
 
@@ -203,7 +267,7 @@ size_t RankingBuilder::Impl::BaseOf(const RunRecord& run) {
   if (by_ && !ByMachine()) shared.values[*by_] = Axes()[*by_].fallback;
   std::string key = ByMachine() ? "" : run.machine_id + '\n';
   if (GroupsByWorker()) {
-    if (!ByMachine()) key += run.worker_version + '\n';
+    if (!ByMachine()) key += run.worker_version + '\n' + run.build + '\n';
   } else {
     shared.values[kAxisWorker] = Axes()[kAxisWorker].fallback;
     shared.options.clear();
@@ -227,13 +291,16 @@ RowState& RankingBuilder::Impl::RowOf(const RunRecord& run) {
     const std::string& machine_id =
         ByMachine() ? state.row.machine_id : bases_[state.base].machine_id;
     const bool same_cell = state.row.cell_id == run.cell_id && machine_id == run.machine_id;
-    const bool same_thing = Compatible(state.row.worker_version, run.worker_version) &&
+    const bool same_thing = SameBuild(state.row, run) && state.row.rules == run.rules &&
+                            Compatible(state.row.solver, run.solver) &&
                             Compatible(state.fingerprint, run.fingerprint);
     if (same_cell && same_thing && (newest == nullptr || state.last_run > newest->last_run))
       newest = &state;
   }
   if (newest != nullptr) {
     Adopt(newest->row.worker_version, run.worker_version);
+    Adopt(newest->row.build, run.build);
+    Adopt(newest->row.solver, run.solver);
     Adopt(newest->fingerprint, run.fingerprint);
     return *newest;
   }
@@ -245,8 +312,14 @@ RowState& RankingBuilder::Impl::RowOf(const RunRecord& run) {
   state.fingerprint = run.fingerprint;
   state.row.cell_id = run.cell_id;
   state.row.worker = run.cell.Text(kAxisWorker);
+  state.row.role = run.role_or_usual();
   state.row.worker_version = run.worker_version;
+  state.row.build = run.build;
   state.row.options = run.cell.options;
+  state.row.solver = run.solver;
+  state.row.rules = run.rules;
+  state.row.cpu_model = run.cpu_model;
+  state.row.isa = run.isa;
   if (ByMachine()) {
     state.row.by = run.machine;
     state.row.machine_id = run.machine_id;
@@ -259,9 +332,11 @@ RowState& RankingBuilder::Impl::RowOf(const RunRecord& run) {
 void RankingBuilder::Impl::Add(const RunRecord& run) {
   ++runs_;
   noise_.Add(run);
+  if (run.rules != kNoRules) rules_.insert(run.rules);
   RowState& state = RowOf(run);
   state.last_run = runs_;
   RankRow& row = state.row;
+  if (run.role) row.role = *run.role;
   if (run.outcome != Outcome::kInterrupted) AddFlags(row, run.flags);
   if (run.threads > 0) row.threads = run.threads;
   if (run.parameters > 0) state.parameters = run.parameters;
@@ -271,10 +346,10 @@ void RankingBuilder::Impl::Add(const RunRecord& run) {
     row.peak_rss_bytes = std::max(row.peak_rss_bytes.value_or(0), *peak);
   if (run.outcome == Outcome::kOk) {
     ++row.runs_ok;
-    row.last_loss = run.summary.last_loss;
+    row.flops_effective |= ChoosesWinograd(run.choices_json);
     const auto time = RoundTimeOf(run);
     if (!time) return;
-    state.times.push_back(*time);
+    state.row.times.push_back(*time);
     state.batch = run.cell.Integer(kAxisBatch);
     state.low = run.summary.step_ns_low;
     state.high = run.summary.step_ns_high;
@@ -289,7 +364,6 @@ void RankingBuilder::Impl::Add(const RunRecord& run) {
 // One group per fingerprint; rows without one join the first group.
 void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
   const size_t first = ranking.groups.size();
-  std::vector<std::vector<std::vector<RoundTime>>> times;  // by group and row
   std::stable_sort(base.rows.begin(), base.rows.end(), [&](size_t a, size_t b) {
     return rows_[a]->fingerprint.empty() < rows_[b]->fingerprint.empty();
   });
@@ -303,24 +377,22 @@ void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
         [&](const RankGroup& g) { return Compatible(g.fingerprint, state.fingerprint); });
     if (group == ranking.groups.end()) {
       group = ranking.groups.insert(
-          group, RankGroup{base.cell, base.machine, base.machine_id, state.fingerprint, 0, 0, {}});
+          group,
+          RankGroup{base.cell, base.machine, base.machine_id, state.fingerprint, 0, 0, 0, {}});
       group->rows.reserve(base.rows.size());
-      times.emplace_back();
     }
     if (state.parameters > 0) group->parameters = state.parameters;
     if (state.forward_flops_per_image > 0)
       group->forward_flops_per_image = state.forward_flops_per_image;
     group->rows.push_back(std::move(state.row));
-    times[static_cast<size_t>(group - ranking.groups.begin()) - first].push_back(
-        std::move(state.times));
   }
-  for (size_t i = first; i < ranking.groups.size(); ++i)
-    RankRows(ranking, times[i - first], ranking.groups[i]);
+  for (size_t i = first; i < ranking.groups.size(); ++i) RankRows(ranking, ranking.groups[i]);
 }
 
 Ranking RankingBuilder::Impl::Finish() {
   Ranking ranking;
   ranking.by = by_;
+  ranking.all_roles = all_roles_;
   ranking.runs = runs_;
   ranking.noise = noise_.Summaries();
   rows_of_cell_ = {};
@@ -329,6 +401,8 @@ Ranking RankingBuilder::Impl::Finish() {
     Split(base, ranking);
     ranking.several_machines |= base.machine_id != bases_.front().machine_id;
   }
+  ranking.several_rules = rules_.size() > 1;
+  ranking.common_flags = CommonFlags(ranking.groups);
   std::stable_sort(ranking.groups.begin(), ranking.groups.end(),
                    [](const RankGroup& a, const RankGroup& b) {
                      return std::tie(a.cell.values, a.cell.options, a.machine, a.fingerprint) <
@@ -346,7 +420,7 @@ Cell CellOf(const Ranking& ranking, const RankGroup& group, const RankRow& row) 
 }
 
 Estimate PerImage(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
-  Check(row.step_ns.has_value(), "the time per image of a row without a time was asked for");
+  Check(row.step_ns.has_value(), "a row without a time has no time per image");
   const int64_t batch =
       ranking.by == size_t{kAxisBatch} ? std::get<int64_t>(row.by) : group.cell.Integer(kAxisBatch);
   const auto images = static_cast<double>(std::max<int64_t>(batch, 1));
@@ -357,7 +431,8 @@ Estimate PerImage(const Ranking& ranking, const RankGroup& group, const RankRow&
   return image;
 }
 
-RankingBuilder::RankingBuilder(std::optional<size_t> by) : impl_(std::make_unique<Impl>(by)) {}
+RankingBuilder::RankingBuilder(std::optional<size_t> by, bool all_roles)
+    : impl_(std::make_unique<Impl>(by, all_roles)) {}
 RankingBuilder::RankingBuilder(RankingBuilder&&) noexcept = default;
 RankingBuilder::~RankingBuilder() = default;
 void RankingBuilder::Observe(const RunRecord& run) { impl_->Observe(run); }
@@ -379,42 +454,7 @@ void Ranking::SetStudies(std::vector<StudyRecord> those) {
     return std::none_of(studies.begin(), studies.end(),
                         [&](const StudyRecord& study) { return study.id == one.first; });
   });
-}
-
-Result<std::vector<StudyRecord>> ReadRuns(Store& store, const RankOptions& options,
-                                          const std::function<void(const RunRecord&)>& add,
-                                          const std::function<void(const RunRecord&)>& observe) {
-  std::vector<StudyRecord> studies = TENCH_TRY(store.Studies());
-  const auto is_asked = [&](const StudyRecord& study) { return study.id == options.study; };
-  if (options.study && *options.study != 0 &&
-      std::none_of(studies.begin(), studies.end(), is_asked)) {
-    return Failed("there is no study {}; {}", *options.study,
-                  studies.empty() ? "the file has no study"
-                                  : fmt::format("the newest is {}", studies.back().id));
-  }
-  std::set<int64_t> seen;
-  TENCH_TRY(store.ForEachRun({.study = options.study, .cell_id = {}, .run = {}},
-                             [&](const RunRecord& run) {
-                               if (!options.only.empty() && !options.only.Matches(run)) {
-                                 observe(run);
-                                 return true;
-                               }
-                               add(run);
-                               seen.insert(run.study);
-                               return true;
-                             }));
-  std::erase_if(studies, [&](const StudyRecord& study) { return !seen.contains(study.id); });
-  return studies;
-}
-
-Result<Ranking> Rank(Store& store, const RankOptions& options) {
-  RankingBuilder builder(options.by);
-  std::vector<StudyRecord> studies = TENCH_TRY(ReadRuns(
-      store, options, [&](const RunRecord& run) { builder.Add(run); },
-      [&](const RunRecord& run) { builder.Observe(run); }));
-  Ranking ranking = std::move(builder).Finish();
-  ranking.SetStudies(std::move(studies));
-  return ranking;
+  LabelEffectiveFlops(*this);
 }
 
 }  // namespace tench

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Aggregates runs into ranked rows. Each cell's runs become one row. Rows that differ only in the
-// worker, its version and its options form a group and are ranked by time per image. Rank walks a
-// store and never reads the long series; all else is pure.
+// worker, its version and its options form a group and are ranked by time per image. Rank reads all
+// runs of a store, and at most one loss per row of the long series; the other functions are pure.
 //
 // Rules:
 //  - A row's time is the median over its ok runs of each run's median step. One attempt per round
 //    counts (round_time.h). A row whose counted runs include a disturbed one has the flag
 //    `disturbed`.
-//  - The 95 % interval of a single run is its own interval of the median. That of several runs is
-//    Student's t-interval of their log medians, widened where needed to contain the median.
-//  - Runs of different machines, worker versions or network fingerprints never share a row;
-//    different machines or fingerprints never share a group.
-//  - The verdict of a ranked row is against the fastest row of its group, from the shortest steps
+//  - A single run has its own 95 % interval of the median. Several runs have Student's t-interval
+//    of their log medians, widened where needed to contain the median.
+//  - Runs of different machines, worker versions, builds, solvers, network fingerprints or
+//    measuring rules never share a row; different machines or fingerprints never share a group.
+//  - Only frameworks have a rank. Baseline and oracle are compared with the fastest framework, but
+//    are neither ranked nor fastest. All roles are ranked together on request, between values of
+//    an axis other than the worker, and in a group without a measured framework.
+//  - The verdict of a row is against the fastest ranked row of its group, from the shortest steps
 //    of the rounds in which both ran, with Holm's correction over the group.
+//  - The losses of a group's measured rows are of one step: the smallest number of steps, including
+//    warm-up, of a counted attempt. A row shows its newest attempt.
 //  - A cell's outcome is the most frequent one of its runs, a failure before `ok` in a tie. One
-//    `wrong` run makes it `wrong`. Only `ok` cells have a rank. `interrupted` runs count only if
+//    `wrong` run makes it `wrong`. Only `ok` cells are measured. `interrupted` runs count only if
 //    there is no other.
 //
 // Thread safety: no shared state; a builder belongs to one thread.
@@ -30,6 +35,7 @@
 
 #include "axis/cell.h"
 #include "base/error.h"
+#include "report/latency.h"
 #include "report/round_time.h"
 #include "report/run_selector.h"
 #include "store/store.h"
@@ -48,9 +54,13 @@ inline constexpr size_t kByMachine = kAxisCount;
 
 struct RankRow {
   int64_t rank = 0;  // 1 = fastest of its group; 0 = not ranked
+  Role role = Role::kFramework;
   std::string cell_id;
-  std::string worker, worker_version;
+  std::string worker, worker_version, build;
   std::map<std::string, std::string> options;
+  std::string solver;  // the settings that no axis has
+  int64_t rules = kRules;
+  std::string cpu_model, isa;
   AxisValue by;            // value of the requested axis, or the machine's label
   std::string machine_id;  // by machine only; otherwise the group has it
   int64_t threads = 0;     // the resolved count, where the cell says 0
@@ -60,16 +70,23 @@ struct RankRow {
   std::string reason, reproducer;  // of the newest run with that failure
   std::vector<std::string> flags;  // of all its counted runs
   std::optional<Estimate> step_ns;
-  double ratio = 0;  // time per image over the fastest row's; 0 = not ranked
-  // Against the fastest row, paired by round; for ranks after the first.
+  std::vector<RoundTime> times;  // the counted attempts
+  double ratio = 0;              // time per image over the fastest ranked row's; 0 = not measured
+  // Against the fastest ranked row, paired by round; for all other measured rows.
   std::optional<RatioTest> against_best;
   bool interleaved = true;  // with the fastest row, in the same studies
   RatioVerdict verdict = RatioVerdict::kAmbiguous;
   std::optional<double> flops_per_s;
+  bool flops_effective = false;           // direct_peak.h
   std::optional<int64_t> peak_rss_bytes;  // maximum over runs
-  std::optional<double> last_loss;        // of the newest ok run
+  int64_t loss_run = 0;                   // the run of `loss`; 0 = none
+  std::optional<double> loss;             // at the group's loss_step
+  std::optional<double> parity_error;     // parity_error.h
+  std::string parity_tensor;              // the tensor with that error
+  std::optional<Latency> latency;         // of cells with HasLatency
 
-  bool HasFailed() const { return runs_failed > 0 || rank == 0; }
+  bool measured() const { return outcome == Outcome::kOk && step_ns.has_value(); }
+  bool HasFailed() const { return runs_failed > 0 || !measured(); }
 };
 
 struct RankGroup {
@@ -77,7 +94,8 @@ struct RankGroup {
   std::string machine, machine_id;
   std::string fingerprint;
   int64_t parameters = 0, forward_flops_per_image = 0;
-  std::vector<RankRow> rows;  // ranked ones first
+  int64_t loss_step = 0;      // of the rows' losses, from 1; 0 = no measured row
+  std::vector<RankRow> rows;  // ranked ones first, then other measured ones, then failed ones
 };
 
 struct Ranking {
@@ -86,16 +104,21 @@ struct Ranking {
   std::vector<RankGroup> groups;          // ordered by their cells
   std::map<int64_t, NoiseSummary> noise;  // of the studies with sentinel readings
   int64_t runs = 0;
-  bool several_machines = false;
+  bool several_machines = false, several_rules = false;
+  bool all_roles = false;  // baseline and oracle are ranked like frameworks
+  // Flags of every measured row, if there are several. A table shows them once.
+  std::vector<std::string> common_flags;
 
   int64_t FailedRows() const;
-  // Sets the studies of the ranked runs and drops the noise of all others.
+  // Sets the studies of the ranked runs, drops the noise of all others, and labels the FLOP/s above
+  // the peaks that these studies measured.
   void SetStudies(std::vector<StudyRecord> those);
 };
 
 struct RankOptions {
-  std::optional<int64_t> study;  // nullopt = every run of the store
+  std::vector<int64_t> studies;  // empty = every run of the store
   std::optional<size_t> by;      // rows of one group differ in this axis only, ordered by it
+  bool all_roles = false;
   RunSelector only;
 };
 
@@ -110,7 +133,7 @@ Result<std::vector<StudyRecord>> ReadRuns(Store& store, const RankOptions& optio
 // Ranks runs from any source.
 class RankingBuilder {
  public:
-  explicit RankingBuilder(std::optional<size_t> by = std::nullopt);
+  explicit RankingBuilder(std::optional<size_t> by = std::nullopt, bool all_roles = false);
   RankingBuilder(RankingBuilder&&) noexcept;
   ~RankingBuilder();
 

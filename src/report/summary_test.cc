@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "base/file.h"
 #include "report/test_ranking.h"
@@ -92,7 +93,7 @@ TEST(SummaryTest, ARowsTimeIsTheMedianOfItsRunsWithATIntervalOfTheirLogarithms) 
   const RankRow& row = ranking.groups[0].rows.at(0);
   EXPECT_EQ(row.runs_ok, 3);
   EXPECT_DOUBLE_EQ(row.step_ns->value, 10e6);
-  // By hand: logs of 9.8, 10, 10.2 have the mean ln 10 - 0.000133 and the deviation 0.020001; t(2)
+  // By hand: the logs of 9.8, 10, 10.2 have mean ln 10 - 0.000133 and deviation 0.020001, and t(2)
   // = 4.302653.
   EXPECT_NEAR(*row.step_ns->low, 9.5140e6, 2e3);
   EXPECT_NEAR(*row.step_ns->high, 10.5080e6, 2e3);
@@ -108,10 +109,11 @@ TEST(SummaryTest, DerivesRatesAndKeepsTheLargestPeakAndTheNewestLoss) {
   RunRecord first = TimedRun("a", 10e6), second = TimedRun("a", 10e6);
   first.summary.sampled_peak_rss_bytes = 900 << 20;
   second.summary.last_loss = 0.0625;
+  second.id = 1;
   const RankRow row = RankOf({first, second}).groups[0].rows.at(0);
   EXPECT_DOUBLE_EQ(*row.flops_per_s, 880'512'000 / 10e-3);
   EXPECT_EQ(row.peak_rss_bytes, 900 << 20);
-  EXPECT_EQ(row.last_loss, 0.0625);
+  EXPECT_EQ(row.loss, 0.0625);
 }
 
 TEST(SummaryTest, FailedCellsHaveNoRankButKeepReasonAndReproducer) {
@@ -157,8 +159,8 @@ TEST(SummaryTest, InterruptedRunsCountOnlyWhereThereIsNothingElse) {
 }
 
 TEST(SummaryTest, ARunThatFailedBeforeItsVersionWasKnownJoinsItsCell) {
-  const RunRecord early =
-      FailedRun("a", Outcome::kCrashed, "died at once");  // neither version nor fingerprint
+  // Neither version nor fingerprint.
+  const RunRecord early = FailedRun("a", Outcome::kCrashed, "died at once");
   for (const auto& runs : {std::vector{early, TimedRun("a", 10e6), TimedRun("a", 10e6)},
                            {TimedRun("a", 10e6), TimedRun("a", 10e6), early}}) {
     const Ranking ranking = RankOf(runs);
@@ -167,6 +169,55 @@ TEST(SummaryTest, ARunThatFailedBeforeItsVersionWasKnownJoinsItsCell) {
     EXPECT_EQ(ranking.groups[0].rows[0].worker_version, "1.0");
     EXPECT_EQ(ranking.groups[0].rows[0].runs_failed, 1);
   }
+}
+
+TEST(SummaryTest, TwoBuildsOfOneVersionAreTwoRows) {
+  RunRecord rebuilt = TimedRun("a", 5e6);
+  rebuilt.build = "ffff00001111aaaa";
+  const Ranking ranking = RankOf({TimedRun("a", 10e6), rebuilt, TimedRun("a", 10e6), rebuilt});
+  ASSERT_EQ(ranking.groups.size(), 1u);
+  ASSERT_EQ(ranking.groups[0].rows.size(), 2u);
+  EXPECT_EQ(ranking.groups[0].rows[0].build, rebuilt.build);
+  EXPECT_EQ(ranking.groups[0].rows[0].runs_ok, 2);
+  EXPECT_DOUBLE_EQ(ranking.groups[0].rows[0].step_ns->value, 5e6);
+  EXPECT_DOUBLE_EQ(ranking.groups[0].rows[1].step_ns->value, 10e6);
+  const Ranking by_batch = RankOf({TimedRun("a", 10e6), rebuilt}, kAxisBatch);
+  EXPECT_EQ(by_batch.groups.size(), 2u) << "one table per build";
+}
+
+TEST(SummaryTest, ARunOfAnOlderFileWhoseBuildIsUnknownJoinsNoBuild) {
+  RunRecord old = TimedRun("a", 20e6);
+  old.build = "";
+  for (const auto& runs : {std::vector{old, TimedRun("a", 10e6)}, {TimedRun("a", 10e6), old}}) {
+    const Ranking ranking = RankOf(runs);
+    ASSERT_EQ(ranking.groups.at(0).rows.size(), 2u);
+    EXPECT_EQ(ranking.groups[0].rows[1].build, "");
+  }
+  EXPECT_EQ(RankOf({old, old}).groups.at(0).rows.size(), 1u);
+}
+
+TEST(SummaryTest, ARunThatFailedBeforeItsVersionWasKnownJoinsItsOwnBuildOnly) {
+  RunRecord rebuilt = FailedRun("a", Outcome::kCrashed, "died at once");
+  rebuilt.build = "ffff00001111aaaa";
+  const Ranking ranking = RankOf({TimedRun("a", 10e6), rebuilt});
+  ASSERT_EQ(ranking.groups.at(0).rows.size(), 2u);
+  EXPECT_EQ(ranking.groups[0].rows[0].runs_failed, 0);
+  EXPECT_EQ(ranking.groups[0].rows[1].build, rebuilt.build);
+}
+
+TEST(SummaryTest, OtherRulesAndOtherSolversAreOtherRows) {
+  RunRecord old = TimedRun("a", 20e6), nesterov = TimedRun("a", 30e6);
+  old.rules = kUnnumberedRules;
+  nesterov.solver = "nesterov";
+  const Ranking ranking = RankOf({TimedRun("a", 10e6), old, nesterov});
+  ASSERT_EQ(ranking.groups.at(0).rows.size(), 3u);
+  EXPECT_TRUE(ranking.several_rules);
+  EXPECT_EQ(ranking.groups[0].rows[1].rules, kUnnumberedRules);
+  EXPECT_EQ(ranking.groups[0].rows[2].solver, "nesterov");
+  EXPECT_FALSE(RankOf({TimedRun("a", 10e6)}).several_rules);
+  RunRecord imported = TimedRun("b", 10e6);
+  imported.rules = kNoRules;
+  EXPECT_FALSE(RankOf({TimedRun("a", 10e6), imported}).several_rules);
 }
 
 TEST(SummaryTest, ByAnAxisGivesOneTablePerWorkerInTheOrderOfTheAxis) {
@@ -204,12 +255,12 @@ TEST(SummaryTest, ReadsAStoreByStudyAndFilter) {
   }
   EXPECT_EQ(Rank(store, {})->runs, 4);
   RankOptions options;
-  options.study = study;
+  options.studies = {study};
   EXPECT_EQ(Rank(store, options)->runs, 2);
   EXPECT_EQ(Rank(store, options)->studies.size(), 1u);
   options.only = *ParseSelector(std::vector<std::string>{"worker=a"});
   EXPECT_EQ(Rank(store, options)->runs, 1);
-  options.study = 9;
+  options.studies = {9};
   EXPECT_THAT(Rank(store, options).error().message,
               HasSubstr("there is no study 9; the newest is 1"));
 }
@@ -223,7 +274,7 @@ RunRecord InRound(RunRecord run, int64_t study, int64_t round, int64_t attempt =
 
 TEST(SummaryTest, RowsHaveAVerdictAgainstTheFastestFromCommonRounds) {
   std::vector<RunRecord> runs;
-  // The machine's speed doubles from round to round; the ratios do not move.
+  // The machine becomes twice as slow from round to round; the ratios stay constant.
   for (int64_t round = 0; round < 6; ++round) {
     const double mood = static_cast<double>(int64_t{1} << round);
     runs.push_back(InRound(TimedRun("fast", 1e6 * mood), 1, round));
@@ -252,6 +303,93 @@ TEST(SummaryTest, OnlyTheLastAttemptAtARoundCounts) {
   EXPECT_EQ(ranking.groups[0].rows[0].runs_ok, 2);
   EXPECT_DOUBLE_EQ(ranking.groups[0].rows[0].step_ns->value, 10e6);
   EXPECT_DOUBLE_EQ(*ranking.groups[0].rows[0].step_ns->high, 10e6);
+}
+
+RunRecord WithSteps(RunRecord run, int64_t id, int64_t steps, double last_loss) {
+  run.id = id;
+  run.summary.warmup_steps = 2;
+  run.summary.steps = steps - 2;
+  run.summary.last_loss = last_loss;
+  return run;
+}
+
+TEST(SummaryTest, LossesAreThoseOfTheSmallestCommonStepOfCountedAttempts) {
+  const Ranking ranking = RankOf({
+      WithSteps(InRound(TimedRun("a", 10e6), 1, 0), 1, 40, 0.4),
+      // An attempt that does not count, and a run that is not ranked, are no reason to stop early.
+      WithSteps(InRound(TimedRun("b", 20e6), 1, 0), 2, 4, 2.0),
+      WithSteps(InRound(TimedRun("b", 20e6), 1, 0, 1), 3, 12, 1.2),
+      WithSteps(InRound(TimedRun("b", 20e6), 1, 1), 4, 30, 0.3),
+      WithSteps(InRound(FailedRun("c", Outcome::kWrong, "conv1"), 1, 0), 5, 3, 3.0),
+  });
+  const RankGroup& group = ranking.groups.at(0);
+  EXPECT_EQ(group.loss_step, 12);
+  EXPECT_EQ(group.rows[0].loss_run, 1);
+  EXPECT_EQ(group.rows[0].loss, std::nullopt) << "only the series has it";
+  EXPECT_EQ(group.rows[1].loss_run, 4) << "the newest of its attempts";
+  EXPECT_EQ(group.rows[1].loss, std::nullopt);
+  EXPECT_EQ(group.rows[2].loss_run, 0) << "not ranked";
+  const Ranking equal = RankOf(
+      {WithSteps(TimedRun("a", 10e6), 1, 12, 1.1), WithSteps(TimedRun("b", 20e6), 2, 12, 1.2)});
+  EXPECT_EQ(equal.groups[0].loss_step, 12);
+  EXPECT_EQ(equal.groups[0].rows[0].loss, 1.1) << "the last step of both";
+  EXPECT_EQ(equal.groups[0].rows[1].loss, 1.2);
+}
+
+TEST(SummaryTest, ReadsLossesInTheMiddleOfARunAndParityFromTheStore) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("summary-test");
+  Store store = *Store::Open(folder.path() / "results.db", Store::Mode::kReadWrite);
+  const int64_t study = *store.AddStudy(TestStudy());
+  RunSeries series;
+  for (int i = 1; i <= 40; ++i) series.loss.push_back(i);
+  ASSERT_TRUE(
+      store.AddRun(WithSteps(InRound(TimedRun("a", 10e6), study, 0), 0, 40, 40), series).ok());
+  ASSERT_TRUE(store.AddRun(WithSteps(InRound(TimedRun("b", 20e6), study, 0), 0, 12, 1.2), {}).ok());
+  ParityRecord parity;
+  parity.key = {"a",
+                "1.0",
+                TimedRun("a", 1).build,
+                "Fish 9000",
+                "avx2",
+                "00000000deadbeef",
+                "device=cpu precision=f32"};
+  parity.worst = 0.25;
+  parity.worst_tensor = "ops: conv1";
+  ASSERT_TRUE(store.SetParity(parity).ok());
+  const Ranking ranking = *Rank(store, {});
+  const RankGroup& group = ranking.groups.at(0);
+  EXPECT_EQ(group.loss_step, 12);
+  EXPECT_EQ(group.rows[0].loss, 12);
+  EXPECT_EQ(group.rows[0].parity_error, 0.25);
+  EXPECT_EQ(group.rows[0].parity_tensor, "ops: conv1");
+  EXPECT_EQ(group.rows[1].loss, 1.2);
+  EXPECT_EQ(group.rows[1].parity_error, std::nullopt);
+}
+
+TEST(SummaryTest, FlopsAboveTheMeasuredPeakOrByWinogradAreEffective) {
+  RunRecord fast = TimedRun("fast", 6.4e6), slow = TimedRun("slow", 64e6),
+            winograd = TimedRun("winograd", 64e6), other = TimedRun("other", 6.4e6);
+  winograd.choices_json = R"({"conv1.forward":"winograd/0 winograd:avx2"})";
+  other.threads = 4;
+  Ranking ranking = RankOf({fast, slow, winograd, other});
+  StudyRecord study = TestStudy();
+  study.host_json = R"({"peak":[{"threads":2,"flops_per_s":1e11}]})";
+  ranking.SetStudies({study});
+  std::map<std::string, bool> effective;
+  for (const RankRow& row : ranking.groups.at(0).rows) effective[row.worker] = row.flops_effective;
+  EXPECT_EQ(effective, (std::map<std::string, bool>{{"fast", true},   // 137.6 GFLOP/s
+                                                    {"slow", false},  // 13.8
+                                                    {"winograd", true},
+                                                    {"other", false}}));  // no peak of 4 threads
+  // The peak is one of f32 on the CPU.
+  for (const auto& [axis, value] :
+       {std::pair(kAxisDevice, "gpu:0"), std::pair(kAxisPrecision, "bf16")}) {
+    RunRecord run = TimedRun("fast", 6.4e6);
+    run.cell.values[axis] = std::string(value);
+    Ranking one = RankOf({run});
+    one.SetStudies({study});
+    EXPECT_FALSE(one.groups.at(0).rows.at(0).flops_effective) << value;
+  }
 }
 
 TEST(SummaryTest, MachinesAreRowsOfOneGroupWhenAskedFor) {

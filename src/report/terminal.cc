@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "report/group_answer.h"
 #include "report/row_text.h"
 #include "report/run_text.h"
 #include "report/text_table.h"
@@ -25,8 +26,21 @@ struct Column {
 };
 
 constexpr int kMostImportant = 9;
+constexpr int kFlopsImportance = 2, kParityImportance = 3;
 
-std::vector<Column> ColumnsOf(const Ranking& ranking) {
+template <class Predicate>
+bool AnyMeasured(const Ranking& ranking, Predicate holds) {
+  return std::any_of(ranking.groups.begin(), ranking.groups.end(), [&](const RankGroup& group) {
+    return std::any_of(group.rows.begin(), group.rows.end(),
+                       [&](const RankRow& row) { return row.measured() && holds(row); });
+  });
+}
+
+bool HasParity(const Ranking& ranking) {
+  return AnyMeasured(ranking, [](const RankRow& row) { return row.parity_error.has_value(); });
+}
+
+std::vector<Column> ColumnsOf(const Ranking& ranking, const RankGroup& group) {
   const bool ranks = !ranking.by.has_value();
   std::vector<Column> columns;
   if (ranks) columns.push_back({"#", Align::kRight, &RowText::rank, 5});
@@ -35,14 +49,24 @@ std::vector<Column> ColumnsOf(const Ranking& ranking) {
                                                         : Axes()[*ranking.by].name;
   columns.push_back({varies, Align::kLeft, &RowText::name, kMostImportant});
   columns.push_back({"time/image", Align::kRight, &RowText::image_time, kMostImportant});
-  columns.push_back({"95 %", Align::kRight, &RowText::interval, 6});
   columns.push_back({"× best", Align::kRight, &RowText::ratio, 8});
+  columns.push_back({"95 %", Align::kRight, &RowText::interval, 6});
   columns.push_back({"verdict", Align::kLeft, &RowText::verdict, 7});
+  if (std::any_of(group.rows.begin(), group.rows.end(),
+                  [](const RankRow& row) { return row.latency.has_value(); })) {
+    columns.push_back({"p50", Align::kRight, &RowText::p50, 7});
+    columns.push_back({"p90", Align::kRight, &RowText::p90, 7});
+    columns.push_back({"p99", Align::kRight, &RowText::p99, 7});
+  }
   columns.push_back({"images/s", Align::kRight, &RowText::images_per_s, 7});
   columns.push_back({"time/step", Align::kRight, &RowText::step_time, 3});
-  columns.push_back({"GFLOP/s", Align::kRight, &RowText::gflops_per_s, 2});
+  columns.push_back({"GFLOP/s", Align::kRight, &RowText::gflops_per_s, kFlopsImportance});
+  if (HasParity(ranking))
+    columns.push_back({"parity", Align::kRight, &RowText::parity_error, kParityImportance});
   columns.push_back({"peak memory", Align::kRight, &RowText::peak_memory, 4});
-  columns.push_back({"loss", Align::kRight, &RowText::loss, 1});
+  columns.push_back({LossTitle(group), Align::kRight, &RowText::loss, 1});
+  columns.push_back({"steps", Align::kRight, &RowText::steps, 5});
+  columns.push_back({"rounds", Align::kRight, &RowText::rounds, 5});
   columns.push_back({"outcome", Align::kLeft, &RowText::outcome, 7});
   columns.push_back({"flags", Align::kLeft, &RowText::flags, 6});
   return columns;
@@ -56,9 +80,10 @@ class TextReport {
   std::string Render() {
     for (const std::string& line : StudyLines(ranking_)) Line(kDim, line);
     int least = 0;
+    std::vector<std::string> omitted;
     for (bool first = true; const RankGroup& group : ranking_.groups) {
       if (std::none_of(group.rows.begin(), group.rows.end(),
-                       [](const RankRow& row) { return row.rank > 0; }))
+                       [](const RankRow& row) { return row.measured(); }))
         continue;
       if (first) least = LeastImportanceThatFits();
       if (!first || !out_.empty()) out_ += '\n';
@@ -66,12 +91,21 @@ class TextReport {
       Line(kBold, GroupTitle(ranking_, group));
       Line(kDim, "on the clock: " + (ranking_.by == size_t{kAxisPhase} ? "the phase of each row"
                                                                        : OnTheClock(group.cell)));
-      out_ += Table(group, least).Render(options_.width, 2);
+      if (!ranking_.by) Line("", AnswerText(ranking_, group));
+      if (options_.markdown) {
+        out_ += '\n' + Table(group, least).RenderMarkdown();
+      } else {
+        out_ += Table(group, least).Render(options_.width, 2);
+      }
+      for (const Column& column : ColumnsOf(ranking_, group)) {
+        const bool known = std::find(omitted.begin(), omitted.end(), column.name) != omitted.end();
+        if (column.importance < least && !known) omitted.push_back(column.name);
+      }
     }
+    if (!omitted.empty()) out_ += '\n' + WrapText(OmittedLine(omitted), options_.width, 2);
     if (HasVerdictsAcrossStudies())
-      Line(kDim,
-           "* not measured side by side: rounds of different studies were paired by their number");
-    AppendMeanings();
+      Line(kDim, "* not interleaved: rounds of different studies are paired by number");
+    AppendMeanings(least);
     AppendFailures();
     if (ranking_.groups.empty()) out_ += "no runs\n";
     return std::move(out_);
@@ -79,14 +113,14 @@ class TextReport {
 
  private:
   TextTable Table(const RankGroup& group, int least_importance) const {
-    std::vector<Column> columns = ColumnsOf(ranking_);
+    std::vector<Column> columns = ColumnsOf(ranking_, group);
     std::erase_if(columns,
                   [&](const Column& column) { return column.importance < least_importance; });
     std::vector<TextColumn> heads;
     for (const Column& column : columns) heads.push_back({column.name, column.align});
     TextTable table(heads);
     for (const RankRow& row : group.rows) {
-      if (row.rank == 0) continue;
+      if (!row.measured()) continue;
       const RowText text = TextOf(ranking_, group, row);
       std::vector<std::string> cells;
       for (const Column& column : columns) cells.push_back(text.*column.text);
@@ -121,19 +155,24 @@ class TextReport {
     return least;
   }
 
-  // Explains flags once for all tables.
-  void AppendMeanings() {
+  // Explains flags and the shown columns once for all tables.
+  void AppendMeanings(int least_importance) {
     std::set<std::string> flags;
     for (const RankGroup& group : ranking_.groups) {
       for (const RankRow& row : group.rows) flags.insert(row.flags.begin(), row.flags.end());
     }
-    bool first = true;
+    std::vector<std::string> meanings;
     for (const std::string& flag : flags) {
-      const std::string_view meaning = FlagMeaning(flag);
-      if (meaning.empty()) continue;
-      if (std::exchange(first, false)) out_ += '\n';
-      Line(kDim, fmt::format("{}: {}", flag, meaning));
+      if (const std::string_view meaning = FlagMeaning(flag); !meaning.empty())
+        meanings.push_back(fmt::format("{}: {}", flag, meaning));
     }
+    if (kParityImportance >= least_importance && HasParity(ranking_))
+      meanings.emplace_back(kParityMeaning);
+    if (kFlopsImportance >= least_importance &&
+        AnyMeasured(ranking_, [](const RankRow& row) { return row.flops_effective; }))
+      meanings.emplace_back(kEffectiveMeaning);
+    if (!meanings.empty()) out_ += '\n';
+    for (const std::string& meaning : meanings) Line(kDim, meaning);
   }
 
   void AppendFailures() {
@@ -147,12 +186,31 @@ class TextReport {
         Line("", "  " + CellTitle(ranking_, group, row));
         Line(kRed, "      " + FailureTitle(row) +
                        (row.reason.empty() ? "" : ": " + PlainLine(row.reason)));
-        if (!row.reproducer.empty()) Line(kDim, "      " + PlainLine(row.reproducer));
+        if (!row.reproducer.empty()) Command(PlainLine(row.reproducer));
       }
     }
   }
 
   void Line(std::string_view colour, std::string_view text) {
+    const size_t indent = std::min(text.find_first_not_of(' '), text.size());
+    if (options_.markdown) {
+      const std::string_view mark = colour == kBold ? "### " : indent > 2 ? "  - " : "- ";
+      out_ += fmt::format("{}{}\n{}", mark, text.substr(indent), colour == kBold ? "\n" : "");
+      return;
+    }
+    Coloured(colour, WrapText(text, options_.width, indent + 2));
+  }
+
+  // Commands are not broken, so that they can be copied.
+  void Command(const std::string& command) {
+    if (options_.markdown) {
+      out_ += fmt::format("  - `{}`\n", command);
+    } else {
+      Coloured(kDim, "      " + command);
+    }
+  }
+
+  void Coloured(std::string_view colour, std::string_view text) {
     const bool coloured = options_.colour && !colour.empty();
     if (coloured) out_ += colour;
     out_ += text;

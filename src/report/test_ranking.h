@@ -20,18 +20,19 @@ inline RunRecord TimedRun(const std::string& worker, double step_ns, int64_t bat
   return run;
 }
 
-// Of a run that ended before its worker said hello.
+// A run that ended before the worker's hello.
 inline RunRecord FailedRun(const std::string& worker, Outcome outcome, const std::string& reason,
                            int64_t batch = 64) {
   RunRecord run = TimedRun(worker, 0, batch);
   run.outcome = outcome;
   run.reason = reason;
   run.worker_version = run.fingerprint = "";
+  if (outcome == Outcome::kUnsupported) run.build = "";  // not installed
   run.summary = RunSummary();
   return run;
 }
 
-// Two ranked cells, one that failed now and then, one that always did.
+// Two ranked cells, one with some failed runs and one with only failed runs.
 inline Ranking SmallRanking(std::optional<size_t> by = std::nullopt) {
   RankingBuilder builder(by);
   builder.Add(TimedRun("reference", 640e6));

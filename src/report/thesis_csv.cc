@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "store/loss_judgement.h"
 
 namespace tench {
 namespace {
@@ -58,7 +59,7 @@ struct Choice {
 Result<Choice> ChooseRuns(Store& store, std::optional<int64_t> study) {
   Choice choice;
   std::set<std::string> ok, all;
-  TENCH_TRY(store.ForEachRun({.study = study, .cell_id = {}, .run = {}}, [&](const RunRecord& run) {
+  TENCH_TRY(ForEachJudgedRun(store, study, [&](const RunRecord& run) {
     if (run.cell.phase() != Phase::kTrain) return true;
     const std::string machine_and_cell = run.machine_id + '\n' + run.cell_id;
     all.insert(machine_and_cell);

@@ -13,7 +13,7 @@ bool CountsLess(const Attempt& a, const Attempt& b) {
 }
 
 size_t CountedAttempt(std::span<const Attempt> attempts) {
-  Check(!attempts.empty(), "none of no attempts counts");
+  Check(!attempts.empty(), "there must be at least one attempt");
   const auto counted = std::max_element(attempts.begin(), attempts.end(), CountsLess);
   return static_cast<size_t>(counted - attempts.begin());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which of several attempts at one round of a cell counts. The runner asks to decide what to
-// repeat, the report to decide what to show, so both see the same attempt.
+// Selects the attempt at one round of a cell that counts. The runner uses it to choose repeats and
+// the report to choose the shown run, so both see the same attempt.
 //
 // The rule: the last undisturbed attempt; otherwise the last that was not slow itself; otherwise
 // the last. Among equals the last counts, not the fastest: choosing the fastest would favour a
@@ -13,9 +13,9 @@
 namespace tench {
 
 struct Attempt {
-  int64_t number = 0;      // 0 = the first
-  bool slow = false;       // its own shortest step; implies disturbed
-  bool disturbed = false;  // slow, or the sentinel was around it
+  int64_t number = 0;      // from 0
+  bool slow = false;       // by its own shortest step; implies disturbed
+  bool disturbed = false;  // slow, or disturbed sentinel readings
 };
 
 // Whether `b` counts rather than `a`. A strict weak ordering: the greatest attempt counts.

@@ -8,7 +8,7 @@
 namespace tench {
 namespace {
 
-constexpr size_t kFewestRuns = 3;  // of two nobody can tell which is the odd one
+constexpr size_t kFewestRuns = 3;  // of two runs, either may be the outlier
 
 }  // namespace
 

@@ -20,14 +20,14 @@ namespace tench {
 inline constexpr double kDisturbedAbove = 1.25;
 inline constexpr double kSlowAbove = 1.05;
 
-// What is usual for a cell, of the shortest steps of its runs in one study; 0 while fewer than
-// three are known.
+// The usual shortest step of a cell: the median over its runs in one study; 0 for fewer than three
+// runs.
 double UsualShortest(std::span<const double> shortest_ns);
 
-// How far one run was beyond the usual, where 1 is the usual. The only place that judges it.
+// The noise of one run, relative to the usual value 1. All judgements are made here.
 struct RunNoise {
-  double slowness = 1;  // its own shortest step over the usual one of its cell
-  double slowdown = 1;  // the sentinel around it
+  double slowness = 1;  // the run's shortest step over the cell's usual one
+  double slowdown = 1;  // the worst sentinel reading over the usual one
   bool slow() const { return slowness > kSlowAbove; }
   bool disturbed() const { return slow() || slowdown > kDisturbedAbove; }
 };
@@ -42,13 +42,12 @@ struct NoiseSummary {
 class NoiseProfile {
  public:
   void Add(const SentinelReadings& readings);
-  // How many runs were added that have readings.
+  // The number of runs with readings.
   int64_t runs() const { return static_cast<int64_t>(readings_.size()); }
 
-  // The worst of the readings over the usual one, as far as it is known yet; nullopt without
-  // readings.
+  // The worst reading over the usual one, by the runs added so far; nullopt without readings.
   std::optional<double> Slowdown(const SentinelReadings& readings) const;
-  // `usual_ns` is UsualShortest of the run's cell; 0 = unknown, and so is a `shortest_ns` of 0.
+  // `usual_ns` is UsualShortest of the run's cell. 0 = unknown, for `shortest_ns` too.
   RunNoise Judge(const SentinelReadings& readings, double shortest_ns, double usual_ns) const;
   NoiseSummary Summary() const;
 
@@ -56,7 +55,7 @@ class NoiseProfile {
   void Settle() const;
 
   std::vector<SentinelReadings> readings_;
-  // Medians of the kinds, found when first asked for after an Add.
+  // Medians per kind of reading, computed on demand after an Add.
   mutable bool settled_ = false;
   mutable double compute_ns_ = 0, memory_ns_ = 0;
 };

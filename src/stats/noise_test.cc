@@ -29,7 +29,7 @@ TEST(NoiseTest, RunsWithoutReadingsAreNeverDisturbedAndNotCounted) {
   profile.Add(Readings(1000, 1000, 1000, 1000));
   EXPECT_FALSE(profile.Slowdown({}).has_value());
   EXPECT_FALSE(profile.Judge({}, 0, 0).disturbed());
-  // Only one reading was taken: the other kind says nothing.
+  // Only one kind of reading was taken; the other is ignored.
   EXPECT_DOUBLE_EQ(*profile.Slowdown(Readings(2000, 0, 0, 0)), 2);
 }
 

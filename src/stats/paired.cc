@@ -15,8 +15,7 @@ namespace {
 constexpr double kOutlierDeviations = 3.5;
 // The median absolute deviation of a normal distribution times this is its standard deviation.
 constexpr double kDeviationPerMad = 1.482602218505602;
-// Rounds that agree better than this are not told apart: where most ratios are equal, any other
-// would be an outlier.
+// The smallest deviation that is used: if most ratios are equal, any other would be an outlier.
 constexpr double kLeastDeviation = 1e-3;
 
 }  // namespace
@@ -41,7 +40,7 @@ std::vector<size_t> Outliers(std::span<const double> values) {
 }
 
 RatioTest TestRatios(std::span<const double> ratios, double margin) {
-  Check(margin >= 0, "a margin below zero was asked for");
+  Check(margin >= 0, "the margin must be at least 0");
   RatioTest test;
   test.rounds = static_cast<int64_t>(ratios.size());
   test.interval = {0, std::numeric_limits<double>::infinity()};
@@ -54,8 +53,8 @@ RatioTest TestRatios(std::span<const double> ratios, double margin) {
                 : centre < -edge ? RatioVerdict::kFaster
                                  : RatioVerdict::kSame;
   if (ratios.size() > 1) {
-    const double distance =
-        std::abs(std::abs(centre) - edge);  // to the nearest edge of that region
+    // To the nearest edge of the region.
+    const double distance = std::abs(std::abs(centre) - edge);
     test.p = distance == 0 ? 1 : StudentTail(distance / mean.log_error, test.rounds - 1);
   }
   std::vector<double> logs;
@@ -72,7 +71,7 @@ std::vector<double> HolmCorrected(std::span<const double> p_values) {
   std::vector<double> corrected(p_values.size());
   double largest = 0;
   for (size_t i = 0; i < order.size(); ++i) {
-    // Never below one that was smaller before the correction.
+    // Adjusted p-values are monotone in the original ones.
     largest = std::max(largest,
                        std::min(1.0, p_values[order[i]] * static_cast<double>(order.size() - i)));
     corrected[order[i]] = largest;

@@ -23,25 +23,24 @@ enum class RatioVerdict { kFaster, kSlower, kSame, kAmbiguous };
 
 const std::string& Name(RatioVerdict verdict);
 
-inline constexpr double kDefaultMargin = 0.01;  // ratios within this are the same
+inline constexpr double kDefaultMargin = 0.01;  // ratios within this margin are `same`
 inline constexpr double kSignificance = 0.05;
-inline constexpr int64_t kFewestRounds = 5;  // that can give a verdict
+inline constexpr int64_t kFewestRounds = 5;  // for a verdict other than `ambiguous`
 
 struct RatioTest {
   int64_t rounds = 0;
   double ratio = 1;   // geometric mean over rounds
   Interval interval;  // 95 %; from 0 to infinity with fewer than two rounds
   double p = 1;
-  RatioVerdict region = RatioVerdict::kAmbiguous;  // that `ratio` lies in; ambiguous without rounds
-  std::vector<size_t>
-      outliers;  // positions of rounds far from the others; they count like the others
+  RatioVerdict region = RatioVerdict::kAmbiguous;  // region of `ratio`; ambiguous without rounds
+  // Positions of rounds far from the others. They are not excluded.
+  std::vector<size_t> outliers;
 };
 
 // `ratios` are positive and finite; `margin` is at least 0.
 RatioTest TestRatios(std::span<const double> ratios, double margin = kDefaultMargin);
 
-// Holm's step-down correction: each p-value as it is to be read beside the others of its table, in
-// the same order.
+// Holm's step-down correction: the adjusted p-values of one table, in the same order.
 std::vector<double> HolmCorrected(std::span<const double> p_values);
 
 struct RatioJudgement {
@@ -49,12 +48,12 @@ struct RatioJudgement {
   RatioVerdict verdict = RatioVerdict::kAmbiguous;
 };
 
-// One per test of a table. Tests with too few rounds claim nothing, and do not weaken the claims of
-// the others.
+// One judgement per test of a table. Tests with too few rounds are ambiguous and are left out of
+// the correction.
 std::vector<RatioJudgement> JudgeTable(std::span<const RatioTest* const> tests);
 
-// Positions of the values that lie further from the median than 3.5 standard deviations, as
-// estimated by the median absolute deviation. None among fewer than 5 values.
+// Positions of the values more than 3.5 standard deviations from the median, estimated by the
+// median absolute deviation. None among fewer than 5 values.
 std::vector<size_t> Outliers(std::span<const double> values);
 
 }  // namespace tench

@@ -31,8 +31,8 @@ std::vector<double> LogNormal(std::mt19937_64& random, size_t count, double rati
 }
 
 TEST(PairedTest, TheMeanIsGeometricAndTheIntervalIsStudents) {
-  // Logarithms -2σ, -σ, 0, σ, 2σ with σ = 0.01: mean 0, standard error 0.01 · √(10/4/5), t(4)
-  // = 2.776445.
+  // Logarithms -2σ, -σ, 0, σ, 2σ with σ = 0.01: mean 0, standard error 0.01 · √(10/4/5), and t(4) =
+  // 2.776445.
   const std::vector<double> ratios = {std::exp(-0.02), std::exp(-0.01), 1, std::exp(0.01),
                                       std::exp(0.02)};
   const RatioTest test = TestRatios(ratios);
@@ -48,7 +48,7 @@ TEST(PairedTest, TheIntervalWithinOneRegionIsTheVerdict) {
   EXPECT_EQ(VerdictOf({1.20, 1.21, 1.19, 1.20, 1.22}), RatioVerdict::kSlower);
   EXPECT_EQ(VerdictOf({0.80, 0.81, 0.79, 0.80, 0.82}), RatioVerdict::kFaster);
   EXPECT_EQ(VerdictOf({1.001, 0.999, 1.002, 1.000, 0.998}), RatioVerdict::kSame);
-  // Surely more than nothing, not surely more than the margin.
+  // Significantly different from 1, but not significantly beyond the margin.
   EXPECT_EQ(VerdictOf({1.012, 1.009, 1.011, 1.008, 1.010}), RatioVerdict::kAmbiguous);
   EXPECT_EQ(VerdictOf({1.012, 1.009, 1.011, 1.008, 1.010}, 0.005), RatioVerdict::kSlower);
   EXPECT_EQ(VerdictOf({1.012, 1.009, 1.011, 1.008, 1.010}, 0.02), RatioVerdict::kSame);
@@ -115,7 +115,7 @@ TEST(PairedTest, EqualThingsGetAFalseVerdictInAtMostOneOfTwentyTrials) {
 }
 
 TEST(PairedTest, AtTheEdgeOfTheMarginHalfOfTheErrorsGoEitherWay) {
-  // The true ratio is the edge itself: 2.5 % of intervals lie wholly above it.
+  // The true ratio lies on the edge: 2.5 % of the intervals lie entirely above it.
   std::mt19937_64 random(3);
   constexpr int kTrials = 8000;
   int slower = 0;
@@ -141,7 +141,7 @@ TEST(PairedTest, ATableIsStricterThanItsRowsAlone) {
   const std::vector<RatioJudgement> judged = JudgeTable(table);
   EXPECT_EQ(judged[0].verdict, RatioVerdict::kAmbiguous);
   EXPECT_NEAR(judged[0].corrected_p, weak.p * 7, 1e-12);
-  // Rows that have too few rounds for any claim cost the others nothing.
+  // Rows with too few rounds do not affect the correction of the others.
   const RatioTest few = TestRatios(std::vector<double>{1.1, 1.1});
   const std::vector<const RatioTest*> padded = {&few, &weak, &few, &few, &few, &few, &few};
   EXPECT_EQ(JudgeTable(padded)[1].verdict, RatioVerdict::kSlower);

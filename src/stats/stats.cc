@@ -2,19 +2,18 @@
 // The bootstrap of the median, without resampling.
 //
 // A percentile bootstrap draws n values with replacement, takes their median, and repeats. Drawing
-// an index is flooring n times a uniform number, and flooring keeps order: the k-th smallest drawn
-// value is the value at the k-th smallest of n uniform numbers. That one number has a known
-// distribution, Beta(k, n - k + 1). So one draw of a Beta replaces n draws and a selection, and the
-// resampled median has exactly the distribution that the long way would give it:
+// an index is flooring n times a uniform number, and flooring is monotone: the k-th smallest drawn
+// value is the value at the k-th smallest of n uniform numbers. This order statistic has the
+// distribution Beta(k, n - k + 1). So one draw of a Beta replaces n draws and a selection, and the
+// resampled median has exactly the same distribution:
 //  - n odd: the rank is U ~ Beta(m + 1, m + 1) with n = 2m + 1, and the median is the value at
-//  floor(n U);
-//  - n even: the lower middle is U ~ Beta(m, m + 1) with n = 2m; the m numbers above it are uniform
-//  on (U, 1), so the
-//    upper middle is U + (1 - U) W, with W the smallest of m uniform numbers, 1 - V^(1/m). The
-//    median is the mean of the two values.
-// The cost is one sort of the sample and a few operations per resample, whatever the size of the
-// sample. The generator is our own and starts from the same state, so the interval depends on the
-// values alone: not on their order, nor on the standard library.
+//    floor(n U);
+//  - n even: the lower middle is U ~ Beta(m, m + 1) with n = 2m. The m numbers above it are uniform
+//    on (U, 1), so the upper middle is U + (1 - U) W, with W the smallest of m uniform numbers,
+//    1 - V^(1/m). The median is the mean of the two values.
+// The cost is one sort of the sample and a few operations per resample, independent of the sample's
+// size. The generator is defined here and has a fixed seed, so the interval depends only on the
+// values, not on their order or on the standard library.
 #include "stats/stats.h"
 
 #include <algorithm>
@@ -31,7 +30,7 @@ namespace {
 constexpr double kTail = 0.025;  // on either side of a 95 % interval
 constexpr double kNormal975 = 1.959963984540054;
 
-// SplitMix64: 64 bits of state, good enough for a thousand draws and the same everywhere.
+// SplitMix64: 64 bits of state, sufficient for a thousand draws, and portable.
 class Generator {
  public:
   // In the open interval (0, 1), so that its logarithm is finite.
@@ -49,7 +48,7 @@ class Generator {
     return radius * std::cos(2 * std::numbers::pi * Uniform());
   }
 
-  // Marsaglia and Tsang's rejection; `shape` is at least 1.
+  // Rejection sampling by Marsaglia and Tsang (2000); `shape` is at least 1.
   double Gamma(double shape) {
     const double d = shape - 1.0 / 3;
     const double c = 1 / std::sqrt(9 * d);
@@ -71,7 +70,7 @@ class Generator {
   uint64_t state_ = 0x74656e6368;
 };
 
-// NaN has no order: it goes to the end, where it shows in max instead of breaking the sort.
+// NaN is not ordered, so it is moved to the end, where it shows as the maximum.
 std::vector<double> Sorted(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
   const auto numbers_end =
@@ -101,11 +100,11 @@ Interval BootstrapSorted(std::span<const double> sorted, int resamples) {
   return {Quantile(medians, kTail), Quantile(medians, 1 - kTail)};
 }
 
-// The largest k for which fewer than k of n values lie below the median with probability of at
-// most 2.5 %; 0 when there is none.
+// The largest k such that fewer than k of n values lie below the median with a probability of at
+// most 2.5 %; 0 if there is none.
 size_t LowerRank(size_t n) {
-  // 2^-n is a normal double up to here; further on the normal approximation is right to well under
-  // one rank.
+  // 2^-n is a normal double up to here; beyond, the normal approximation is exact to well under one
+  // rank.
   constexpr size_t kExactLimit = 1000;
   if (n > kExactLimit) {
     const double size = static_cast<double>(n);
@@ -141,8 +140,8 @@ double StudentWithin(double t, int64_t v) {
 }  // namespace
 
 double Quantile(std::span<const double> sorted, double q) {
-  Check(!sorted.empty(), "a quantile of nothing was asked for");
-  Check(q >= 0 && q <= 1, "a quantile outside of [0, 1] was asked for");
+  Check(!sorted.empty(), "a quantile needs at least one value");
+  Check(q >= 0 && q <= 1, "a quantile must be in [0, 1]");
   const double position = q * static_cast<double>(sorted.size() - 1);
   const size_t below = static_cast<size_t>(position);
   const double share = position - static_cast<double>(below);
@@ -188,14 +187,14 @@ Summary Summarize(std::span<const int64_t> values) {
 }
 
 Interval MedianInterval(std::span<const int64_t> sorted) {
-  Check(!sorted.empty(), "the interval of a median of nothing was asked for");
+  Check(!sorted.empty(), "the interval of a median needs at least one value");
   const size_t skipped = std::max<size_t>(LowerRank(sorted.size()), 1) - 1;
   return {static_cast<double>(sorted[skipped]),
           static_cast<double>(sorted[sorted.size() - 1 - skipped])};
 }
 
 Interval BootstrapMedian(std::span<const double> values, int resamples) {
-  Check(!values.empty(), "the bootstrap of nothing was asked for");
+  Check(!values.empty(), "a bootstrap needs at least one value");
   Check(resamples > 0, "a bootstrap needs at least one resample");
   return BootstrapSorted(Sorted(values), resamples);
 }
@@ -205,8 +204,7 @@ double StudentT975(int64_t degrees_of_freedom) {
   if (v < 1) return std::numeric_limits<double>::infinity();
   constexpr int64_t kSeriesLimit = 100;
   if (v > kSeriesLimit) {
-    // Cornish and Fisher's expansion around the normal quantile: right to eight digits from here
-    // on.
+    // Cornish-Fisher expansion around the normal quantile, accurate to eight digits from here on.
     const double z = kNormal975, z2 = z * z, n = static_cast<double>(v);
     return z + z * (z2 + 1) / (4 * n) + z * ((5 * z2 + 16) * z2 + 3) / (96 * n * n) +
            z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * n * n * n);
@@ -227,7 +225,7 @@ double StudentTail(double t, int64_t degrees_of_freedom) {
 }
 
 GeometricMean GeometricMeanOf(std::span<const double> values) {
-  Check(!values.empty(), "the mean of nothing was asked for");
+  Check(!values.empty(), "a mean needs at least one value");
   const auto count = static_cast<double>(values.size());
   double mean = 0, squares = 0;
   for (const double value : values) mean += std::log(value) / count;

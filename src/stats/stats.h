@@ -21,8 +21,8 @@ struct Summary {
 
 // Linear interpolation between order statistics; q in [0, 1]; `sorted` must not be empty.
 double Quantile(std::span<const double> sorted, double q);
-// 0 of no values; between the two in the middle of an even number. Takes linear time: a running
-// study asks after every run.
+// 0 for no values; the mean of the two middle values for an even number. Linear time, because a
+// running study calls it after every run.
 double Median(std::vector<double> values);
 Summary Summarize(std::span<const int64_t> values);
 Summary Summarize(std::span<const double> values);
@@ -34,18 +34,16 @@ Interval MedianInterval(std::span<const int64_t> sorted);
 Interval BootstrapMedian(std::span<const double> values, int resamples = 1000);
 // Two-sided 97.5 % quantile of Student's t.
 double StudentT975(int64_t degrees_of_freedom);
-// P(|T| > t): how likely Student's t is further from 0 than `t`, which is at least 0 and may be
-// infinite.
+// P(|T| > t) of Student's t distribution, for t >= 0, which may be infinite.
 double StudentTail(double t, int64_t degrees_of_freedom);
 
-// The centre of values that vary by factors, and Student's t-interval of it, both from their
-// logarithms.
+// The geometric mean and Student's t-interval of it, both from the logarithms.
 struct GeometricMean {
   double value = 0;
   Interval interval;     // from 0 to infinity for one value
   double log_error = 0;  // standard error of the mean of the logarithms
 };
-// `values` are positive and finite, and there is at least one.
+// `values` must be positive and finite, and at least one.
 GeometricMean GeometricMeanOf(std::span<const double> values);
 
 }  // namespace tench

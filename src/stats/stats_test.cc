@@ -19,7 +19,7 @@ std::vector<int64_t> OneTo(int64_t n) {
   return values;
 }
 
-// The long way: whole vectors drawn with replacement.
+// The direct method: whole vectors drawn with replacement.
 Interval PlainBootstrap(const std::vector<double>& values, int resamples) {
   std::mt19937_64 random(7);
   std::uniform_int_distribution<size_t> index(0, values.size() - 1);
@@ -148,7 +148,7 @@ TEST(StatsTest, MedianIntervalCoversTheMedianOfASkewedDistribution) {
     const Interval interval = MedianInterval(steps);
     covered += interval.low <= median_ns && median_ns <= interval.high;
   }
-  // Exactly 95.67 % for 25 values; four standard errors of the simulation.
+  // The coverage is 95.67 % for 25 values; the tolerance is four standard errors of the simulation.
   EXPECT_NEAR(static_cast<double>(covered) / kTrials, 0.9567, 0.013);
 }
 
@@ -161,7 +161,7 @@ TEST(StatsTest, BootstrapIsTheOneThatResamplingWholeVectorsGives) {
     std::vector<double> sorted = values;
     std::sort(sorted.begin(), sorted.end());
     const Interval plain = PlainBootstrap(values, 20000), ours = BootstrapMedian(values, 20000);
-    // Ranks are compared, as a quantile of a discrete distribution may fall on either side of a
+    // Compares ranks, because a quantile of a discrete distribution may fall on either side of a
     // gap.
     const auto rank = [&](double x) {
       return std::lower_bound(sorted.begin(), sorted.end(), x) - sorted.begin();
@@ -206,7 +206,7 @@ TEST(StatsTest, BootstrapOfManyValuesAgreesWithTheOrderStatistics) {
 }
 
 TEST(StatsTest, StudentsTailIsThatOfThePrintedTables) {
-  // Two-sided: 5 % and 0.1 % points of the usual tables, to their digits.
+  // Two-sided 5 % and 0.1 % points of published tables, to their number of digits.
   EXPECT_NEAR(StudentTail(12.7062, 1), 0.05, 1e-6);
   EXPECT_NEAR(StudentTail(4.30265, 2), 0.05, 1e-6);
   EXPECT_NEAR(StudentTail(2.77645, 4), 0.05, 1e-6);

@@ -9,9 +9,9 @@
 namespace tench {
 namespace {
 
-// Fewer values have no 95 % interval of the median: even their whole range misses it more often.
+// With fewer values, even the whole range covers the median with less than 95 %.
 constexpr size_t kFewestSteps = 6;
-// Past this many, growing the vector costs nothing that shows.
+// Beyond this size, growing the vector has no measurable cost.
 constexpr int64_t kMostReserved = 1 << 20;
 
 double MiddleOf(std::vector<int64_t> values) {
@@ -61,9 +61,9 @@ bool StopRule::IntervalIsGood() {
   return interval.high - median <= allowed && median - interval.low <= allowed;
 }
 
-// The interval takes the steps for independent, so a machine that slows down while it is measured
-// would look precise in the end. Each half's median is off by sqrt(2) of the whole's error, their
-// difference by twice it: a sample at rest passes 95 times in 100.
+// The interval assumes independent steps, so a machine that slows down during the run would appear
+// precise. The median of each half has √2 times the error of the whole, and their difference twice
+// that error: a stationary sample passes 95 times in 100.
 bool StopRule::Drifts() const {
   const auto half = steps_.begin() + static_cast<std::ptrdiff_t>(steps_.size() / 2);
   const double first = MiddleOf({steps_.begin(), half});

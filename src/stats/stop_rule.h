@@ -19,7 +19,7 @@ namespace tench {
 
 class StopRule {
  public:
-  explicit StopRule(const Budget& budget);  // epochs already turned into fixed_steps
+  explicit StopRule(const Budget& budget);  // epochs already converted to fixed_steps
 
   void Add(int64_t step_ns);
   bool Finished() const { return finished_; }

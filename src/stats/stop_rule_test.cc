@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000;
 
-// Nothing holds the rule back but what a test sets.
+// A rule without limits other than those that a test sets.
 Budget Free() {
   Budget budget;
   budget.min_steps = 0;
@@ -23,7 +23,7 @@ Budget Free() {
   return budget;
 }
 
-// The number of steps after which the rule was finished, or -1.
+// The number of steps until the rule finished, or -1.
 int64_t StepsUntilFinished(StopRule& rule, int64_t most,
                            const std::function<int64_t(int64_t)>& step_ns) {
   for (int64_t i = 0; i < most; ++i) {
@@ -36,7 +36,7 @@ int64_t StepsUntilFinished(StopRule& rule, int64_t most,
 int64_t Constant(int64_t) { return kMs; }
 // Spread evenly over ±10 % in an order without a trend.
 int64_t Noisy(int64_t i) { return 90'000'000 + i * 7919 % 2001 * 10'000; }
-// Half of the steps take twice as long: the interval spans both, however many there are.
+// Half of the steps take twice as long: the interval contains both for any number of steps.
 int64_t Restless(int64_t i) { return i % 2 == 0 ? kMs : 2 * kMs; }
 
 TEST(StopRuleTest, CountsFixedStepsAndLooksAtNothingElse) {
@@ -126,7 +126,7 @@ TEST(StopRuleTest, DoesNotTakeAMachineThatSlowsDownForAPreciseOne) {
   budget.relative_interval = 0.03;
   budget.min_steps = 600;
   StopRule rule(budget);
-  // 15 % slower after the least number of steps, 25 % in the end.
+  // 15 % slower after the minimum of steps, 25 % at the end.
   EXPECT_EQ(StepsUntilFinished(rule, 1000, [](int64_t i) { return 100'000 + 25 * i; }), -1);
   std::vector<int64_t> sorted = rule.steps();
   std::sort(sorted.begin(), sorted.end());
@@ -140,8 +140,8 @@ TEST(StopRuleTest, SettlesOnceADriftHasEnded) {
   budget.min_steps = 60;
   StopRule rule(budget);
   const auto warming_up = [](int64_t i) { return i < 100 ? 150'000 - 500 * i : 100'000; };
-  // The earlier half must have rested for most of its own length: about four times the hundred
-  // steps of warming up.
+  // The earlier half must be stationary for most of its length: about four times the hundred
+  // warm-up steps.
   const int64_t steps = StepsUntilFinished(rule, 100'000, warming_up);
   EXPECT_GT(steps, 300);
   EXPECT_LT(steps, 450);
@@ -152,7 +152,8 @@ TEST(StopRuleTest, LooksAgainOnlyAfterTheSampleGrewByATenth) {
   Budget budget = Free();
   budget.min_steps = 100;
   StopRule rule(budget);
-  // Unsettled at 100 and at rest from then on: the first look that can see it is at 110 or later.
+  // Drifts up to step 100 and is stationary afterwards: the first evaluation that can see it is at
+  // 110 or later.
   int64_t first = 0;
   for (int64_t i = 0; !rule.Finished() && i < 10'000; ++i) {
     rule.Add(i < 50 ? 2 * kMs : kMs);
@@ -165,7 +166,7 @@ TEST(StopRuleTest, LooksAgainOnlyAfterTheSampleGrewByATenth) {
 }
 
 TEST(StopRuleTest, AMillionStepsCostLittle) {
-  // Looking at every step would take hours; the test's own limit of time is the assertion.
+  // Evaluating after every step would take hours; the test's timeout is the assertion.
   StopRule rule(Free());
   EXPECT_EQ(StepsUntilFinished(rule, 1'000'000, Restless), -1);
   EXPECT_EQ(rule.steps().size(), 1'000'000u);

@@ -40,7 +40,7 @@ bool HasContent(const std::filesystem::path& path) {
   return !error && size != 0;
 }
 
-// A name in which SQLite reads no parameters of ours.
+// A URI in which characters of the path cannot be mistaken for parameters.
 std::string UriOf(const std::filesystem::path& path, std::string_view parameters) {
   std::string uri = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {
@@ -53,15 +53,15 @@ std::string UriOf(const std::filesystem::path& path, std::string_view parameters
   return uri + "?" + std::string(parameters);
 }
 
-// SQLite reads a file in WAL mode only where it can make its index beside it. In a folder that
-// cannot be written, and without a log whose content would be missed, the file cannot change under
-// us, and may be read as it is.
+// SQLite reads a file in WAL mode only if it can create the shared-memory index beside it. In a
+// folder without write permission and without a pending log, the file cannot change, so it is safe
+// to open as immutable.
 bool MayBeReadAsIs(const std::filesystem::path& path) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   return access(folder.c_str(), W_OK) != 0 && !HasContent(path.string() + "-wal");
 }
 
-// What SQLite would call "unable to open", or in the case of a single byte, empty.
+// SQLite reports these cases as "unable to open", or a file of one byte as empty.
 Status CheckIsFile(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -79,9 +79,9 @@ Status MakeFolder(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) std::filesystem::create_directory(folder, error);
   if (error) return Failed("{}: cannot create the folder: {}", folder.string(), error.message());
-  // SQLite's own second try, for reading only, would hide the reason.
+  // SQLite would retry read-only and hide the reason.
   if (!std::filesystem::exists(path, error) && access(folder.c_str(), W_OK | X_OK) != 0) {
-    return Failed("{}: cannot be made: {}", path.string(), std::strerror(errno));
+    return Failed("{}: cannot be created: {}", path.string(), std::strerror(errno));
   }
   return Ok();
 }
@@ -105,7 +105,7 @@ Result<Database> Database::OpenReadWrite(const std::filesystem::path& path) {
   TENCH_TRY(MakeFolder(path));
   Database database =
       TENCH_TRY(Open(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path));
-  // SQLite quietly opens a write-protected file for reading.
+  // SQLite silently opens a write-protected file read-only.
   if (sqlite3_db_readonly(database.get(), "main") == 1)
     return SqliteError(nullptr, SQLITE_READONLY, path.string());
   TENCH_TRY(database.Execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
@@ -148,8 +148,8 @@ Result<bool> Database::IsEmpty() const {
   return size == 0;
 }
 
-// Reads through SQLite's own handle: opening and closing the file here would drop the locks that
-// this process holds on it.
+// Reads through SQLite's file handle, because closing another descriptor of the file would drop
+// this process's POSIX locks on it.
 Status Database::RefuseForeign() const {
   if (TENCH_TRY(IsEmpty())) return Ok();
   std::array<unsigned char, kHeaderBytes> header{};
@@ -161,22 +161,21 @@ Status Database::RefuseForeign() const {
   const uint64_t id = BigEndian(header.data() + kApplicationIdOffset, 4);
   if (id != kApplicationId) {
     return Failed(
-        "{}: this SQLite database belongs to another program (application id 0x{:08x}); it was not "
-        "touched: name "
+        "{}: this SQLite database belongs to another program (application id 0x{:08x}); use "
         "another file",
         path(), id);
   }
   return RefuseCutOff(BigEndian(header.data() + kPageSizeOffset, 2));
 }
 
-// SQLite itself sees that whole pages are missing, but not that the last one is cut off. While a
-// log or a journal is there, a cut-off page is one that it will restore.
+// SQLite detects missing pages but not a truncated last page. With a log or a journal, SQLite
+// restores such a page itself.
 Status Database::RefuseCutOff(uint64_t page_bytes) const {
   sqlite3_file* file = FileOf(db_);
   sqlite3_int64 size = 0;
   if (const int code = file->pMethods->xFileSize(file, &size); code != SQLITE_OK)
     return SqliteError(db_, code);
-  if (page_bytes == 1) page_bytes = 65536;  // which does not fit into its two bytes
+  if (page_bytes == 1) page_bytes = 65536;  // the two-byte field encodes 65536 as 1
   const bool restorable = HasContent(path() + "-wal") || HasContent(path() + "-journal");
   if (page_bytes == 0 || restorable || static_cast<uint64_t>(size) % page_bytes == 0) return Ok();
   return Damaged(path(), "its last page is cut off");
@@ -194,8 +193,7 @@ Result<int64_t> Database::Integer(std::string_view sql) const {
 }
 
 Status Database::UseWriteAheadLog() const {
-  // The change of mode needs the file alone for a moment, and SQLite does not wait for that by
-  // itself.
+  // Switching to WAL needs an exclusive lock, for which SQLite's busy handler does not wait.
   const int64_t deadline = NowNs() + int64_t{kBusyTimeoutMs} * 1'000'000;
   while (true) {
     const Status status = Execute("PRAGMA journal_mode = WAL");
@@ -213,8 +211,7 @@ Result<Transaction> Transaction::Begin(const Database& database) {
 
 Transaction::~Transaction() {
   if (database_ == nullptr) return;
-  // After some failures (a full disk) SQLite has rolled all back already, and there is nothing left
-  // to end.
+  // After some failures (a full disk) SQLite has already rolled back, and no transaction is open.
   if (sqlite3_get_autocommit(database_->get()) != 0) return;
   (void)database_->Execute(outer_ ? "ROLLBACK" : "ROLLBACK TO part; RELEASE part");
 }

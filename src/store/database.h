@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One connection to an SQLite file that is tench's or empty. Opening inspects the first bytes
-// before anything could change them, and refuses the file of another program. Not aware of tables,
-// which schema.h creates.
+// One connection to an SQLite file that is tench's or empty. Open inspects the first bytes before
+// any write, and refuses the file of another program. Not aware of tables, which schema.h creates.
 //
 // Thread safety: none.
 
@@ -24,8 +23,8 @@ inline constexpr uint32_t kApplicationId = 0x746e6368;
 
 class Database {
  public:
-  static Result<Database> OpenReadWrite(
-      const std::filesystem::path& path);  // makes an empty file if there is none
+  // Creates an empty file if there is none.
+  static Result<Database> OpenReadWrite(const std::filesystem::path& path);
   static Result<Database> OpenReadOnly(const std::filesystem::path& path);
   Database(Database&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
   Database& operator=(Database&& other) noexcept;
@@ -33,18 +32,18 @@ class Database {
 
   sqlite3* get() const { return db_; }
   std::string path() const;
-  // No byte has been written to the file yet.
+  // True if the file has no bytes yet.
   Result<bool> IsEmpty() const;
 
   Result<Statement> Prepare(std::string_view sql) const { return Statement::Prepare(db_, sql); }
   Status Execute(const std::string& sql) const;
-  // The first column of the first row; 0 when there is none.
+  // The first column of the first row; 0 if there is none.
   Result<int64_t> Integer(std::string_view sql) const;
   int64_t last_id() const { return sqlite3_last_insert_rowid(db_); }
   int64_t changes() const { return sqlite3_changes64(db_); }
 
-  // Write-ahead logging, with every commit synced. Where the file system cannot do it (some network
-  // shares), SQLite's older journal stays, which is as safe and only slower.
+  // Enables write-ahead logging with a sync per commit. If the file system does not support it
+  // (some network shares), SQLite keeps its rollback journal, which is as durable and slower.
   Status UseWriteAheadLog() const;
 
  private:
@@ -57,8 +56,9 @@ class Database {
   sqlite3* db_ = nullptr;
 };
 
-// Everything until Commit happens or nothing of it does. Takes the write lock at once, so that it
-// never fails half-way for a lock. Within another transaction it is a part of that one.
+// An atomic transaction: Commit applies it, destruction rolls it back. Takes the write lock at
+// once, so that no later statement fails for a lock. Nested transactions are savepoints of the
+// outer one.
 class Transaction {
  public:
   static Result<Transaction> Begin(const Database& database);

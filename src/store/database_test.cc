@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are not what they should be: each must be told apart in one line, and none may be
-// changed by looking.
+// Damaged and foreign files: each kind has its own one-line error, and opening changes none of
+// them.
 #include "store/database.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ class DatabaseTest : public testing::Test {
     const Status status = store->ForEachRun({}, [&](const RunRecord&) { return ++count, true; });
     return status.ok() ? fmt::format("{} runs", count) : status.error().message;
   }
-  // The text that `work` returns when it is done by a user who is not root.
+  // Runs `work` as an unprivileged user and returns its text.
   static std::string AsOrdinaryUser(const std::function<std::string()>& work) {
     if (geteuid() != 0) return work();
     int channel[2];
@@ -154,7 +154,7 @@ TEST_F(DatabaseTest, TellsATruncatedFileAtEveryLength) {
 TEST_F(DatabaseTest, TellsDamageInTheMiddleWhenItMeetsIt) {
   MakeStore(400);
   std::string content = *ReadFile(path_);
-  // All but the first page, which holds the schema's root.
+  // Spares the first page, which holds the schema's root.
   for (size_t i = 8192; i < content.size(); ++i) content[i] = static_cast<char>(i * 7919 >> 3);
   ASSERT_TRUE(WriteFileAtomically(path_, content).ok());
   EXPECT_THAT(CountRuns(Store::Mode::kReadOnly),
@@ -176,7 +176,7 @@ TEST_F(DatabaseTest, AWriteProtectedFileInAWriteProtectedFolderCanBeRead) {
   ASSERT_EQ(chmod(folder_.path().c_str(), 0555), 0);
   EXPECT_EQ(AsOrdinaryUser([&] { return CountRuns(Store::Mode::kReadOnly); }), "3 runs");
   EXPECT_THAT(AsOrdinaryUser([&] { return CountRuns(Store::Mode::kReadWrite); }),
-              HasSubstr("may not be written"));
+              HasSubstr("no permission to write"));
 }
 
 TEST_F(DatabaseTest, AWriteProtectedFileInAnOpenFolderCanBeRead) {
@@ -219,7 +219,7 @@ TEST_F(DatabaseTest, ALockThatStaysIsNamed) {
   const Result<Transaction> refused = Transaction::Begin(waiter);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message, HasSubstr("another process has kept the file locked"));
-  EXPECT_EQ(CountRuns(Store::Mode::kReadOnly), "1 runs");  // readers never wait for a writer
+  EXPECT_EQ(CountRuns(Store::Mode::kReadOnly), "1 runs");  // readers do not wait for a writer
 }
 
 }  // namespace

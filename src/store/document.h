@@ -2,7 +2,7 @@
 #pragma once
 // Long texts that many runs share (a worker's description, its environment), each stored once and
 // referred to by its id. The empty text has no document and the id nullopt. Keeps a small cache;
-// not aware of what the texts mean.
+// not aware of the texts' meaning.
 
 #include <cstdint>
 #include <map>
@@ -18,7 +18,7 @@ class Documents {
  public:
   static Result<Documents> Open(const Database& database);
 
-  // The id of that text; stores it if it is new. Within the caller's transaction.
+  // The id of `content`, which is stored if it is new. Runs within the caller's transaction.
   Result<std::optional<int64_t>> Add(const std::string& content);
   // Valid until the next call.
   Result<const std::string*> Get(int64_t id);

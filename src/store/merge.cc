@@ -18,8 +18,8 @@ StudyIdentity IdentityOf(const StudyRecord& study) {
 using RunIdentity =
     std::tuple<int64_t, int64_t, std::string, int64_t, std::string, std::string, int64_t>;
 
-// Of a single run: seconds of its start alone could be shared by two runs, nanoseconds of its
-// duration besides are not.
+// Two single runs may start in the same second, so their identity includes the duration in
+// nanoseconds.
 RunIdentity IdentityOf(const RunRecord& run, int64_t study) {
   if (study != 0) return {study, run.round, run.cell_id, run.attempt, "", "", 0};
   return {0, 0, run.cell_id, 0, run.machine_id, run.started_utc, run.summary.wall_ns};
@@ -43,17 +43,19 @@ Result<std::map<RunIdentity, RunTrace>> RunsOf(Store& store) {
   return runs;
 }
 
-// The id in `into` of every study of `from`.
-Result<std::map<int64_t, int64_t>> MergeStudies(Store& into, Store& from, MergeCounts& counts) {
+// Maps each study id of `from` to its id in `into`.
+Result<std::map<int64_t, int64_t>> MergeStudies(Store& into, Store& from,
+                                                std::optional<int64_t> only, MergeCounts& counts) {
   std::map<StudyIdentity, int64_t> known;
   for (const StudyRecord& study : TENCH_TRY(into.Studies()))
     known.emplace(IdentityOf(study), study.id);
   std::map<int64_t, int64_t> ids = {{0, 0}};
   for (const StudyRecord& study : TENCH_TRY(from.Studies())) {
+    if (only && study.id != *only) continue;
     const auto found = known.find(IdentityOf(study));
     if (found != known.end()) {
       ids[study.id] = found->second;
-      TENCH_TRY(into.ExtendStudy(found->second, study.rounds, study.cells));
+      TENCH_TRY(into.ExtendStudy(found->second, study.rounds, study.cells, study.builds));
       continue;
     }
     ids[study.id] = TENCH_TRY(into.AddStudy(study));
@@ -63,10 +65,12 @@ Result<std::map<int64_t, int64_t>> MergeStudies(Store& into, Store& from, MergeC
   return ids;
 }
 
+// A result keeps its build and CPU model, so that a machine with another CPU does not find it. A
+// result without them, from an older file, is skipped.
 Status MergeParities(Store& into, Store& from, MergeCounts& counts) {
   for (const ParityRecord& parity : TENCH_TRY(from.Parities())) {
-    const auto known = TENCH_TRY(
-        into.FindParity(parity.worker, parity.worker_version, parity.fingerprint, parity.setting));
+    if (parity.key.build.empty() || parity.key.cpu_model.empty()) continue;
+    const auto known = TENCH_TRY(into.FindParity(parity.key));
     if (known && known->checked_utc >= parity.checked_utc) continue;
     TENCH_TRY(into.SetParity(parity));
     ++counts.parities;
@@ -85,25 +89,27 @@ MergeCounts& MergeCounts::operator+=(const MergeCounts& other) {
   return *this;
 }
 
-Result<MergeCounts> MergeStore(Store& into, Store& from) {
+Result<MergeCounts> MergeStore(Store& into, Store& from, std::optional<int64_t> study) {
   MergeCounts counts;
-  const std::map<int64_t, int64_t> studies = TENCH_TRY(MergeStudies(into, from, counts));
+  const std::map<int64_t, int64_t> studies = TENCH_TRY(MergeStudies(into, from, study, counts));
   const std::map<RunIdentity, RunTrace> known = TENCH_TRY(RunsOf(into));
-  const auto copy = [&](const RunRecord& run, int64_t study) -> Status {
+  const auto copy = [&](const RunRecord& run, int64_t target) -> Status {
     RunRecord copied = run;
-    copied.study = study;
+    copied.study = target;
     const RunSeries series = TENCH_TRY(from.Series(run.id));
     TENCH_TRY(into.AddRun(copied, series));
     ++counts.runs;
     return Ok();
   };
   Status copied = Ok();
-  TENCH_TRY(from.ForEachRun({}, [&](const RunRecord& run) {
-    const int64_t study = studies.at(run.study);
-    if (const auto found = known.find(IdentityOf(run, study)); found != known.end())
+  RunFilter filter;
+  filter.study = study;
+  TENCH_TRY(from.ForEachRun(filter, [&](const RunRecord& run) {
+    const int64_t target = studies.at(run.study);
+    if (const auto found = known.find(IdentityOf(run, target)); found != known.end())
       ++(found->second == TraceOf(run) ? counts.known_runs : counts.conflicts);
     else
-      copied = copy(run, study);
+      copied = copy(run, target);
     return copied.ok();
   }));
   if (!copied.ok()) return copied.error();

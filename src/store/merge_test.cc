@@ -16,7 +16,7 @@ class MergeTest : public testing::Test {
     return *Store::Open(folder_.path() / name, Store::Mode::kReadWrite);
   }
 
-  // A store with one study of two rounds and a single run, all of `machine`.
+  // A store with one study of two rounds and one single run, all on `machine`.
   Store Filled(const std::string& machine, uint64_t seed) {
     Store store = Open(machine + ".db");
     StudyRecord study = TestStudy();
@@ -60,6 +60,7 @@ TEST_F(MergeTest, StoresOfTwoMachinesBecomeOneWithAllThatTheyHeld) {
   ASSERT_EQ(studies.size(), 2u);
   EXPECT_EQ(studies[1].machine, "lake");
   EXPECT_EQ(studies[1].host_json, TestStudy().host_json);
+  EXPECT_EQ(studies[1].builds, TestStudy().builds);
   const std::vector<RunRecord> runs = Runs(all);
   ASSERT_EQ(runs.size(), 6u);
   EXPECT_EQ(runs[4].study, studies[1].id);
@@ -83,7 +84,7 @@ TEST_F(MergeTest, ASecondMergeAddsNothing) {
 TEST_F(MergeTest, AStudyThatWentOnBringsOnlyWhatIsNew) {
   Store pond = Filled("pond", 1), all = Open("all.db");
   ASSERT_TRUE(MergeStore(all, pond).ok());
-  ASSERT_TRUE(pond.ExtendStudy(1, 9, 12).ok());
+  ASSERT_TRUE(pond.ExtendStudy(1, 9, 12, {{"torch", "0000"}}).ok());
   ASSERT_TRUE(pond.AddRun(Of("pond", 1, 2), TestSeries()).ok());
   RunRecord again = Of("pond", 1, 1);
   again.attempt = 1;
@@ -92,6 +93,7 @@ TEST_F(MergeTest, AStudyThatWentOnBringsOnlyWhatIsNew) {
   EXPECT_EQ(counts.studies, 0);
   EXPECT_EQ(counts.runs, 2);
   EXPECT_EQ(all.Studies()->at(0).rounds, 9);
+  EXPECT_EQ(all.Studies()->at(0).builds.at("torch"), "0000");
 }
 
 TEST_F(MergeTest, AnotherResultForTheSameRunIsCountedAndNotTaken) {
@@ -112,15 +114,49 @@ TEST_F(MergeTest, AnotherResultForTheSameRunIsCountedAndNotTaken) {
 
 TEST_F(MergeTest, TheNewerParityFindingStays) {
   Store pond = Open("pond.db"), all = Open("all.db");
-  ParityRecord parity{
-      "torch", "2.15", "f00d", "cpu", Outcome::kOk, "", 0.5, "conv1", "2026-01-02T00:00:00Z"};
+  ParityRecord parity = TestParity();
   ASSERT_TRUE(pond.SetParity(parity).ok());
   parity.checked_utc = "2026-01-01T00:00:00Z";
   parity.outcome = Outcome::kWrong;
   ASSERT_TRUE(all.SetParity(parity).ok());
   EXPECT_EQ(MergeStore(all, pond)->parities, 1);
-  EXPECT_EQ((*all.FindParity("torch", "2.15", "f00d", "cpu"))->outcome, Outcome::kOk);
+  EXPECT_EQ((*all.FindParity(parity.key))->outcome, Outcome::kOk);
   EXPECT_EQ(MergeStore(all, pond)->parities, 0);
+}
+
+TEST_F(MergeTest, ParityOfOneCpuIsNotFoundOnAnotherAfterAMerge) {
+  Store pond = Open("pond.db"), all = Open("all.db");
+  ASSERT_TRUE(pond.SetParity(TestParity()).ok());
+  ASSERT_TRUE(MergeStore(all, pond).ok());
+  EXPECT_TRUE(all.FindParity(TestParity().key)->has_value()) << "of the same machine";
+  ParityKey elsewhere = TestParity().key;
+  elsewhere.cpu_model = "Fish 9001";
+  EXPECT_FALSE(all.FindParity(elsewhere)->has_value());
+  elsewhere = TestParity().key;
+  elsewhere.isa = "avx512";
+  EXPECT_FALSE(all.FindParity(elsewhere)->has_value());
+  // A result of the other CPU is added and replaces none.
+  ParityRecord wrong = TestParity();
+  wrong.key = elsewhere;
+  wrong.outcome = Outcome::kWrong;
+  wrong.checked_utc = "2027-01-01T00:00:00Z";
+  Store lake = Open("lake.db");
+  ASSERT_TRUE(lake.SetParity(wrong).ok());
+  ASSERT_TRUE(MergeStore(all, lake).ok());
+  EXPECT_EQ((*all.FindParity(TestParity().key))->outcome, Outcome::kOk);
+  EXPECT_EQ((*all.FindParity(elsewhere))->outcome, Outcome::kWrong);
+}
+
+TEST_F(MergeTest, ParityThatNamesNoBuildOrCpuIsNotCarried) {
+  Store pond = Open("pond.db"), all = Open("all.db");
+  ParityRecord parity = TestParity();
+  parity.key.build = "";
+  ASSERT_TRUE(pond.SetParity(parity).ok());
+  parity = TestParity();
+  parity.key.cpu_model = "";
+  ASSERT_TRUE(pond.SetParity(parity).ok());
+  EXPECT_EQ(MergeStore(all, pond)->parities, 0);
+  EXPECT_TRUE(all.Parities()->empty());
 }
 
 TEST_F(MergeTest, AFailedTransactionLeavesNothing) {

@@ -13,8 +13,8 @@
 namespace tench {
 namespace {
 
-constexpr size_t kStateField = 0,
-                 kStartField = 19;  // counted after the command's closing parenthesis
+// Field numbers after the command's closing parenthesis.
+constexpr size_t kStateField = 0, kStartField = 19;
 
 std::string Line(const std::string& path) {
   const Result<std::string> content = ReadFile(path);
@@ -34,7 +34,7 @@ int64_t StartTicksOf(int64_t pid) {
 }  // namespace
 
 int64_t StartTicks(std::string_view stat) {
-  // A command's name may itself hold spaces and parentheses; the last one ends it.
+  // The command may itself contain spaces and parentheses; the last parenthesis ends it.
   const size_t end = stat.rfind(')');
   if (end == std::string_view::npos) return 0;
   const std::vector<std::string> fields = Split(Trim(stat.substr(end + 1)), ' ');

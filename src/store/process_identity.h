@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The identity of the process that holds a study, in a form that outlives it: process id, start
-// time and boot id, because process ids are reused. Decides whether such a process still lives, as
-// far as this machine can know.
+// time and boot id, because process ids are reused. Checks whether such a process is alive, if it
+// runs on this machine.
 
 #include <cstdint>
 #include <string>
@@ -12,25 +12,22 @@ namespace tench {
 
 struct ProcessIdentity {
   int64_t pid = 0;
-  int64_t start_ticks = 0;  // since boot, as /proc/PID/stat gives it
-  std::string boot_id;      // new with every start of the machine
+  int64_t start_ticks = 0;  // since boot, from /proc/PID/stat
+  std::string boot_id;      // changes with every boot
   std::string machine_id;
   std::string host;  // for messages
 
   bool operator==(const ProcessIdentity&) const = default;
 };
 
-enum class ProcessLife {
-  kAlive,
-  kDead,
-  kUnknown
-};  // kUnknown: it runs, or ran, on another machine
+// kUnknown: a process of another machine.
+enum class ProcessLife { kAlive, kDead, kUnknown };
 
 ProcessIdentity ThisProcess();
 ProcessLife LifeOf(const ProcessIdentity& process);
 
-// The start time and whether it still runs (a zombie does not), from the content of /proc/PID/stat.
-// 0 = no running process.
+// The start time in the content of /proc/PID/stat; 0 if the process does not run (a zombie does
+// not).
 int64_t StartTicks(std::string_view stat);
 
 }  // namespace tench

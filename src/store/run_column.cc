@@ -2,6 +2,7 @@
 #include "store/run_column.h"
 
 #include <set>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -49,7 +50,7 @@ void Read(const Statement& statement, int column, std::optional<T>& value) {
   }
 }
 
-// The part of a run that a member belongs to.
+// The substruct of a run that contains the member.
 template <class Run>
 auto& PartOf(Run& run, const RunRecord*) {
   return run;
@@ -83,6 +84,13 @@ RunColumn Column(std::string name, T Part::*member) {
   return column;
 }
 
+// Runs of older files carry no number of the rules.
+RunColumn RulesColumn() {
+  RunColumn column = Column("rules", &RunRecord::rules);
+  column.fallback = std::to_string(kUnnumberedRules);
+  return column;
+}
+
 RunColumn AxisColumn(size_t index) {
   const Axis& axis = Axes()[index];
   RunColumn column;
@@ -93,7 +101,7 @@ RunColumn AxisColumn(size_t index) {
       column.type = "TEXT";
       column.fallback = QuoteText(axis.Print(axis.fallback));
       column.read = [index](const Statement& statement, int position, RunRecord& run) {
-        // Assigned in place: the walk over all runs reuses one record, and its strings' memory.
+        // Assigned in place, because ForEachRun reuses one record and the memory of its strings.
         std::get<std::string>(run.cell.values[index]) = statement.Text(position);
         return true;
       };
@@ -176,6 +184,14 @@ bool ReadOutcome(std::string_view text, RunRecord& run) {
   return outcome.ok();
 }
 
+bool ReadRole(std::string_view text, RunRecord& run) {
+  run.role.reset();
+  if (text.empty()) return true;
+  const Result<Role> role = ParseRole(text);
+  if (role.ok()) run.role = *role;
+  return role.ok();
+}
+
 std::vector<RunColumn> IdentityColumns() {
   std::vector<RunColumn> columns;
   columns.push_back(TextColumn(
@@ -203,14 +219,23 @@ std::vector<RunColumn> IdentityColumns() {
   columns.push_back(Column("reproducer", &RunRecord::reproducer));
   columns.push_back(TextColumn(
       "flags", "[]", [](const RunRecord& run) { return Dump(Json(run.flags)); }, ParseFlags));
+  columns.push_back(Column("conditions", &RunRecord::conditions));
   columns.push_back(Column("started_utc", &RunRecord::started_utc));
   columns.push_back(Column("machine", &RunRecord::machine));
   columns.push_back(Column("machine_id", &RunRecord::machine_id));
+  columns.push_back(Column("cpu_model", &RunRecord::cpu_model));
+  columns.push_back(Column("isa", &RunRecord::isa));
   columns.push_back(Column("worker_version", &RunRecord::worker_version));
+  columns.push_back(Column("build", &RunRecord::build));
+  columns.push_back(TextColumn(
+      "role", "", [](const RunRecord& run) { return run.role ? Name(*run.role) : ""; }, ReadRole));
+  columns.push_back(RulesColumn());
+  columns.push_back(Column("solver", &RunRecord::solver));
   columns.push_back(Column("fingerprint", &RunRecord::fingerprint));
   columns.push_back(Column("parameters", &RunRecord::parameters));
   columns.push_back(Column("forward_flops_per_image", &RunRecord::forward_flops_per_image));
   columns.push_back(Column("step_flops", &RunRecord::step_flops));
+  columns.push_back(Column("dropout", &RunRecord::dropout));
   return columns;
 }
 
@@ -228,6 +253,8 @@ void AppendSummaryColumns(std::vector<RunColumn>& columns) {
   columns.push_back(Column("step_ns_max", &RunSummary::step_ns_max));
   columns.push_back(Column("input_ns_median", &RunSummary::input_ns_median));
   columns.push_back(Column("first_loss", &RunSummary::first_loss));
+  columns.push_back(Column("second_loss", &RunSummary::second_loss));
+  columns.push_back(Column("third_loss", &RunSummary::third_loss));
   columns.push_back(Column("last_loss", &RunSummary::last_loss));
   columns.push_back(Column("converged", &RunSummary::converged));
   columns.push_back(Column("hello_ns", &RunSummary::hello_ns));
@@ -254,6 +281,7 @@ void AppendSummaryColumns(std::vector<RunColumn>& columns) {
   columns.push_back(Column("sentinel_after_memory_ns", &RunSummary::sentinel_after_memory_ns));
   columns.push_back(Column("slow", &RunSummary::slow));
   columns.push_back(Column("disturbed", &RunSummary::disturbed));
+  columns.push_back(Column("losses_agree", &RunSummary::losses_agree));
   columns.push_back(Column("wall_ns", &RunSummary::wall_ns));
   columns.push_back(Column("overhead_ns", &RunSummary::overhead_ns));
 }

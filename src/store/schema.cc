@@ -8,9 +8,8 @@
 namespace tench {
 namespace {
 
-// Only what identifies a run is here; the rest of its columns follows from RunColumns().
-// A single run, of no study, has NULL as its study, and so is outside the rule that a study has
-// each attempt once.
+// Only the identifying columns are here; RunColumns() adds the others. A single run belongs to no
+// study: its `study` is NULL, which exempts it from the unique constraint on attempts.
 constexpr char kVersion1[] = R"sql(
   CREATE TABLE study (
     id INTEGER PRIMARY KEY,
@@ -80,6 +79,36 @@ constexpr char kVersion2[] = R"sql(
   );
 )sql";
 
+// Parity results of older files have an unknown build and CPU, and match no key.
+constexpr char kVersion3[] = R"sql(
+  ALTER TABLE study ADD COLUMN rules INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE study ADD COLUMN builds TEXT NOT NULL DEFAULT '{}';
+  ALTER TABLE parity RENAME TO parity_2;
+  CREATE TABLE parity (
+    worker TEXT NOT NULL,
+    worker_version TEXT NOT NULL,
+    build TEXT NOT NULL,
+    cpu_model TEXT NOT NULL,
+    isa TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    setting TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    worst REAL NOT NULL,
+    worst_tensor TEXT NOT NULL,
+    checked_utc TEXT NOT NULL,
+    PRIMARY KEY (worker, worker_version, build, cpu_model, isa, fingerprint, setting)
+  );
+  INSERT INTO parity SELECT worker, worker_version, '', '', '', fingerprint, setting, outcome,
+    reason, worst, worst_tensor, checked_utc FROM parity_2;
+  DROP TABLE parity_2;
+)sql";
+
+// The suite's text makes a study reproducible without its file.
+constexpr char kVersion4[] = R"sql(
+  ALTER TABLE study ADD COLUMN suite_text TEXT NOT NULL DEFAULT '';
+)sql";
+
 Status AddMissingColumns(const Database& database) {
   const std::set<std::string> present = TENCH_TRY(ColumnNames(database, "run"));
   for (const RunColumn& column : RunColumns()) {
@@ -99,8 +128,8 @@ Result<bool> LacksColumns(const Database& database) {
 
 Error TooNew(const Database& database, int64_t version, int64_t newest) {
   return Failed(
-      "{}: written by a newer tench (layout {}; this one knows up to {}); update tench, or name "
-      "another results file",
+      "{}: written by a newer tench (schema {}; this one reads up to {}); update tench, or use "
+      "another file",
       database.path(), version, newest);
 }
 
@@ -110,13 +139,15 @@ std::span<const Migration> Migrations() {
   static const std::vector<Migration> migrations = {
       {1, [](const Database& database) { return database.Execute(kVersion1); }},
       {2, [](const Database& database) { return database.Execute(kVersion2); }},
+      {3, [](const Database& database) { return database.Execute(kVersion3); }, true},
+      {4, [](const Database& database) { return database.Execute(kVersion4); }, true},
   };
   return migrations;
 }
 
 Status Migrate(const Database& database, std::span<const Migration> migrations) {
   const int64_t newest = migrations.back().version;
-  // The usual case takes no write lock, so that opening never waits for another process's run.
+  // An up-to-date file needs no write lock, so opening does not wait for another process's write.
   const int64_t before = TENCH_TRY(database.Integer("PRAGMA user_version"));
   if (before > newest) return TooNew(database, before, newest);
   if (before == newest && !TENCH_TRY(LacksColumns(database))) return Ok();
@@ -140,11 +171,11 @@ Status CheckVersion(const Database& database, std::span<const Migration> migrati
   const int64_t version = TENCH_TRY(database.Integer("PRAGMA user_version"));
   const int64_t newest = migrations.back().version;
   if (version > newest) return TooNew(database, version, newest);
-  if (version < newest) {
+  for (const Migration& migration : migrations) {
+    if (migration.version <= version || migration.columns_only) continue;
     return Failed(
-        "{}: written by an older tench (layout {}; this one reads {}); any command that stores a "
-        "run in it brings it "
-        "up to date",
+        "{}: written by an older tench (schema {}; this one reads {}); any command that stores a "
+        "run updates it",
         database.path(), version, newest);
   }
   return Ok();
@@ -156,6 +187,21 @@ Result<std::set<std::string>> ColumnNames(const Database& database, const std::s
   std::set<std::string> names;
   while (TENCH_TRY(statement.Step())) names.insert(std::string(statement.Text(0)));
   return names;
+}
+
+Result<std::string> SelectList(const Database& database, const std::string& table,
+                               std::span<const std::string_view> columns,
+                               std::span<const LaterColumn> later) {
+  const std::set<std::string> present = TENCH_TRY(ColumnNames(database, table));
+  std::string list;
+  for (const std::string_view column : columns) {
+    std::string_view read = column;
+    for (const LaterColumn& one : later) {
+      if (one.name == column && !present.contains(std::string(column))) read = one.fallback;
+    }
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", read);
+  }
+  return list;
 }
 
 }  // namespace tench

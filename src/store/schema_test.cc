@@ -64,8 +64,8 @@ TEST_F(SchemaTest, RefusesANewerFileAndNamesBothVersionsAndTheWayOut) {
   for (const auto mode : {Store::Mode::kReadOnly, Store::Mode::kReadWrite}) {
     const Result<Store> store = Store::Open(path_, mode);
     ASSERT_FALSE(store.ok());
-    EXPECT_THAT(store.error().message, AllOf(HasSubstr(path_.string()), HasSubstr("layout 42"),
-                                             HasSubstr("up to 2"), HasSubstr("update tench")));
+    EXPECT_THAT(store.error().message, AllOf(HasSubstr(path_.string()), HasSubstr("schema 42"),
+                                             HasSubstr("up to 4"), HasSubstr("update tench")));
   }
 }
 
@@ -74,10 +74,94 @@ TEST_F(SchemaTest, AnOlderFileThatMayNotBeChangedSaysHowToUpdateIt) {
   ASSERT_TRUE(Migrate(Open(), old).ok());
   const Status status = CheckVersion(*Database::OpenReadOnly(path_), now);
   ASSERT_FALSE(status.ok());
-  EXPECT_THAT(status.error().message, AllOf(HasSubstr("layout 1"), HasSubstr("reads 2")));
+  EXPECT_THAT(status.error().message, AllOf(HasSubstr("schema 1"), HasSubstr("reads 2")));
 }
 
-// A file of a tench whose axis table and measurements were shorter.
+TEST_F(SchemaTest, AnOlderFileThatOnlyLacksColumnsCanBeRead) {
+  Migration third = kThird;
+  third.columns_only = true;
+  ASSERT_TRUE(Migrate(Open(), std::vector<Migration>{kFirst, kSecond}).ok());
+  const std::vector<Migration> now = {kFirst, kSecond, third};
+  EXPECT_TRUE(CheckVersion(*Database::OpenReadOnly(path_), now).ok());
+  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 2) << "and is not changed";
+  const std::vector<Migration> later = {kFirst, kSecond, third, {4, kSecond.apply}};
+  EXPECT_FALSE(CheckVersion(*Database::OpenReadOnly(path_), later).ok());
+}
+
+// A file of schema 2, without builds, rules and the CPU in the parity key.
+class Layout2Test : public SchemaTest {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(Migrate(Open(), Migrations().first(2)).ok());
+    const Database database = Open();
+    const Status filled = database.Execute(
+        "INSERT INTO study VALUES (7, 'quick', 'f', 'pond', 'pond-id', '{}', '0.1.0', '', "
+        "'2026-01-02T03:04:05Z', 1, 5, 12);"
+        "INSERT INTO run (id, study, round, attempt, cell_id, worker, worker_version) VALUES "
+        "(1, 7, 0, 0, 'cell', 'native', '0.1.0');"
+        "INSERT INTO parity VALUES ('native', '0.1.0', 'f00d', 'device=cpu', 'ok', '', 0.5, "
+        "'conv1', 'then')");
+    ASSERT_TRUE(filled.ok()) << filled.error().message;
+    for (const char* column : {"cpu_model", "isa", "build", "rules", "solver"}) {
+      ASSERT_TRUE(database.Execute(fmt::format("ALTER TABLE run DROP COLUMN {}", column)).ok());
+    }
+  }
+
+  void ExpectContent(Store::Mode mode) {
+    Result<Store> store = Store::Open(path_, mode);
+    ASSERT_TRUE(store.ok()) << store.error().message;
+    const auto studies = store->Studies();
+    ASSERT_TRUE(studies.ok()) << studies.error().message;
+    ASSERT_EQ(studies->size(), 1u);
+    EXPECT_EQ(studies->at(0).id, 7);
+    EXPECT_EQ(studies->at(0).cells, 12);
+    EXPECT_EQ(studies->at(0).rules, kUnnumberedRules);
+    EXPECT_TRUE(studies->at(0).builds.empty());
+    int runs = 0;
+    const Status walked = store->ForEachRun({}, [&](const RunRecord& run) {
+      ++runs;
+      EXPECT_EQ(run.worker_version, "0.1.0");
+      EXPECT_EQ(run.build, "");
+      EXPECT_EQ(run.cpu_model, "");
+      EXPECT_EQ(run.isa, "");
+      EXPECT_EQ(run.solver, "");
+      EXPECT_EQ(run.rules, kUnnumberedRules);
+      return true;
+    });
+    EXPECT_TRUE(walked.ok()) << walked.error().message;
+    EXPECT_EQ(runs, 1);
+    const auto parities = store->Parities();
+    ASSERT_TRUE(parities.ok()) << parities.error().message;
+    ASSERT_EQ(parities->size(), 1u);
+    EXPECT_EQ(parities->at(0).key,
+              (ParityKey{"native", "0.1.0", "", "", "", "f00d", "device=cpu"}));
+    EXPECT_EQ(parities->at(0).worst, 0.5);
+    EXPECT_EQ(parities->at(0).checked_utc, "then");
+    EXPECT_FALSE(store->FindParity(parities->at(0).key)->has_value()) << "of which build and CPU?";
+  }
+};
+
+TEST_F(Layout2Test, ReadOnlyItOpensAsItIs) {
+  ExpectContent(Store::Mode::kReadOnly);
+  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 2);
+}
+
+TEST_F(Layout2Test, ReadWriteMigratesItAndKeepsItsRows) {
+  ExpectContent(Store::Mode::kReadWrite);
+  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 4);
+  EXPECT_EQ(*Open().Integer("SELECT count(*) FROM sqlite_schema WHERE name = 'parity_2'"), 0);
+  ExpectContent(Store::Mode::kReadOnly);
+  Store store = *Store::Open(path_, Store::Mode::kReadWrite);
+  ASSERT_TRUE(store.SetParity(TestParity()).ok());
+  EXPECT_TRUE(store.FindParity(TestParity().key)->has_value());
+  ASSERT_TRUE(store.AddStudy(TestStudy()).ok());
+  EXPECT_EQ(store.Studies()->back().rules, kRules);
+  EXPECT_EQ(store.Studies()->back().builds, TestStudy().builds);
+  EXPECT_EQ(store.Studies()->front().suite_text, "");
+  EXPECT_EQ(store.Studies()->back().suite_text, TestStudy().suite_text);
+}
+
+// A file from a version with fewer axes and measurements.
 class OlderColumnsTest : public SchemaTest {
  protected:
   void SetUp() override {

@@ -7,7 +7,7 @@
 namespace tench {
 namespace {
 
-constexpr size_t kBytes = 8;
+constexpr size_t kBytes = kSeriesValueBytes;
 
 template <class T>
 std::string Encode(std::span<const T> values) {

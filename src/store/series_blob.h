@@ -12,9 +12,11 @@
 
 namespace tench {
 
+inline constexpr int64_t kSeriesValueBytes = 8;
+
 std::string EncodeSeries(std::span<const int64_t> values);
 std::string EncodeSeries(std::span<const double> values);
-// Fails on a length that is no multiple of 8.
+// Fails if the length is not a multiple of 8.
 Result<std::vector<int64_t>> DecodeIntegers(std::string_view blob);
 Result<std::vector<double>> DecodeReals(std::string_view blob);
 

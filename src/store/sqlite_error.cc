@@ -19,7 +19,7 @@ int LastErrno(sqlite3* db, int which_file) {
   return file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &last) == SQLITE_OK ? last : 0;
 }
 
-// SQLite forgets the system's reason when a commit fails, but its file handles remember it.
+// SQLite drops errno when a commit fails, but its file handles keep it.
 int SystemErrno(sqlite3* db, int primary) {
   if (db == nullptr || (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN)) return 0;
   if (const int known = sqlite3_system_errno(db); known != 0) return known;
@@ -29,7 +29,7 @@ int SystemErrno(sqlite3* db, int primary) {
 
 bool IsDiskFull(int code, int system_errno) {
   if (code == SQLITE_FULL) return true;
-  // A quota or a file-size limit reaches SQLite as an ordinary write error.
+  // SQLite reports an exceeded quota or file-size limit as a generic write error.
   return code == SQLITE_IOERR &&
          (system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG);
 }
@@ -42,18 +42,15 @@ std::string Reason(sqlite3* db, int code, int system_errno) {
 }  // namespace
 
 Error NotADatabase(std::string_view path) {
-  return Failed(
-      "{}: this is not a tench results file (not an SQLite database); name another file or move "
-      "this one away",
-      path);
+  return Failed("{}: this is not a tench results file (not an SQLite database); use another file",
+                path);
 }
 
 Error Damaged(std::string_view path, std::string_view detail) {
   const std::string rescued = std::string(path) + ".rescued";
   return Failed(
-      "{}: the file is truncated or damaged ({}); rescue what can be read with `sqlite3 {} "
-      ".recover | sqlite3 {}`, or "
-      "move it away",
+      "{}: the file is truncated or damaged ({}); recover it with `sqlite3 {} .recover | sqlite3 "
+      "{}`, or use another file",
       path, detail, ShellQuote(path), ShellQuote(rescued));
 }
 
@@ -67,8 +64,7 @@ Error SqliteError(sqlite3* db, int code, std::string_view path) {
   const int system_errno = SystemErrno(db, primary);
   if (IsDiskFull(primary, system_errno)) {
     return Failed(
-        "{}: the disk is full; all that was stored before is safe: free some space and give the "
-        "same command again",
+        "{}: the disk is full; earlier results are safe: free some space and repeat the command",
         file);
   }
   switch (primary) {
@@ -85,9 +81,7 @@ Error SqliteError(sqlite3* db, int code, std::string_view path) {
     case SQLITE_READONLY:
     case SQLITE_PERM:
       return Failed(
-          "{}: the file or its folder may not be written; change its permissions or name another "
-          "file",
-          file);
+          "{}: no permission to write the file or its folder; change it or use another file", file);
     case SQLITE_CANTOPEN:
       return Failed("{}: cannot be opened: {}", file, Reason(db, code, system_errno));
     case SQLITE_IOERR:

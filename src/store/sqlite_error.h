@@ -14,11 +14,10 @@ namespace tench {
 
 inline constexpr int kBusyTimeoutMs = 10'000;
 
-// The error of the last call on `db`. `path` for when `db` is not open yet; otherwise it is asked
-// from `db`.
+// The error of the last call on `db`. `path` is needed only if `db` is not open.
 Error SqliteError(sqlite3* db, int code, std::string_view path = {});
 
-// The same texts for checks that make no SQLite call.
+// The same messages for checks without an SQLite call.
 Error NotADatabase(std::string_view path);
 Error Damaged(std::string_view path, std::string_view detail);
 

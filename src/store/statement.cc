@@ -38,7 +38,7 @@ void Statement::Bind(int parameter, double value) {
 }
 
 void Statement::Bind(int parameter, std::string_view text) {
-  // An empty view may hold a null pointer, which SQLite would take for NULL.
+  // An empty view may have a null pointer, which SQLite would bind as NULL.
   const char* data = text.data() != nullptr ? text.data() : "";
   Remember(
       sqlite3_bind_text64(statement_, parameter, data, text.size(), SQLITE_STATIC, SQLITE_UTF8));
@@ -66,7 +66,7 @@ Result<bool> Statement::Step() {
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  // The message belongs to this call: it must be read before the reset, which starts the next one.
+  // sqlite3_reset overwrites the connection's error message, so it is read first.
   Error error = Failure(sqlite3_extended_errcode(sqlite3_db_handle(statement_)));
   sqlite3_reset(statement_);
   return error;

@@ -34,8 +34,8 @@ class Statement {
   void Bind(int parameter, std::string_view text);
   void Bind(int parameter, const std::string& text) { Bind(parameter, std::string_view(text)); }
   void Bind(int parameter, const char* text) { Bind(parameter, std::string_view(text)); }
-  void BindCopy(int parameter,
-                std::string_view text);  // of a text that does not live until the Step
+  // For a text that may be destroyed before the Step.
+  void BindCopy(int parameter, std::string_view text);
   void BindBlob(int parameter, std::string_view bytes);
   void BindNull(int parameter);
   template <class T>
@@ -43,11 +43,11 @@ class Statement {
     value ? Bind(parameter, *value) : BindNull(parameter);
   }
 
-  // True: there is a row to read. False: done.
+  // Returns true if there is a row to read, false at the end.
   Result<bool> Step();
-  // Steps to the end, ignoring rows, and resets: for statements that only write.
+  // For statements that only write: steps to the end, ignoring rows, and resets.
   Status Run();
-  // Ready to be bound and stepped again; the bindings stay.
+  // Prepares for another Bind and Step; the bindings stay.
   void Reset();
 
   bool IsNull(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }

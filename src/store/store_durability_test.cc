@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What AddRun has acknowledged stays, whatever happens to the process, to its neighbours or to the
-// disk.
+// Acknowledged runs survive killed processes, concurrent writers and a full disk.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -21,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A study's run whose number is its round, with series that can be checked against it.
+// Series derived from the run's number, which is also its round.
 RunSeries NumberedSeries(int64_t number) {
   RunSeries series;
   series.step_ns.assign(200, number);
@@ -34,8 +33,8 @@ class StoreDurabilityTest : public testing::Test {
   StoreDurabilityTest()
       : folder_(*TemporaryFolder::Make("durability-test")), path_(folder_.path() / "results.db") {}
 
-  // In a child: stores runs with rounds from `first` on and writes each one's number into
-  // `acknowledge` when it is stored.
+  // Runs in a child: stores runs from round `first` on, and writes each number to `acknowledge`
+  // after its run is stored.
   [[noreturn]] void WriteRuns(int64_t study, int64_t first, int64_t count, int acknowledge) {
     Result<Store> store = Store::Open(path_, Store::Mode::kReadWrite);
     if (!store.ok()) _exit(2);
@@ -91,8 +90,7 @@ TEST_F(StoreDurabilityTest, AKillAtAnyMomentLosesNoAcknowledgedRun) {
                     .ok());
     EXPECT_TRUE(
         std::includes(found.begin(), found.end(), acknowledged.begin(), acknowledged.end()));
-    // At most the one run that was being stored at each kill may be there without an
-    // acknowledgement.
+    // Each kill may leave at most one run that is stored but not acknowledged.
     EXPECT_LE(found.size(), acknowledged.size() + static_cast<size_t>(trial) + 1);
   }
   ExpectWhole();
@@ -138,8 +136,8 @@ TEST_F(StoreDurabilityTest, ManyProcessesMayMakeTheFileAtOnce) {
   EXPECT_EQ(*Database::OpenReadWrite(path_)->Integer("SELECT count(*) FROM run"), 8);
 }
 
-// A file-size limit stands in for a full disk: SQLite's writes fail in the same place, for a reason
-// that can be taken back.
+// A file-size limit simulates a full disk: SQLite's writes fail at the same place, and the test can
+// lift the limit.
 TEST_F(StoreDurabilityTest, AFullDiskIsSaidAndLosesNothing) {
   const int64_t study = MakeStudy();
   const auto limit_file_size = [](rlim_t bytes) {

@@ -58,6 +58,59 @@ TEST_F(StoreTest, ANoiseJudgementIsAddedToAStoredRun) {
   EXPECT_FALSE(store_.SetNoise(id + 99, true, true).ok());
 }
 
+TEST_F(StoreTest, AJudgementOfLossesIsAddedToAStoredRun) {
+  const int64_t study = *store_.AddStudy(TestStudy());
+  RunRecord given = TestRun(study, 0);
+  given.summary.losses_agree = std::nullopt;
+  const int64_t id = *store_.AddRun(given, {});
+  given.round = 1;
+  const int64_t other = *store_.AddRun(given, {});
+  EXPECT_TRUE(*store_.HasUnjudgedLosses());
+  ASSERT_TRUE(store_.SetLossesAgree(other).ok());
+  EXPECT_TRUE(*store_.HasUnjudgedLosses());
+  RunRecord wrong = Runs()[0];
+  wrong.outcome = Outcome::kWrong;
+  wrong.reason = "losses: loss 2 at step 1";
+  wrong.flags = {"unconverged"};
+  wrong.summary.losses_agree = false;
+  wrong.worker_version = "changed";
+  ASSERT_TRUE(store_.SetLossesWrong(wrong).ok());
+  EXPECT_FALSE(*store_.HasUnjudgedLosses());
+  EXPECT_EQ(Runs()[0].outcome, Outcome::kWrong);
+  EXPECT_EQ(Runs()[0].reason, wrong.reason);
+  EXPECT_EQ(Runs()[0].flags, wrong.flags);
+  EXPECT_EQ(Runs()[0].summary.losses_agree, false);
+  EXPECT_EQ(Runs()[0].worker_version, given.worker_version) << "nothing else changes";
+  EXPECT_EQ(Runs()[1].outcome, Outcome::kOk);
+  EXPECT_EQ(Runs()[1].summary.losses_agree, true);
+  wrong.id = id + 99;
+  EXPECT_FALSE(store_.SetLossesWrong(wrong).ok());
+  EXPECT_FALSE(store_.SetLossesAgree(id + 99).ok());
+}
+
+TEST_F(StoreTest, GivesTheLossOfOneStep) {
+  const int64_t id = *store_.AddRun(TestRun(), TestSeries());
+  EXPECT_EQ(*store_.LossAt(id, 1), 2.3);
+  EXPECT_EQ(*store_.LossAt(id, 4), -0.25);
+  EXPECT_EQ(*store_.LossAt(id, 5), std::nullopt);
+  EXPECT_FALSE(store_.LossAt(id + 1, 1).ok());
+}
+
+TEST_F(StoreTest, OnlyOkRunsOfStudiesWithoutDropoutWaitForAJudgementOfLosses) {
+  RunRecord run = TestRun(*store_.AddStudy(TestStudy()), 0);
+  run.summary.losses_agree = std::nullopt;
+  RunRecord dropout = run, failed = run, unknown = run, single = run;
+  dropout.dropout = true;
+  failed.round = 1;
+  failed.outcome = Outcome::kTimeout;
+  unknown.round = 2;
+  unknown.dropout = std::nullopt;
+  single.study = 0;
+  for (const RunRecord& each : {dropout, failed, unknown, single})
+    ASSERT_TRUE(store_.AddRun(each, {}).ok());
+  EXPECT_FALSE(*store_.HasUnjudgedLosses());
+}
+
 TEST_F(StoreTest, GivesBackEveryFieldOfARun) {
   const int64_t study = *store_.AddStudy(TestStudy());
   Cell cell = TestCell();
@@ -71,6 +124,8 @@ TEST_F(StoreTest, GivesBackEveryFieldOfARun) {
   RunRecord given = TestRun(study, 3, cell);
   given.attempt = 2;
   given.outcome = Outcome::kTimeout;
+  given.role = Role::kBaseline;
+  given.rules = 77;
   const int64_t id = *store_.AddRun(given, TestSeries());
 
   ASSERT_EQ(Runs().size(), 1u);
@@ -101,7 +156,13 @@ TEST_F(StoreTest, GivesBackEveryFieldOfARun) {
   EXPECT_EQ(run.started_utc, given.started_utc);
   EXPECT_EQ(run.machine, "pond");
   EXPECT_EQ(run.machine_id, "pond-id");
+  EXPECT_EQ(run.cpu_model, "Fish 9000");
+  EXPECT_EQ(run.isa, "avx2");
   EXPECT_EQ(run.worker_version, "1.0");
+  EXPECT_EQ(run.build, "1a2b3c4d5e6f7081");
+  EXPECT_EQ(run.role, Role::kBaseline);
+  EXPECT_EQ(run.rules, 77);
+  EXPECT_EQ(run.solver, "sgd");
   EXPECT_EQ(run.worker_json, given.worker_json);
   EXPECT_EQ(run.choices_json, given.choices_json);
   EXPECT_EQ(run.environment_json, given.environment_json);
@@ -117,12 +178,15 @@ TEST_F(StoreTest, WhatWasNotMeasuredStaysUnmeasured) {
   RunRecord given;
   given.cell = TestCell();
   given.cell_id = given.cell.Id();
-  ASSERT_TRUE(store_.AddRun(TestRun(), TestSeries()).ok());
+  RunRecord first = TestRun();
+  first.role = Role::kOracle;
+  ASSERT_TRUE(store_.AddRun(first, TestSeries()).ok());
   const int64_t id = *store_.AddRun(given, {});
-  // The second of two runs: nothing of the first may shine through.
+  // The reused record must not carry values of the first run over to the second.
   EXPECT_EQ(Runs()[1].summary, RunSummary());
   EXPECT_TRUE(Runs()[1].flags.empty());
   EXPECT_EQ(Runs()[1].worker_json, "");
+  EXPECT_EQ(Runs()[1].role, std::nullopt);
   EXPECT_EQ(*store_.Series(id), RunSeries());
 }
 
@@ -205,6 +269,8 @@ TEST_F(StoreTest, FindsTheNewestStudyOfTheSameCommand) {
   EXPECT_EQ(found->seed, TestStudy().seed);
   EXPECT_EQ(found->rounds, 5);
   EXPECT_EQ(found->cells, 12);
+  EXPECT_EQ(found->rules, kRules);
+  EXPECT_EQ(found->builds, TestStudy().builds);
   EXPECT_FALSE(store_.FindStudy("quick", "0123456789abcdef", "pond-id", "")->has_value());
   EXPECT_FALSE(store_.FindStudy("quick", "0123456789abcdef", "lake-id", "batch=1")->has_value());
   EXPECT_FALSE(store_.FindStudy("quick", "0", "pond-id", "batch=1")->has_value());
@@ -212,11 +278,27 @@ TEST_F(StoreTest, FindsTheNewestStudyOfTheSameCommand) {
 
 TEST_F(StoreTest, ExtendingAStudyOnlyRaises) {
   const int64_t study = *store_.AddStudy(TestStudy());
-  ASSERT_TRUE(store_.ExtendStudy(study, 9, 3).ok());
+  ASSERT_TRUE(store_.ExtendStudy(study, 9, 3, {}).ok());
   const StudyRecord record = store_.Studies()->at(0);
   EXPECT_EQ(record.rounds, 9);
   EXPECT_EQ(record.cells, 12);
-  EXPECT_THAT(store_.ExtendStudy(7, 1, 1).error().message, HasSubstr("there is no study 7"));
+  EXPECT_EQ(record.builds, TestStudy().builds);
+  EXPECT_THAT(store_.ExtendStudy(7, 1, 1, {}).error().message, HasSubstr("there is no study 7"));
+}
+
+TEST_F(StoreTest, AWorkerJoinsAStudyWithItsBuildAndKeepsTheOneThatItHas) {
+  const int64_t study = *store_.AddStudy(TestStudy());
+  ASSERT_TRUE(store_.ExtendStudy(study, 5, 12, {{"torch", "0000"}, {"reference", "ffff"}}).ok());
+  EXPECT_EQ(store_.Studies()->at(0).builds,
+            (WorkerBuilds{{"reference", "1a2b3c4d5e6f7081"}, {"theano", ""}, {"torch", "0000"}}));
+}
+
+TEST_F(StoreTest, BuildsThatAreNoneAreAnErrorThatNamesTheFile) {
+  ASSERT_TRUE(store_.AddStudy(TestStudy()).ok());
+  ASSERT_TRUE(Database::OpenReadWrite(path_)->Execute("UPDATE study SET builds = '[1]'").ok());
+  const auto studies = store_.Studies();
+  ASSERT_FALSE(studies.ok());
+  EXPECT_THAT(studies.error().message, AllOf(HasSubstr(path_.string()), HasSubstr("builds")));
 }
 
 TEST_F(StoreTest, ALivingProcessKeepsItsStudyAndADeadOneLosesIt) {
@@ -230,7 +312,7 @@ TEST_F(StoreTest, ALivingProcessKeepsItsStudyAndADeadOneLosesIt) {
     char byte = own.ClaimStudy(study).ok() ? 'y' : 'n';
     (void)!write(taken[1], &byte, 1);
     (void)!read(go[0], &byte, 1);
-    _exit(0);  // without releasing it
+    _exit(0);  // without ReleaseStudy
   }
   char byte = 0;
   ASSERT_EQ(read(taken[0], &byte, 1), 1);
@@ -239,12 +321,12 @@ TEST_F(StoreTest, ALivingProcessKeepsItsStudyAndADeadOneLosesIt) {
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message, AllOf(HasSubstr(fmt::format("process {}", child)),
                                              HasSubstr(fmt::format("study {}", study))));
-  EXPECT_TRUE(store_.ReleaseStudy(study).ok());  // not ours: without effect
+  EXPECT_TRUE(store_.ReleaseStudy(study).ok());  // not the claimant: no effect
   EXPECT_FALSE(store_.ClaimStudy(study).ok());
   ASSERT_EQ(write(go[1], "x", 1), 1);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
   EXPECT_TRUE(store_.ClaimStudy(study).ok());
-  EXPECT_TRUE(store_.ClaimStudy(study).ok());  // already ours
+  EXPECT_TRUE(store_.ClaimStudy(study).ok());  // already claimed by this process
   EXPECT_TRUE(store_.ReleaseStudy(study).ok());
   EXPECT_EQ(*Database::OpenReadWrite(path_)->Integer("SELECT count(*) FROM claim"), 0);
   EXPECT_FALSE(store_.ClaimStudy(77).ok());
@@ -279,7 +361,7 @@ TEST_F(StoreTest, OneTransactionKeepsAllOrNothing) {
   EXPECT_TRUE(Runs().empty());
   const Status kept = store_.InOneTransaction([&]() -> Status {
     TENCH_TRY(store_.AddRun(TestRun(), {}));
-    EXPECT_FALSE(store_.AddRun(TestRun(99), {}).ok());  // a part that fails takes only itself back
+    EXPECT_FALSE(store_.AddRun(TestRun(99), {}).ok());  // a failed part rolls back only itself
     TENCH_TRY(store_.AddRun(TestRun(), {}));
     return Ok();
   });
@@ -291,27 +373,46 @@ TEST_F(StoreTest, SeriesOfAnUnknownRunIsAnError) {
   EXPECT_THAT(store_.Series(5).error().message, HasSubstr("there is no run 5"));
 }
 
-TEST_F(StoreTest, KeepsParityOncePerWorkerVersionNetworkAndSetting) {
-  ParityRecord parity{"native",
-                      "1.0",
-                      "f00d",
-                      "device=cpu",
-                      Outcome::kWrong,
-                      "conv1 differs",
-                      12.5,
-                      "gradients of conv1",
-                      "now"};
+TEST_F(StoreTest, KeepsParityOncePerKey) {
+  ParityRecord parity = TestParity();
+  parity.outcome = Outcome::kWrong;
+  parity.reason = "conv1 differs";
+  parity.worst = 12.5;
   ASSERT_TRUE(store_.SetParity(parity).ok());
-  EXPECT_FALSE(store_.FindParity("native", "1.1", "f00d", "device=cpu")->has_value());
-  EXPECT_FALSE(store_.FindParity("native", "1.0", "f00d", "device=gpu")->has_value());
-  auto found = *store_.FindParity("native", "1.0", "f00d", "device=cpu");
+  const auto found = *store_.FindParity(parity.key);
   ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->key, parity.key);
   EXPECT_EQ(found->outcome, Outcome::kWrong);
   EXPECT_EQ(found->reason, "conv1 differs");
   EXPECT_EQ(found->worst, 12.5);
+  EXPECT_EQ(found->worst_tensor, parity.worst_tensor);
+  EXPECT_EQ(found->checked_utc, parity.checked_utc);
   parity.outcome = Outcome::kOk;
   ASSERT_TRUE(store_.SetParity(parity).ok());
-  EXPECT_EQ((*store_.FindParity("native", "1.0", "f00d", "device=cpu"))->outcome, Outcome::kOk);
+  EXPECT_EQ((*store_.FindParity(parity.key))->outcome, Outcome::kOk);
+  EXPECT_EQ(store_.Parities()->size(), 1u);
+}
+
+TEST_F(StoreTest, ParityIsNotFoundUnderAnotherValueOfAnyPartOfItsKey) {
+  ASSERT_TRUE(store_.SetParity(TestParity()).ok());
+  for (const auto part :
+       {&ParityKey::worker, &ParityKey::worker_version, &ParityKey::build, &ParityKey::cpu_model,
+        &ParityKey::isa, &ParityKey::fingerprint, &ParityKey::setting}) {
+    ParityRecord other = TestParity();
+    other.key.*part = "another";
+    EXPECT_FALSE(store_.FindParity(other.key)->has_value()) << TestParity().key.*part;
+    ASSERT_TRUE(store_.SetParity(other).ok());
+  }
+  EXPECT_EQ(store_.Parities()->size(), 8u);
+}
+
+TEST_F(StoreTest, ParityOfAnUnknownBuildOrCpuIsNeverFound) {
+  for (const auto part : {&ParityKey::build, &ParityKey::cpu_model}) {
+    ParityRecord unknown = TestParity();
+    unknown.key.*part = "";
+    ASSERT_TRUE(store_.SetParity(unknown).ok());
+    EXPECT_FALSE(store_.FindParity(unknown.key)->has_value());
+  }
 }
 
 }  // namespace

@@ -33,7 +33,18 @@ inline StudyRecord TestStudy(const std::string& suite = "quick") {
   study.seed = 0xfedcba9876543210;  // more than an int64 holds
   study.rounds = 5;
   study.cells = 12;
+  study.builds = {{"reference", "1a2b3c4d5e6f7081"}, {"theano", ""}};
+  study.suite_text = "worker: reference\nnetwork: lenet\n";
   return study;
+}
+
+inline ParityRecord TestParity(const std::string& worker = "native") {
+  ParityRecord parity;
+  parity.key = {worker, "1.0", "1a2b3c4d5e6f7081", "Fish 9000", "avx2", "f00d", "device=cpu"};
+  parity.worst = 0.5;
+  parity.worst_tensor = "gradients of conv1";
+  parity.checked_utc = "2026-01-02T00:00:00Z";
+  return parity;
 }
 
 inline RunSummary TestSummary() {
@@ -43,7 +54,7 @@ inline RunSummary TestSummary() {
   s.step_ns_low = 10.4e6, s.step_ns_high = 10.6e6;
   s.step_ns_min = 9e6, s.step_ns_p5 = 9.5e6, s.step_ns_p95 = 12e6, s.step_ns_max = 20e6;
   s.input_ns_median = 1234.5;
-  s.first_loss = 2.302585, s.last_loss = 0.125;
+  s.first_loss = 2.302585, s.second_loss = 2.25, s.third_loss = 2.125, s.last_loss = 0.125;
   s.converged = true;
   s.hello_ns = 1'000'001, s.build_ns = 2'000'002;
   s.rss_before_build_bytes = 3 << 20, s.build_peak_rss_bytes = 4 << 20,
@@ -56,6 +67,7 @@ inline RunSummary TestSummary() {
   s.major_faults = 10, s.voluntary_switches = 11, s.involuntary_switches = 12;
   s.sentinel_before_compute_ns = 3'000'001, s.sentinel_before_memory_ns = 3'000'002;
   s.sentinel_after_compute_ns = 3'000'003, s.sentinel_after_memory_ns = 3'000'004;
+  s.losses_agree = true;
   s.wall_ns = 13, s.overhead_ns = 14;
   return s;
 }
@@ -73,10 +85,15 @@ inline RunRecord TestRun(int64_t study = 0, int64_t round = 0, const Cell& cell 
   run.reason = "none";
   run.reproducer = "tench run " + cell.Flags();
   run.flags = {"unconverged", "unverified"};
+  run.conditions = R"({"devices":["cpu x2"]})";
   run.started_utc = "2026-01-02T03:04:06Z";
   run.machine = "pond";
   run.machine_id = "pond-id";
+  run.cpu_model = "Fish 9000";
+  run.isa = "avx2";
   run.worker_version = "1.0";
+  run.build = "1a2b3c4d5e6f7081";
+  run.solver = "sgd";
   run.worker_json = R"({"name":"reference"})";
   run.choices_json = R"({"layout":"nchw"})";
   run.environment_json = R"({"PATH":"/bin"})";
@@ -84,6 +101,7 @@ inline RunRecord TestRun(int64_t study = 0, int64_t round = 0, const Cell& cell 
   run.parameters = 431'080;
   run.forward_flops_per_image = 4'586'000;
   run.step_flops = 880'512'000;
+  run.dropout = false;
   run.summary = TestSummary();
   return run;
 }

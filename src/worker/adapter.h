@@ -28,29 +28,22 @@
 
 namespace tench {
 
-struct BuildOptions {
-  std::string device = "cpu";
-  int64_t threads = 1;
-  std::string precision = "f32";
-  Phase phase = Phase::kTrain;  // the phase of every Step
-  Solver solver;
-  uint64_t seed = 1;     // of dropout masks
-  bool dropout = true;   // false: the identity, also in training
+struct BuildOptions : BuildSettings {
   bool observe = false;  // Outputs, Gradients and State will be read; fusion may be off
-  bool tuned = false;
-  std::map<std::string, std::string> options;
-  bool profile = false;  // Profile will be read: time every kernel
 };
 
 struct BuildFacts {
   int64_t planned_bytes = 0;
-  std::map<std::string, std::string> choices;
+  std::map<std::string, std::string> choices = {};
+  // Phase gradient: every step writes the gradient of every trained parameter to memory. No op is
+  // pruned, fused or skipped because its result has no reader.
+  bool gradients_materialized = false;
 };
 
 // serve writes the named tensor to `out`, or reads it from `values`, in the logical (NCHW) order.
 using TensorSource = std::function<Status(const std::string& name, std::span<float> out)>;
 using TensorSink = std::function<Status(const std::string& name, std::span<const float> values)>;
-// The batch of a step, valid until the next call.
+// Returns the batch of a step, valid until the next call.
 using BatchSource = std::function<std::span<const HostTensor>(int64_t step)>;
 
 class Adapter {
@@ -66,15 +59,15 @@ class Adapter {
   // Calls `source` once for every trained parameter. Resets the momenta and Adam's step count to 0.
   virtual Status SetParameters(const TensorSource& source) = 0;
   virtual Status Parameters(const TensorSink& sink) = 0;
-  // Running statistics by their parameter name, momenta as "NAME.momentum", Adam's second ones as
-  // "NAME.momentum2".
+  // Running statistics by their parameter name, momenta as "NAME.momentum", Adam's second momenta
+  // as "NAME.momentum2".
   virtual Status SetState(const TensorSource& source) = 0;
   virtual Status State(const TensorSink& sink) = 0;
 
-  // One HostTensor per Input layer. Called once when input is fixed, before every step when it is
-  // cycled.
+  // One HostTensor per Input layer. Called once for fixed input, before every step for cycled
+  // input.
   virtual Status SetBatch(std::span<const HostTensor> inputs) = 0;
-  // Cycled input, before the first step: for a framework that reads all data from files of its own.
+  // Called before the first step of cycled input, for a framework that reads all data from files.
   // The concatenated samples of the batches repeat after `samples`. SetBatch is called as well.
   virtual Status SetCycle(int64_t samples, const BatchSource& batch) {
     (void)samples, (void)batch;
@@ -82,15 +75,16 @@ class Adapter {
   }
   virtual Status SetLearningRate(double lr) = 0;
 
-  // Returns only when all of the step's work is complete, with the loss over the batch (weighted
-  // sum of the losses).
+  // Returns the loss over the batch (weighted sum of the losses) when all of the step's work is
+  // complete.
   virtual Result<double> Step(Phase phase) = 0;
 
-  // Of the last step, in an observing build.
+  // The tensors of the last step, in an observing build; gradients in any build of phase gradient.
   virtual Status Gradients(const TensorSink& sink) = 0;
   virtual Status Outputs(std::span<const std::string> layers, const TensorSink& sink) = 0;
 
-  // A child process that computes: its memory and CPU time are added to the worker's. 0 = none.
+  // The id of a child process that computes, whose memory and CPU time count as the worker's. 0 =
+  // none.
   virtual pid_t Helper() const { return 0; }
 
   virtual Result<std::vector<ProfileRow>> Profile() {

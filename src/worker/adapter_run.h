@@ -29,8 +29,9 @@ inline TensorSink Into(Tensors& tensors) {
 }
 
 // Builds, and sets parameters, state and the first batch.
-inline Status Prepare(Adapter& adapter, const TypedGraph& graph, const BuildOptions& options) {
-  TENCH_TRY(adapter.Build(graph, options));
+inline Result<BuildFacts> Prepare(Adapter& adapter, const TypedGraph& graph,
+                                  const BuildOptions& options) {
+  BuildFacts facts = TENCH_TRY(adapter.Build(graph, options));
   std::map<std::string, Fill> fills;
   for (const Parameter& parameter : graph.parameters) fills[parameter.name] = parameter.fill;
   const TensorSource source = [&](const std::string& name, std::span<float> out) -> Status {
@@ -41,7 +42,8 @@ inline Status Prepare(Adapter& adapter, const TypedGraph& graph, const BuildOpti
   TENCH_TRY(adapter.SetState(source));
   std::vector<HostTensor> inputs;
   MakeBatch(graph, {1, graph.batch, 0}, 0, inputs);
-  return adapter.SetBatch(inputs);
+  TENCH_TRY(adapter.SetBatch(inputs));
+  return facts;
 }
 
 // The learning rate drops to a tenth after the second step, which distinguishes a rate inside the

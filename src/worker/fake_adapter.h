@@ -29,7 +29,7 @@ class FakeAdapter : public Adapter {
   Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
     graph_ = graph;
     if (on_build) on_build(options);
-    return BuildFacts{123, {{"kernel", "none"}}};
+    return BuildFacts{123, {{"kernel", "none"}}, true};
   }
   Status SetParameters(const TensorSource& source) override {
     for (const Parameter& parameter : graph_.parameters) {

@@ -7,11 +7,11 @@
 namespace tench {
 namespace {
 
-// MXNet prints the trace before the message, PyTorch behind it.
+// MXNet prints the trace before the message, PyTorch after it.
 constexpr std::array<std::string_view, 4> kTraceLines = {"Traceback", "  [bt]", "  File",
                                                          "Stack trace"};
-// PyTorch's CPU allocator throws the type of any failed check, and MXNet returns one code for all
-// failures: only the message tells.
+// PyTorch's CPU allocator throws the same type as any failed check, and MXNet returns one code for
+// all failures, so only the message identifies the allocator.
 constexpr std::array<std::string_view, 4> kAllocatorWords = {"DefaultCPUAllocator", "out of memory",
                                                              "bad_alloc", "allocate"};
 

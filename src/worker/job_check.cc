@@ -38,10 +38,15 @@ Status CheckTensors(const Job& job) {
   const TensorFiles& tensors = job.tensors;
   if (!tensors.any() &&
       (!tensors.outputs.empty() || tensors.gradients || tensors.parameters || tensors.state)) {
-    return Failed("job.tensors: tensors are wanted, but no folder is named to write them to");
+    return Failed("job.tensors: tensors are requested, but 'folder' is empty");
   }
   if (tensors.gradients && job.phase == Phase::kForward)
     return Failed("job.tensors: phase forward computes no gradients");
+  if (!tensors.observe && !tensors.outputs.empty())
+    return Failed("job.tensors: outputs can be read from an observing build only");
+  if (!tensors.observe && tensors.gradients && job.phase != Phase::kGradient)
+    return Failed(
+        "job.tensors: gradients can be read from an observing build or in phase gradient only");
   return Ok();
 }
 

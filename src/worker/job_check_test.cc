@@ -86,11 +86,25 @@ TEST_F(JobCheckTest, NamesTheNearestOptionAndChoice) {
 
 TEST_F(JobCheckTest, RefusesTensorsWithoutAFolderAndGradientsWithoutBackward) {
   job.tensors.gradients = true;
-  EXPECT_THAT(Check().error().message, HasSubstr("no folder"));
+  EXPECT_THAT(Check().error().message, HasSubstr("'folder' is empty"));
   job.tensors.folder = "/tmp/x";
   EXPECT_TRUE(Check().ok());
   job.phase = Phase::kForward;
   EXPECT_THAT(Check().error().message, HasSubstr("no gradients"));
+}
+
+TEST_F(JobCheckTest, OfATimedBuildOnlyPhaseGradientHasGradientsAndNoneHasOutputs) {
+  job.tensors.folder = "/tmp/x";
+  job.tensors.observe = false;
+  job.tensors.parameters = job.tensors.state = true;
+  EXPECT_TRUE(Check().ok());
+  job.tensors.gradients = true;
+  job.phase = Phase::kTrain;
+  EXPECT_THAT(Check().error().message, HasSubstr("in phase gradient only"));
+  job.phase = Phase::kGradient;
+  EXPECT_TRUE(Check().ok());
+  job.tensors.outputs = {"fc"};
+  EXPECT_THAT(Check().error().message, HasSubstr("an observing build only"));
 }
 
 TEST_F(JobCheckTest, TurnsEpochsIntoWholeBatches) {

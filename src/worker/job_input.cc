@@ -13,10 +13,10 @@
 namespace tench {
 namespace {
 
-// Of a trained parameter's state: the second one is Adam's alone.
+// State names of a trained parameter; only Adam has the second.
 constexpr std::string_view kMomentumSuffixes[] = {".momentum", ".momentum2"};
 
-// Everything that a job for this network may name in tensors.load.
+// All names that a job for this network may use in tensors.load.
 std::vector<std::string> LoadableNames(const TypedGraph& graph, const Solver& solver) {
   std::vector<std::string> names;
   for (const TypedLayer& layer : graph.layers) {
@@ -32,7 +32,7 @@ std::vector<std::string> LoadableNames(const TypedGraph& graph, const Solver& so
   return names;
 }
 
-// A forward job may name tensors of the part that is cut away; they are simply not needed.
+// A forward job may name tensors of the pruned part; they are ignored.
 Status CheckNames(const Job& job) {
   if (job.tensors.load.empty()) return Ok();
   const TypedGraph whole = TENCH_TRY(Infer(job.network, job.batch));
@@ -48,10 +48,10 @@ Status CheckNames(const Job& job) {
 
 struct IntegerRange {
   int64_t low = 0, high = std::numeric_limits<int32_t>::max();  // inclusive
-  std::optional<int64_t> also;                                  // a label that stands for none
+  std::optional<int64_t> also;  // the label of samples that do not count
 };
 
-// What each of the layers that read an integer input can stand.
+// The ranges that the readers of an integer input accept.
 std::vector<IntegerRange> RangesOf(const TypedGraph& graph, size_t input) {
   std::vector<IntegerRange> ranges;
   for (size_t i = 0; i < graph.layers.size(); ++i) {
@@ -78,8 +78,8 @@ Status CheckRange(const TypedGraph& graph, size_t layer, const HostTensor& tenso
   for (const IntegerRange& range : RangesOf(graph, layer)) {
     for (const int32_t value : tensor.i32) {
       if ((value >= range.low && value <= range.high) || value == range.also) continue;
-      return Failed("{}: input '{}' holds {}; it must be from {} to {}", file, tensor.name, value,
-                    range.low, range.high);
+      return Failed("{}: input '{}' has the value {}; it must be from {} to {}", file, tensor.name,
+                    value, range.low, range.high);
     }
   }
   return Ok();

@@ -21,7 +21,7 @@ class JobInput {
   // A parameter, a running statistic or "NAME.momentum".
   Status Fill(const std::string& name, std::span<float> out) const;
 
-  // Fills batch() with the samples of that step: always the first ones when input is fixed.
+  // Fills batch() with the samples of that step; for fixed input, always the first samples.
   void MakeBatchOf(int64_t step);
   std::span<const HostTensor> batch() const { return batch_; }
 

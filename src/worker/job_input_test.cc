@@ -96,7 +96,7 @@ TEST_F(JobInputTest, RefusesLabelsThatTheNetworkDoesNotHave) {
   ASSERT_TRUE(WriteRaw(File("label.bin"), std::span<const int32_t>(labels)).ok());
   job.tensors.load = {{"label", File("label.bin")}};
   EXPECT_THAT(JobInput::Open(job, graph).error().message,
-              HasSubstr("input 'label' holds 3; it must be from 0 to 2"));
+              HasSubstr("input 'label' has the value 3; it must be from 0 to 2"));
 }
 
 TEST_F(JobInputTest, RepeatsAFixedBatchAndCyclesThroughTheSet) {

@@ -21,18 +21,8 @@ Hello MakeHello(Description worker) {
 }
 
 BuildOptions OptionsOf(const Job& job) {
-  BuildOptions options;
-  options.device = job.device;
-  options.threads = job.threads;
-  options.precision = job.precision;
-  options.phase = job.phase;
-  options.solver = job.solver;
-  options.seed = job.seed;
-  options.dropout = job.dropout;
-  options.observe = job.tensors.any();
-  options.tuned = job.tuned;
-  options.options = job.options;
-  options.profile = job.profile;
+  BuildOptions options{job};
+  options.observe = job.tensors.any() && job.tensors.observe;
   return options;
 }
 
@@ -50,14 +40,15 @@ Result<Built> BuildNetwork(const Job& job, const TypedGraph& graph, const JobInp
   built.peak_rss_bytes = PeakResidentBytes();
   built.planned_bytes = facts.planned_bytes;
   built.choices = std::move(facts.choices);
+  built.gradients_materialized = job.phase == Phase::kGradient && facts.gradients_materialized;
   return built;
 }
 
-// After so many samples the input begins again, or the run is over.
+// The number of samples after which the input repeats or the run ends.
 int64_t CycleSamples(const Job& job, const Budget& budget) {
   const int64_t images = job.images > 0 ? job.images : job.batch;
   if (budget.fixed_steps == 0) return images;
-  // As a real number: both may be as large as a user likes.
+  // In double, because the product may overflow.
   const double used =
       (static_cast<double>(budget.warmup_steps) + static_cast<double>(budget.fixed_steps)) *
       static_cast<double>(job.batch);
@@ -121,10 +112,8 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
       !std::binary_search(kept.after.begin(), kept.after.end(), loop.steps))
     TENCH_TRY(WriteSnapshot(adapter, graph, kept.folder, loop.steps));
   if (loop.stopped) return JobEnd::kStopped;
-  const int64_t peak_rss_bytes =
-      PeakResidentBytes() +
-      PeakResidentBytes(
-          adapter.Helper());  // before tensors are gathered, which is no part of a step
+  // Read before tensors are collected, which is not part of a step.
+  const int64_t peak_rss_bytes = PeakResidentBytes() + PeakResidentBytes(adapter.Helper());
   TENCH_TRY(WriteTensors(adapter, graph, job.tensors));
   Done done{loop.converged, peak_rss_bytes, loop.cpu_ns, loop.wall_ns, {}};
   if (job.profile) done.profile = TENCH_TRY(adapter.Profile());

@@ -10,7 +10,7 @@
 
 namespace tench {
 
-// An error of kind kUnsupported, without the fix: "FILE is cut off: …", "FILE is no shared library
+// Errors are kUnsupported and do not name a fix: "FILE is cut off: …", "FILE is no shared library
 // of this machine".
 Status CheckLibraryFile(const std::filesystem::path& file);
 

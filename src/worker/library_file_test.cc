@@ -17,8 +17,7 @@ using testing::HasSubstr;
 
 class LibraryFileTest : public testing::Test {
  protected:
-  // The C library, which every process has, by a function that no sanitizer puts its own in place
-  // of.
+  // The C library, found by a function that no sanitizer replaces.
   static std::string Real() {
     Dl_info info{};
     EXPECT_NE(dladdr(reinterpret_cast<void*>(&::gnu_get_libc_version), &info), 0);

@@ -29,7 +29,7 @@ Result<LineSink> OpenLineSink(int fd) {
   if (flags < 0) return Failed("descriptor {} is not open", fd);
   if ((flags & O_ACCMODE) == O_RDONLY) return Failed("descriptor {} cannot be written to", fd);
   if (fd != STDOUT_FILENO && fd != STDERR_FILENO) {
-    fcntl(fd, F_SETFD, FD_CLOEXEC);  // for what a framework starts
+    fcntl(fd, F_SETFD, FD_CLOEXEC);  // for child processes of the framework
     return LineSink(Fd(fd));
   }
   Fd own(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));

@@ -19,7 +19,7 @@ Convolution Conv(int64_t out, Hw kernel, Hw stride = {1, 1}, Hw pad = {0, 0}, in
 void AddConvolutions(Cases& cases) {
   const auto add = [&](const std::string& name, const Shape& sample, const Convolution& op,
                        bool relu = true) {
-    // The convolution in front gives the one under test a data gradient.
+    // The first convolution makes the tested one compute a data gradient.
     OpChain chain(sample);
     chain.Then("before", Conv(sample[0], {1, 1})).Then("conv", op);
     if (relu) chain.Then("relu", Relu{});
@@ -112,7 +112,7 @@ void AddNorms(Cases& cases) {
                                   .Classify());
 }
 
-// An op of one input, over images of full, padded and plain channel blocks, and over vectors.
+// Ops of one input: images with full, padded and no channel blocks, and vectors.
 void AddUnary(Cases& cases) {
   const auto add = [&](const std::string& name, const Op& op) {
     const auto image = [&](const std::string& of, const Shape& sample, int64_t channels) {
@@ -157,7 +157,7 @@ void AddUnary(Cases& cases) {
                                                  .Classify()});
 }
 
-// Ops of several inputs, and values that several layers read.
+// Ops of several inputs, and values with several readers.
 void AddJoins(Cases& cases) {
   for (const auto& [name, op] : std::vector<std::pair<std::string, Op>>{
            {"weighted sum", Add{{0.5, -2, 1}}}, {"product", Multiply{}}, {"maximum", Maximum{}}}) {

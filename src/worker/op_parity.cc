@@ -6,7 +6,7 @@
 namespace tench {
 namespace {
 
-// A loss that has nearly fallen to zero keeps the rounding of the scores, which did not shrink.
+// A loss near zero keeps the rounding error of the scores, which does not shrink with it.
 constexpr double kLossFloor = 0.5;
 
 void CompareTensors(const std::string& kind, const Tensors& expected, const Tensors& got,
@@ -83,6 +83,34 @@ std::vector<std::string> CompareOpCase(Adapter& reference, Adapter& worker, cons
                                 build.observe ? ", observed" : "", difference));
   }
   return all;
+}
+
+std::vector<std::string> CompareTimedGradients(Adapter& reference, Adapter& worker,
+                                               const Graph& graph, int64_t batch,
+                                               const std::map<std::string, std::string>& options,
+                                               const ParityBounds& bounds) {
+  const Result<AdapterRun> expected =
+      RunNetwork(reference, graph, batch, {.phase = Phase::kGradient, .steps = 1});
+  if (!expected.ok()) return {"reference: " + expected.error().message};
+  const auto run = [&]() -> Result<Tensors> {
+    BuildOptions timed;
+    timed.threads = 2;
+    timed.phase = Phase::kGradient;
+    timed.dropout = false;
+    timed.options = options;
+    const TypedGraph typed = TENCH_TRY(Infer(graph, batch));
+    const BuildFacts facts = TENCH_TRY(Prepare(worker, typed, timed));
+    if (!facts.gradients_materialized) return Failed("gradients are not materialized");
+    for (int step = 0; step < 3; ++step) TENCH_TRY(worker.Step(timed.phase));
+    Tensors gradients;
+    TENCH_TRY(worker.Gradients(Into(gradients)));
+    return gradients;
+  };
+  const Result<Tensors> got = run();
+  if (!got.ok()) return {got.error().message};
+  std::vector<std::string> differences;
+  CompareTensors("gradient", expected->gradients, *got, bounds, differences);
+  return differences;
 }
 
 }  // namespace tench

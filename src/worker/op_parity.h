@@ -21,7 +21,7 @@ struct ParityBounds {
 std::vector<std::string> Differences(const AdapterRun& expected, const AdapterRun& got,
                                      const ParityBounds& bounds);
 
-// The worker's options of the plan do not reach the reference.
+// The plan's worker options are not passed to the reference.
 std::vector<std::string> CompareAdapters(Adapter& reference, Adapter& worker, const Graph& graph,
                                          int64_t batch, const RunPlan& plan,
                                          const ParityBounds& bounds = {});
@@ -31,5 +31,11 @@ std::vector<std::string> CompareAdapters(Adapter& reference, Adapter& worker, co
 std::vector<std::string> CompareOpCase(Adapter& reference, Adapter& worker, const OpCase& op_case,
                                        const std::map<std::string, std::string>& options = {},
                                        const ParityBounds& bounds = {});
+
+// Compares the gradients that a timed build of phase gradient leaves in memory with the
+// reference's. The build must report them as materialized.
+std::vector<std::string> CompareTimedGradients(
+    Adapter& reference, Adapter& worker, const Graph& graph, int64_t batch,
+    const std::map<std::string, std::string>& options = {}, const ParityBounds& bounds = {});
 
 }  // namespace tench

@@ -21,10 +21,10 @@ namespace tench {
 
 struct TrialLimits {
   int warmup_steps = 2;                // per candidate, untimed
-  int min_steps = 2;                   // timed in any case
-  int max_steps = 10;                  // timed at most
-  int64_t candidate_ns = 300'000'000;  // of timed steps, after which a candidate is done
-  int64_t total_ns = std::numeric_limits<int64_t>::max();  // after which no candidate is started
+  int min_steps = 2;                   // minimum of timed steps
+  int max_steps = 10;                  // maximum of timed steps
+  int64_t candidate_ns = 300'000'000;  // time limit per candidate, after min_steps
+  int64_t total_ns = std::numeric_limits<int64_t>::max();  // no candidate starts after this
 };
 
 struct TrialTime {

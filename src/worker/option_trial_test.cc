@@ -15,7 +15,7 @@ class FakeClock final : public Clock {
 
 class OptionTrialTest : public testing::Test {
  protected:
-  // A step that takes the next of `times_ns`, and the last again and again.
+  // A step that takes the times of `times_ns` in order, then the last one repeatedly.
   OptionTrial::Step Steps(std::vector<int64_t> times_ns) {
     calls = 0;
     return [this, times_ns]() -> Status {

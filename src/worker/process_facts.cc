@@ -5,16 +5,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-
 #include "base/file.h"
+#include "base/process_map.h"
 #include "base/text.h"
 
 namespace tench {
 namespace {
 
-// A field of a process' status file that is given in kB.
+// A field of /proc/PID/status in kB.
 int64_t StatusBytes(std::string_view field, const std::string& process = "self") {
   const auto text = ReadFile("/proc/" + process + "/status");
   if (!text.ok()) return 0;
@@ -26,19 +24,6 @@ int64_t StatusBytes(std::string_view field, const std::string& process = "self")
     return kilobytes.ok() ? *kilobytes * 1024 : 0;
   }
   return 0;
-}
-
-bool IsSharedObject(std::string_view file) {
-  return file.ends_with(".so") || file.find(".so.") != std::string_view::npos;
-}
-
-// The C and C++ runtime, and what tench itself brings along.
-bool IsEverywhere(std::string_view file) {
-  constexpr std::array<std::string_view, 14> kStems = {
-      "libc.so",  "libc-",  "ld-",      "ld64.so", "libm.so",      "libm-",    "libpthread",
-      "libdl.so", "libdl-", "librt.so", "librt-",  "libstdc++.so", "libgcc_s", "libfmt"};
-  return std::any_of(kStems.begin(), kStems.end(),
-                     [&](std::string_view stem) { return file.starts_with(stem); });
 }
 
 }  // namespace
@@ -60,21 +45,6 @@ int64_t CpuNs(pid_t pid) {
 bool ResetPeakResident() {
   const Fd file(open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC));
   return file.valid() && write(file.get(), "5", 1) == 1;
-}
-
-std::vector<std::string> LibrariesIn(std::string_view maps) {
-  std::vector<std::string> libraries;
-  for (const std::string& line : Split(maps, '\n')) {
-    const size_t slash = line.find('/');
-    if (slash == std::string::npos) continue;
-    std::string path = line.substr(slash);
-    if (path.ends_with(" (deleted)")) path.resize(path.size() - 10);
-    const std::string file = path.substr(path.rfind('/') + 1);
-    if (!IsSharedObject(file) || IsEverywhere(file)) continue;
-    if (std::find(libraries.begin(), libraries.end(), path) == libraries.end())
-      libraries.push_back(path);
-  }
-  return libraries;
 }
 
 std::vector<std::string> LoadedLibraries() {

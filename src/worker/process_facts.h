@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace tench {
@@ -16,15 +15,12 @@ namespace tench {
 int64_t ResidentBytes();
 // The kernel's high-water mark since the process began or since the last reset.
 int64_t PeakResidentBytes();
-bool ResetPeakResident();              // false where the kernel does not allow it
-int64_t PeakResidentBytes(pid_t pid);  // of another process; 0 if there is none
-// CPU time of another process so far; 0 if there is none.
+bool ResetPeakResident();              // false if the kernel does not allow it
+int64_t PeakResidentBytes(pid_t pid);  // 0 if there is no such process
+// CPU time of another process so far; 0 if there is no such process.
 int64_t CpuNs(pid_t pid);
 
-// The shared objects of a /proc/PID/maps text, each once, in order; without the C and C++ runtime,
-// which every process has.
-std::vector<std::string> LibrariesIn(std::string_view maps);
-std::vector<std::string> LoadedLibraries();
+std::vector<std::string> LoadedLibraries();  // base/process_map.h
 
 // "on", "off" or "unknown", for the calling thread.
 std::string FlushToZero();

@@ -19,7 +19,7 @@ namespace tench {
 namespace {
 
 constexpr int kBadCommandLine = 2;
-constexpr int kBroken = 1;  // the conversation could not be held
+constexpr int kBroken = 1;  // exit code if no answer could be sent
 constexpr size_t kMaxJobBytes = size_t{256} << 20;
 
 struct CommandLine {
@@ -57,23 +57,22 @@ Result<CommandLine> ParseCommandLine(std::span<char* const> arguments) {
     } else {
       return Failed("unknown argument '{}'{}", Printable(flag), Hint(flag, kFlags));
     }
-    if (++modes > 1)
-      return Failed("only one of --describe, --job, --help and --version can be asked for");
+    if (++modes > 1) return Failed("--describe, --job, --help and --version exclude each other");
   }
-  if (modes == 0) return Failed("one of --describe, --job FILE, --help and --version is needed");
+  if (modes == 0) return Failed("use one of --describe, --job FILE, --help and --version");
   return line;
 }
 
 void PrintHelp(const std::string& program) {
   fmt::print(
-      "usage: {0} --describe [--fd N]   what this worker is and can do, as one line of JSON\n"
-      "       {0} --job FILE [--fd N]   do a job (FILE '-' = standard input), answering in JSON "
+      "usage: {0} --describe [--fd N]   print the worker's description as one line of JSON\n"
+      "       {0} --job FILE [--fd N]   execute a job (FILE '-' = standard input), answer in JSON "
       "lines\n"
       "       {0} --help | --version\n"
-      "Answers go to descriptor N. Without --fd a description goes to standard output, and a job's "
-      "answers to\n"
-      "descriptor {1} if that is open for writing, otherwise to standard output.\n"
-      "docs/protocol.md describes the lines.\n",
+      "Answers go to descriptor N. Without --fd, a description goes to standard output, and a "
+      "job's\n"
+      "answers to descriptor {1} if it is open for writing, otherwise to standard output.\n"
+      "docs/protocol.md specifies the lines.\n",
       program, kAnswerFd);
 }
 
@@ -87,7 +86,7 @@ Result<std::string> ReadJob(const std::string& file) {
   return file == "-" ? ReadFile("/dev/stdin", kMaxJobBytes) : ReadFile(file, kMaxJobBytes);
 }
 
-// The adapter is the caller's, so that it outlives the lines that tell of its failure.
+// The caller owns the adapter, so that it outlives the error line about its failure.
 Result<JobEnd> DoJob(const std::string& file, LineSink& answers,
                      const std::function<std::unique_ptr<Adapter>()>& make,
                      std::unique_ptr<Adapter>& adapter) {

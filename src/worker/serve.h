@@ -11,9 +11,8 @@
 
 namespace tench {
 
-// `make` is called once; the adapter it returns lives as long as the process. Returns the exit
-// code: 0 when the conversation was complete (a Failure line is a complete conversation), 2 for a
-// bad command line.
+// `make` is called once; its adapter lives as long as the process. Returns the exit code: 0 after a
+// result or an error line, 2 for a bad command line.
 int Serve(int argc, char** argv, const std::function<std::unique_ptr<Adapter>()>& make);
 
 }  // namespace tench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole program of a worker around a fake adapter, in a process of its own: descriptors,
-// signals and exit codes are the subject.
+// The whole program of a worker with a fake adapter in a child process, to test descriptors,
+// signals and exit codes.
 #include "worker/serve.h"
 
 #include <fcntl.h>
@@ -66,7 +66,7 @@ Make Plain() {
   return [] { return std::make_unique<FakeAdapter>(); };
 }
 
-// An adapter whose steps are the given function.
+// An adapter with the given function as its step.
 Make Stepping(std::function<Result<double>(int64_t)> step) {
   return [step] {
     auto adapter = std::make_unique<FakeAdapter>();
@@ -127,7 +127,16 @@ TEST_F(ServeTest, AnswersAJobFromHelloToResult) {
   EXPECT_GT(done.peak_rss_bytes, 0);
 }
 
-// Its losses are what SetCycle was told.
+TEST_F(ServeTest, SaysThatGradientsAreMaterializedInPhaseGradientOnly) {
+  for (const Phase phase : {Phase::kForward, Phase::kGradient, Phase::kTrain}) {
+    job.phase = phase;
+    const Answer answer = RunJobWith(Plain());
+    ASSERT_GT(answer.lines.size(), 1u);
+    EXPECT_EQ(Parsed<Built>(answer.lines[1]).gradients_materialized, phase == Phase::kGradient);
+  }
+}
+
+// Its losses are the arguments of SetCycle.
 class CyclingAdapter final : public FakeAdapter {
  public:
   Status SetCycle(int64_t samples, const BatchSource& batch) override {
@@ -153,7 +162,7 @@ TEST_F(ServeTest, TellsTheWholeCycleBeforehandWhereInputIsCycled) {
   job.budget.fixed_steps = 2;
   const std::vector<double> few = losses();
   ASSERT_EQ(few.size(), 2u);
-  EXPECT_EQ(few[0], 8);  // no more than two steps of four need
+  EXPECT_EQ(few[0], 8);  // two steps of four samples need no more
   job.budget.fixed_steps = 10;
   const std::vector<double> all = losses();
   EXPECT_EQ(all[0], 11);
@@ -161,7 +170,7 @@ TEST_F(ServeTest, TellsTheWholeCycleBeforehandWhereInputIsCycled) {
   EXPECT_NE(all[1], 0);
 }
 
-// Does its work in another process: this one.
+// Pretends that another process computes: this one.
 class HelpedAdapter final : public FakeAdapter {
  public:
   explicit HelpedAdapter(pid_t helper) : helper_(helper) {}
@@ -262,8 +271,8 @@ TEST_F(ServeTest, FinishesItsStepAndFlushesOnTerminate) {
                                  });
   EXPECT_EQ(answer.code, 143);
   ASSERT_GE(answer.lines.size(), 4u);
-  EXPECT_EQ(Parsed<Steps>(answer.lines.back()).first,
-            1);  // gathered, and flushed before its fifth of a second was over
+  // Collected, and flushed before 0.2 s had passed.
+  EXPECT_EQ(Parsed<Steps>(answer.lines.back()).first, 1);
 }
 
 TEST_F(ServeTest, WritesSnapshotsWhileTheStepsGoOn) {
@@ -335,7 +344,7 @@ TEST_F(ServeTest, EndsQuietlyWhenItsReaderIsGone) {
 }
 
 TEST_F(ServeTest, KeepsAFrameworksChatterOutOfTheAnswers) {
-  // Answers on descriptor 1: what the adapter prints there must not come between them.
+  // Answers go to descriptor 1: prints of the adapter must not mix with them.
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const std::string file = JobFile();

@@ -42,12 +42,13 @@ class SymbolTable {
   static Result<SymbolTable> Open(const std::filesystem::path& file, int flags,
                                   std::string_view fix);
 
-  // Of a symbol that the framework's table cannot do without.
+  // Resolves a required symbol.
   SymbolAddress operator[](const char* symbol);
-  // Of a symbol that some versions lack: null there.
+  // Resolves a symbol that some versions lack; null if it is missing.
   SymbolAddress Optional(const char* symbol) const;
 
-  // kUnsupported, naming the file and the first missing symbol. `needed` says which library is.
+  // kUnsupported if a required symbol is missing; names the file and the symbol. `needed` describes
+  // the library that has them.
   Status Complete(std::string_view needed) const;
 
   const std::filesystem::path& file() const { return file_; }

@@ -47,10 +47,6 @@ Status WriteTensors(Adapter& adapter, const TypedGraph& graph, const TensorFiles
     const TensorSink sink = TENCH_TRY(SinkInto(wanted.folder, "outputs"));
     TENCH_TRY(adapter.Outputs(layers, sink));
   }
-  if (wanted.gradients) {
-    const TensorSink sink = TENCH_TRY(SinkInto(wanted.folder, "gradients"));
-    TENCH_TRY(adapter.Gradients(sink));
-  }
   if (wanted.parameters) {
     const TensorSink sink = TENCH_TRY(SinkInto(wanted.folder, "parameters"));
     TENCH_TRY(adapter.Parameters(sink));
@@ -58,6 +54,11 @@ Status WriteTensors(Adapter& adapter, const TypedGraph& graph, const TensorFiles
   if (wanted.state) {
     const TensorSink sink = TENCH_TRY(SinkInto(wanted.folder, "state"));
     TENCH_TRY(adapter.State(sink));
+  }
+  // Last: an adapter may repeat a step to read gradients, which moves running statistics.
+  if (wanted.gradients) {
+    const TensorSink sink = TENCH_TRY(SinkInto(wanted.folder, "gradients"));
+    TENCH_TRY(adapter.Gradients(sink));
   }
   return Ok();
 }

@@ -18,7 +18,7 @@ Result<std::vector<std::string>> ResolveOutputs(const TypedGraph& graph,
 
 Status WriteTensors(Adapter& adapter, const TypedGraph& graph, const TensorFiles& wanted);
 
-// FOLDER/STEPS with parameters and state; it appears when it is whole.
+// Writes FOLDER/STEPS with parameters and state. The folder appears only when it is complete.
 Status WriteSnapshot(Adapter& adapter, const TypedGraph& graph, const std::filesystem::path& folder,
                      int64_t steps);
 

@@ -13,7 +13,7 @@ namespace tench {
 namespace {
 
 constexpr int64_t kEmitEveryNs = 200'000'000;
-// Keeps a line far below kMaxLineBytes, however short the steps are.
+// Keeps a line far below kMaxLineBytes for steps of any length.
 constexpr size_t kStepsPerLine = 16384;
 
 class TimedLoop {
@@ -43,8 +43,8 @@ class TimedLoop {
     while (!rule.Finished() && !Stopped()) {
       const double loss = TENCH_TRY(OneStep());
       rule.Add(last_step_ns_);
-      // What a network computes once its loss is lost is not worth an interval; a fixed number of
-      // steps is still made as asked.
+      // After divergence, more steps have no value for the stop rule; fixed steps are completed as
+      // requested.
       const int64_t timed = static_cast<int64_t>(rule.steps().size());
       if (open_ended && !std::isfinite(loss) && timed >= options_.budget.min_steps) break;
     }
@@ -65,8 +65,8 @@ class TimedLoop {
       TENCH_TRY(options_.next_batch(step_));
       pending_.input_ns.push_back(clock_.Now() - input_start_ns);
     }
-    // Step by step, because between two steps the helper may become another process, which begins
-    // at zero.
+    // Summed step by step, because the helper may be replaced between steps by a process that
+    // starts at zero.
     const pid_t helper = adapter_.Helper();
     const int64_t helper_start_ns = CpuNs(helper);
     const int64_t start_ns = clock_.Now();

@@ -16,25 +16,25 @@ namespace tench {
 struct LoopOptions {
   Phase phase = Phase::kTrain;
   Budget budget;                    // epochs already converted to fixed_steps
-  std::vector<double> lr_schedule;  // by step number, warm-up counted; empty = untouched
-  // Both null when input is fixed. Making samples is tench's own work and off the clock; handing
-  // them over is input_ns.
+  std::vector<double> lr_schedule;  // by step number, including warm-up; empty = unchanged
+  // Both null for fixed input. Generating samples is off the clock; passing them to the adapter is
+  // input_ns.
   std::function<Status(int64_t step)> make_batch, next_batch;
-  std::function<Status(int64_t steps)>
-      after_step;          // called off the clock with the number of steps made; null = nobody asks
+  // Called off the clock with the number of steps so far; may be null.
+  std::function<Status(int64_t steps)> after_step;
   StopToken stop;          // requested: end after the current step
   Clock* clock = nullptr;  // null = the system's
 };
 
 struct LoopResult {
   bool converged = false;
-  int64_t steps = 0;                // warm-up counted
+  int64_t steps = 0;                // including warm-up
   int64_t cpu_ns = 0, wall_ns = 0;  // over the timed steps
   bool stopped = false;             // by `stop`
 };
 
-// `emit` gets a Steps message whenever about 0.2 s of steps have gathered, and at the end. It is
-// called between steps, off the clock.
+// `emit` gets a Steps message about every 0.2 s and at the end. It is called between steps, off the
+// clock.
 Result<LoopResult> RunTimedLoop(Adapter& adapter, const LoopOptions& options,
                                 const std::function<Status(const Steps&)>& emit);
 

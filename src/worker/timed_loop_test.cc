@@ -17,7 +17,7 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-// Moves only when it is told to: a step's time is exactly what the test says.
+// Advances only when told to, so that a test controls the time of each step.
 class HandClock final : public Clock {
  public:
   int64_t Now() override { return now_ns; }
@@ -193,7 +193,7 @@ TEST_F(TimedLoopTest, EndsWhenNobodyTakesItsLines) {
   EXPECT_EQ(adapter.steps, 2);
 }
 
-// Its helper is this process at first, which has used much time already, and is gone before the
+// Its helper is first this process, which has already used much CPU time, and is gone before the
 // last step.
 class LosesItsHelper final : public FakeAdapter {
  public:

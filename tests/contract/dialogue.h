@@ -18,12 +18,12 @@ std::string WorkerName(const std::string& executable);
 
 struct Dialogue {
   std::vector<std::string> lines;
-  int code =
-      -1;  // exit code; 1000 + signal if it was killed; -1 if it did not end by itself in time
+  // Exit code; 1000 + signal if killed; -1 if it did not end in time.
+  int code = -1;
 
-  std::vector<Message> messages() const;  // fails the test on a line that is none
-  std::vector<std::string> types()
-      const;  // "hello", "build", "steps", … without repetitions of "steps"
+  std::vector<Message> messages() const;  // fails the test on an invalid line
+  // "hello", "build", "steps", … without repetitions of "steps".
+  std::vector<std::string> types() const;
   // The last message of type T; fails the test if there is none.
   template <class T>
   T Last() const {

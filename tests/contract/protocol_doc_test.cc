@@ -36,11 +36,16 @@ std::vector<std::string> Blocks(const std::string& kind) {
   return blocks;
 }
 
+// The page wraps long messages: an indented line continues the one above.
 std::vector<std::string> ExampleLines() {
   std::vector<std::string> lines;
   for (const std::string& block : Blocks("message")) {
     for (const std::string& line : Split(block, '\n')) {
-      if (!line.empty()) lines.push_back(line);
+      if (line.starts_with(' ')) {
+        lines.back() += Trim(line);
+      } else if (!line.empty()) {
+        lines.push_back(line);
+      }
     }
   }
   return lines;

@@ -8,14 +8,15 @@
 
 namespace tench {
 
-Graph SmallLenet();        // convolution, max pooling, dense layers, ReLU
-Graph SmallBranches();     // groups, dilation, LRN, batch norm, add, concat, average and global
-                           // pooling, dropout, an auxiliary head
+Graph SmallLenet();  // convolution, max pooling, dense layers, ReLU
+// Groups, dilation, LRN, batch norm, add, concat, average and global pooling, dropout, an auxiliary
+// head.
+Graph SmallBranches();
 Graph SmallLstm();         // embedding, LSTM, mean over time
 Graph SmallAutoencoder();  // sigmoid, tanh, sigmoid cross-entropy and mean squared error
-Graph SmallCaffe();  // what Caffe's networks need beyond that: leaky ReLU, LRN within a channel,
-                     // batch norm and scale apart, weighted sums, products, maxima, slices,
-                     // softmax, powers, reshape, labels that do not count
+// Further ops of Caffe's networks: leaky ReLU, LRN within a channel, separate batch norm and scale,
+// weighted sums, products, maxima, slices, softmax, powers, reshape, ignored labels.
+Graph SmallCaffe();
 
 std::vector<Graph> SmallNetworks();
 

@@ -13,6 +13,7 @@
 #include "net/fill.h"
 #include "protocol/missing_fact.h"
 #include "small_networks.h"
+#include "test_name.h"
 
 namespace tench {
 namespace {
@@ -131,7 +132,7 @@ TEST(SolversUnderTestTest, DifferFromEachOther) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Workers, UpdateContractTest, testing::ValuesIn(BuiltWorkers()),
-                         [](const auto& worker) { return WorkerName(worker.param); });
+                         [](const auto& worker) { return TestName(WorkerName(worker.param)); });
 
 }  // namespace
 }  // namespace tench

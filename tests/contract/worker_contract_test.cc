@@ -11,6 +11,7 @@
 #include "dialogue.h"
 #include "protocol/missing_fact.h"
 #include "small_networks.h"
+#include "test_name.h"
 
 namespace tench {
 namespace {
@@ -111,6 +112,7 @@ TEST_P(WorkerContractTest, AnswersEveryPhaseOfEverySmallNetworkInOrder) {
       EXPECT_EQ(dialogue.losses().size(), 4u);
       for (const double loss : dialogue.losses()) EXPECT_TRUE(std::isfinite(loss));
       EXPECT_EQ(dialogue.Last<Hello>().worker.name, WorkerName(worker()));
+      EXPECT_EQ(dialogue.Last<Built>().gradients_materialized, phase == Phase::kGradient);
       const Done done = dialogue.Last<Done>();
       EXPECT_TRUE(done.converged);
       EXPECT_GT(done.peak_rss_bytes, 0);
@@ -298,7 +300,7 @@ TEST_P(WorkerContractTest, EndsABadCommandLineWithCodeTwo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Workers, WorkerContractTest, testing::ValuesIn(BuiltWorkers()),
-                         [](const auto& worker) { return WorkerName(worker.param); });
+                         [](const auto& worker) { return TestName(WorkerName(worker.param)); });
 
 }  // namespace
 }  // namespace tench

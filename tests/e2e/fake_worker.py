@@ -7,6 +7,8 @@ TENCH_FAKE_BEHAVIOUR selects its behaviour; TENCH_FAKE_DESCRIBE selects that of 
 only Python 3.
 
 Other options: step_ms (duration of a step), pid_file (its pid and its children's pids are appended).
+Other variables: TENCH_FAKE_LIBRARY (a shared library to load), TENCH_FAKE_PROGRAM (a program to
+start, with the argument 3600).
 """
 import json
 import os
@@ -28,6 +30,15 @@ def write_all(fd, data):
 
 def say(line_type, **fields):
     write_all(ANSWERS, json.dumps({"type": line_type, **fields}).encode() + b"\n")
+
+
+def load_parts():
+    """Loads a library and starts a program, as workers of real frameworks do."""
+    if "TENCH_FAKE_LIBRARY" in os.environ:
+        import ctypes
+        ctypes.CDLL(os.environ["TENCH_FAKE_LIBRARY"])
+    if "TENCH_FAKE_PROGRAM" in os.environ:
+        os.posix_spawn(os.environ["TENCH_FAKE_PROGRAM"], [os.environ["TENCH_FAKE_PROGRAM"], "3600"], {})
 
 
 def describe(how):
@@ -57,6 +68,7 @@ class Worker:
         self.batch = job["batch"]
         self.made = 0
         self.note_pid(os.getpid())
+        load_parts()
 
     def note_pid(self, pid):
         if "pid_file" in self.options:
@@ -66,8 +78,8 @@ class Worker:
     def hello(self):
         say("hello", worker=DESCRIPTION, libraries=["libfake.so.1"], flush_to_zero="off", rss_bytes=10 << 20)
 
-    def build(self):
-        say("build", build_ns=1000000, peak_rss_bytes=20 << 20, planned_bytes=0, choices={"layout": "nchw"})
+    def build(self, **more):
+        say("build", build_ns=1000000, peak_rss_bytes=20 << 20, planned_bytes=0, choices={"layout": "nchw"}, **more)
 
     def step(self, loss, warmup=False):
         time.sleep(self.step_s)
@@ -98,6 +110,12 @@ class Worker:
 
     def be_ok(self):
         self.begin()
+        self.all_steps()
+        self.result()
+
+    def be_materialize(self):
+        self.hello()
+        self.build(gradients_materialized=True)
         self.all_steps()
         self.result()
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/examples/tench-worker-plain was written from the documentation alone. Its parity with
-// `reference` shows that the documentation is sufficient.
+// docs/examples/tench-worker-plain is a worker on the Python kit. Its parity with `reference`
+// checks the kit's generator, batches and stop rule against the C++ code. It needs numpy: that of
+// python3, or of an environment of deps/workers.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,26 @@ class PlainWorkerTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(WriteFileAtomically(folder_.path() / "net.json", kNetwork).ok());
+    const std::string python = PythonWithNumpy();
+    if (python.empty()) GTEST_SKIP() << "no Python with numpy; make workers W=jax";
+    setenv("PATH", (python + ":" + getenv("PATH")).c_str(), 1);
+  }
+
+  // The folder of a python3 that has numpy; "" = none.
+  static std::string PythonWithNumpy() {
+    const char* root = getenv("TENCH_PYTHON_ENVS");
+    const std::filesystem::path environments =
+        root != nullptr ? root : TENCH_SOURCE_DIR "/deps/fetched/python";
+    std::vector<std::string> folders = {"/usr/bin", "/usr/local/bin"};
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(environments, error))
+      folders.push_back((entry.path() / "bin").string());
+    for (const std::string& folder : folders) {
+      const std::string command = folder + "/python3 -c 'import numpy' 2>/dev/null";
+      if (std::filesystem::exists(folder + "/python3") && system(command.c_str()) == 0)
+        return folder;
+    }
+    return "";
   }
 
   Json Run(const std::string& worker, const std::string& flags) {

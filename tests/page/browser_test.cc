@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::Each;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -49,7 +48,7 @@ class BrowserTest : public testing::Test {
       GTEST_SKIP() << "chromium is not installed: deps/fetch --tests brings it";
     auto script = ReadFile(fs::path(TENCH_BIN_DIR).parent_path() / "share/tench/vega.js");
     if (!script.ok())
-      GTEST_SKIP() << "the charts' JavaScript is not there: deps/fetch and a build bring it";
+      GTEST_SKIP() << "the charts' JavaScript is missing: run deps/fetch and build again";
     script_ = *std::move(script);
     folder_.emplace(*TemporaryFolder::Make("tench-browser"));
   }
@@ -136,6 +135,11 @@ TEST_F(BrowserTest, DrawsEveryChartAndItsTableSortsAndFilters) {
   EXPECT_THAT(seen["filtered"].get<std::vector<std::string>>(),
               testing::AllOf(SizeIs(6), Each("16")));
   EXPECT_THAT(seen["command"].get<std::string>(), HasSubstr("tench run --worker"));
+  EXPECT_EQ(seen["expanded"], (Json{"false", "true", "false", 0}));
+  EXPECT_EQ(seen["rounds"], 5) << "every round of the opened row";
+  EXPECT_EQ(seen["answers"], (Json{3, 1})) << "three phases; caffe failed";
+  EXPECT_EQ(seen["firstScreen"], true);
+  EXPECT_EQ(seen["printed"], (Json{data.cells.size(), 0}));
   EXPECT_EQ(seen["csv"].size(), data.cells.size() + 2)
       << "a header, the cells, and the end of the last line";
 }
@@ -152,13 +156,15 @@ TEST_F(BrowserTest, SavesFiguresAndChangesItsTheme) {
 TEST_F(BrowserTest, FitsAPhone) {
   const Json seen = See(SmallReport(), "--window-size=500,900");
   EXPECT_LE(seen["overflow"].get<int>(), 0) << "the page scrolls sideways";
+  EXPECT_GT(seen["frozen"][0].get<int>(), 100) << "the table scrolls";
+  EXPECT_LE(std::abs(seen["frozen"][1].get<int>()), 2) << "its first column does not";
 }
 
 TEST_F(BrowserTest, ShowsHostileNamesAndRunsNoneOfThem) {
   const std::string evil =
       "</script><img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</script>";
   ReportBuilder builder;
-  for (const char* worker : {"native", "torch"}) {
+  for (const char* worker : {"mxnet", "torch"}) {
     for (const int64_t batch : {16, 64}) {
       RunRecord run = ReportRun(worker, batch);
       run.cell.values[kAxisNetwork] = evil;

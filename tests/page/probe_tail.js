@@ -42,9 +42,28 @@
     seen.filtered = table().map((row) => row[column("batch")]);
     filter.value = "";
     filter.dispatchEvent(new Event("change"));
-    const line = document.querySelector("#cells tbody tr");
-    line.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+    const toggle = document.querySelector("#cells tbody .toggle");
+    seen.expanded = [toggle.getAttribute("aria-expanded")];
+    toggle.click();
+    seen.expanded.push(toggle.getAttribute("aria-expanded"));
     seen.command = document.querySelector("#cells tr.command code").textContent;
+    seen.rounds = count(document, "#cells .rounds tbody tr");
+    toggle.click();
+    seen.expanded.push(toggle.getAttribute("aria-expanded"), count(document, "#cells tr.command"));
+    // The first column stays in view while the table scrolls.
+    const scroller = document.querySelector("#cells .tall");
+    scroller.scrollLeft = 10000;
+    const first = document.querySelector("#cells tbody td").getBoundingClientRect();
+    seen.frozen = [scroller.scrollLeft, Math.round(first.left - scroller.getBoundingClientRect().left)];
+    scroller.scrollLeft = 0;
+    seen.answers = [count(document, ".answer.won"), count(document, ".answer.failed")];
+    const tile = document.querySelector(".answer").getBoundingClientRect();
+    seen.firstScreen = tile.top + scrollY < innerHeight;
+    // Printing shows every row of the table and opens all parts.
+    dispatchEvent(new Event("beforeprint"));
+    seen.printed = [table().length, count(document, "details:not([open])")];
+    dispatchEvent(new Event("afterprint"));
+    await tench.drawAll();
     seen.csv = tench.cellTable.csv().split("\r\n");
     const saved = [];
     const create = URL.createObjectURL;

@@ -45,6 +45,40 @@ TEST_F(ParityGateTest, FindsOutOncePerStore) {
   EXPECT_EQ(trials_, 0);
 }
 
+TEST_F(ParityGateTest, FindsOutOncePerBatchForTheTimedBuild) {
+  PlannedCell cell = CellOf("wrong", "none");
+  EXPECT_EQ(Check(cell).state, ParityGate::State::kVerified);
+  const int all = trials_;
+  ASSERT_TRUE(cell.cell.Set("batch", "3").ok());
+  EXPECT_EQ(Check(cell).state, ParityGate::State::kVerified);
+  EXPECT_GT(trials_, 0);
+  EXPECT_LT(trials_, all);
+  EXPECT_EQ(Check(cell).state, ParityGate::State::kVerified);
+  EXPECT_EQ(trials_, 0);
+}
+
+TEST_F(ParityGateTest, StopsAWorkerWhoseTimedBuildDiffers) {
+  const ParityGate::Finding finding = Check(CellOf("wrong", "timed_decay"));
+  EXPECT_EQ(finding.state, ParityGate::State::kWrong);
+  EXPECT_THAT(finding.reason, testing::HasSubstr("timed: "));
+}
+
+// A merged file holds the results of other machines for the same worker and network.
+TEST_F(ParityGateTest, ReusesNoResultOfAnotherCpuModelInstructionSetOrBuild) {
+  ASSERT_EQ(Check(CellOf("wrong", "none")).state, ParityGate::State::kVerified);
+  const ParityRecord here = store_.Parities()->at(0);
+  store_ = *Store::Open(folder_.path() / "merged.db", Store::Mode::kReadWrite);
+  for (const auto part : {&ParityKey::cpu_model, &ParityKey::isa, &ParityKey::build}) {
+    EXPECT_FALSE((here.key.*part).empty());
+    ParityRecord elsewhere = here;
+    elsewhere.key.*part = "another";
+    elsewhere.outcome = Outcome::kWrong;
+    ASSERT_TRUE(store_.SetParity(elsewhere).ok());
+  }
+  EXPECT_EQ(Check(CellOf("wrong", "none")).state, ParityGate::State::kVerified);
+  EXPECT_GT(trials_, 0) << "this machine must find out by itself";
+}
+
 TEST_F(ParityGateTest, TakesTheReferenceForGranted) {
   EXPECT_EQ(Check(CellOf("reference", "")).state, ParityGate::State::kVerified);
   EXPECT_EQ(trials_, 0);

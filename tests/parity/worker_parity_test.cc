@@ -11,6 +11,7 @@
 #include "protocol/missing_fact.h"
 #include "run/verify/verifier.h"
 #include "small_networks.h"
+#include "test_name.h"
 
 namespace tench {
 namespace {
@@ -45,14 +46,16 @@ class WorkerParityTest : public testing::TestWithParam<std::string> {
     return "";
   }
 
-  void ExpectVerified(const Graph& network, int64_t batch) {
+  // The timed build in phase train, and in every phase if asked: each is two more processes.
+  void ExpectVerified(const Graph& network, int64_t batch, bool every_phase = false) {
     static ReferenceAnswers answers(Catalog(), {}, StopToken());
     Subject subject;
-    subject.network = network;
+    subject.job.network = network;
+    subject.job.batch = batch + 1;
     subject.batch = batch;
+    Verifier verifier(Catalog(), answers, StopToken());
     const auto seen =
-        Verifier(Catalog(), answers, StopToken())
-            .Verify(GetParam(), {network.name, ""}, subject, [](const std::string&) {});
+        verifier.Verify(GetParam(), {network.name, ""}, subject, [](const std::string&) {});
     ASSERT_TRUE(seen.ok()) << seen.error().message;
     if (const std::string layer = Lacking(network); !layer.empty()) {
       EXPECT_EQ(Name(seen->outcome), "unsupported") << network.name;
@@ -61,6 +64,16 @@ class WorkerParityTest : public testing::TestWithParam<std::string> {
     }
     EXPECT_EQ(Name(seen->outcome), "ok") << network.name << ": " << seen->reason;
     EXPECT_LE(seen->worst, 1) << network.name << ": " << seen->worst_tensor;
+    EXPECT_TRUE(seen->verified()) << network.name << ": " << seen->reason;
+    for (const Phase phase : {Phase::kForward, Phase::kGradient, Phase::kTrain}) {
+      if (phase != Phase::kTrain && !every_phase) continue;
+      subject.job.phase = phase;
+      const auto timed =
+          verifier.VerifyTimed(GetParam(), {network.name, ""}, subject, [](const std::string&) {});
+      ASSERT_TRUE(timed.ok()) << timed.error().message;
+      EXPECT_EQ(Name(timed->outcome), "ok")
+          << network.name << ", " << Name(phase) << ": " << timed->reason;
+    }
   }
 
  private:
@@ -68,8 +81,8 @@ class WorkerParityTest : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(WorkerParityTest, HoldsOnConvolutionsAndDenseLayers) { ExpectVerified(SmallLenet(), 4); }
-TEST_P(WorkerParityTest, HoldsOnBranchesNormsAndPools) { ExpectVerified(SmallBranches(), 4); }
-TEST_P(WorkerParityTest, HoldsOnSequences) { ExpectVerified(SmallLstm(), 4); }
+TEST_P(WorkerParityTest, HoldsOnBranchesNormsAndPools) { ExpectVerified(SmallBranches(), 4, true); }
+TEST_P(WorkerParityTest, HoldsOnSequences) { ExpectVerified(SmallLstm(), 4, true); }
 TEST_P(WorkerParityTest, HoldsOnAnAutoencoder) { ExpectVerified(SmallAutoencoder(), 4); }
 TEST_P(WorkerParityTest, HoldsOnTheOpsOfCaffesNetworks) { ExpectVerified(SmallCaffe(), 4); }
 TEST_P(WorkerParityTest, HoldsOnTheOpsOfCaffesNetworksAtAnOddBatch) {
@@ -78,7 +91,7 @@ TEST_P(WorkerParityTest, HoldsOnTheOpsOfCaffesNetworksAtAnOddBatch) {
 TEST_P(WorkerParityTest, HoldsAtAnOddBatch) { ExpectVerified(SmallBranches(), 5); }
 
 INSTANTIATE_TEST_SUITE_P(Every, WorkerParityTest, testing::ValuesIn(Workers()),
-                         [](const auto& worker) { return worker.param; });
+                         [](const auto& worker) { return TestName(worker.param); });
 
 }  // namespace
 }  // namespace tench

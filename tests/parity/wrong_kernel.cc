@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wrong_kernel.h"
 
+#include <algorithm>
+
 #include "net/fill.h"
 
 namespace tench {
@@ -54,31 +56,61 @@ class BiasedBatchNorm final : public Kernel {
   const int64_t batch_, channels_, plane_;
 };
 
-class UnscaledDropout final : public Kernel {
+class WrongDropout final : public Kernel {
  public:
-  UnscaledDropout(const Dropout& op, const KernelSite& site)
-      : ratio_(op.ratio), name_(site.name()) {
+  WrongDropout(const Dropout& op, const KernelSite& site, DropoutFault fault)
+      : ratio_(op.ratio),
+        name_(site.name()),
+        fault_(fault),
+        sample_(static_cast<size_t>(ElementCount(site.output()) / site.output()[0])) {
     mask_.resize(static_cast<size_t>(ElementCount(site.output())));
   }
 
   void Forward(const KernelTensors& tensors, const StepContext& step, ThreadPool&) override {
     const bool active = step.training && step.dropout;
-    const Generator generator(step.seed, fmt::format("{}.mask.{}", name_, step.step));
+    scale_ = !active || fault_ == DropoutFault::kUnscaled ? 1 : 1 / (1 - ratio_);
+    const Generator generator(
+        step.seed,
+        fmt::format("{}.mask.{}", name_, fault_ == DropoutFault::kRepeatedMask ? 0 : step.step));
     for (size_t i = 0; i < mask_.size(); ++i) {
-      mask_[i] = !active || generator.Uniform(i) >= ratio_ ? 1.0f : 0.0f;
-      tensors.output[i] = mask_[i] * tensors.inputs[0][i];
+      const size_t index = fault_ == DropoutFault::kSharedMask ? i % sample_ : i;
+      mask_[i] = !active || generator.Uniform(index) >= ratio_ ? 1.0f : 0.0f;
+      tensors.output[i] = static_cast<float>(scale_ * mask_[i] * tensors.inputs[0][i]);
     }
   }
 
   void Backward(const KernelTensors& tensors, ThreadPool&) override {
-    for (size_t i = 0; i < tensors.input_gradients[0].size(); ++i)
-      AddTo(tensors.input_gradients[0][i], double{mask_[i]} * tensors.output_gradient[i]);
+    for (size_t i = 0; i < tensors.input_gradients[0].size(); ++i) {
+      const double mask = fault_ == DropoutFault::kUnmaskedBackward ? 1 : mask_[i];
+      AddTo(tensors.input_gradients[0][i], scale_ * mask * tensors.output_gradient[i]);
+    }
   }
 
  private:
   const double ratio_;
   const std::string name_;
+  const DropoutFault fault_;
+  const size_t sample_;
+  double scale_ = 1;
   std::vector<float> mask_;
+};
+
+// Leaves the gradients of its parameters at zero.
+class SilentKernel final : public Kernel {
+ public:
+  explicit SilentKernel(const KernelSite& site) : right_(MakeKernel(site)) {}
+
+  void Forward(const KernelTensors& tensors, const StepContext& step, ThreadPool& pool) override {
+    right_->Forward(tensors, step, pool);
+  }
+  void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
+    right_->Backward(tensors, pool);
+    for (const std::span<float> gradient : tensors.parameter_gradients)
+      std::fill(gradient.begin(), gradient.end(), 0.0f);
+  }
+
+ private:
+  std::unique_ptr<Kernel> right_;
 };
 
 }  // namespace
@@ -87,8 +119,13 @@ std::unique_ptr<Kernel> MakeBiasedBatchNorm(const BatchNorm& op, const KernelSit
   return std::make_unique<BiasedBatchNorm>(op, site);
 }
 
-std::unique_ptr<Kernel> MakeUnscaledDropout(const Dropout& op, const KernelSite& site) {
-  return std::make_unique<UnscaledDropout>(op, site);
+std::unique_ptr<Kernel> MakeWrongDropout(const Dropout& op, const KernelSite& site,
+                                         DropoutFault fault) {
+  return std::make_unique<WrongDropout>(op, site, fault);
+}
+
+std::unique_ptr<Kernel> MakeSilentKernel(const KernelSite& site) {
+  return std::make_unique<SilentKernel>(site);
 }
 
 }  // namespace tench

@@ -15,10 +15,16 @@
 namespace tench {
 namespace {
 
-const std::vector<std::string> kFaults = {"none",          "flipped_filter",  "no_auxiliary_loss",
-                                          "pool_rounding", "biased_variance", "two_biases",
-                                          "outer_rate",    "no_dropout",      "unscaled_dropout",
-                                          "no_dilation",   "dead_gradient"};
+const std::vector<std::string> kFaults = {
+    "none", "flipped_filter", "no_auxiliary_loss", "pool_rounding", "biased_variance", "two_biases",
+    "outer_rate", "no_dropout", "unscaled_dropout", "no_dilation", "dead_gradient",
+    // Faults that a deep network hides.
+    "no_decay", "wrong_momentum", "no_bias_update", "dropped_shortcut", "swapped_shortcut",
+    "frozen_statistics", "zero_layer_gradient", "unmasked_dropout", "repeated_mask", "shared_mask",
+    "frozen_inference",
+    // Faults of the timed build alone.
+    "timed_decay", "timed_gradient", "timed_inference"};
+constexpr const char* kSilentLayer = "stage2/block2/conv2";
 constexpr const char* kNewVersion = "9.0";
 
 bool IsNewVersion() {
@@ -42,6 +48,11 @@ class WrongAdapter final : public Adapter {
     if (const auto found = options.options.find("fault"); found != options.options.end())
       fault_ = found->second;
     if (fault_ == "no_dropout") changed.dropout = false;
+    if (fault_ == "no_decay" || (fault_ == "timed_decay" && !options.observe))
+      changed.solver.weight_decay = 0;
+    if (fault_ == "wrong_momentum") changed.solver.momentum *= 0.98;
+    observe_ = options.observe;
+    phase_ = options.phase;
     graph_ = TENCH_TRY(Spoil(graph));
     if (options.phase == Phase::kTrain && (fault_ == "outer_rate" || fault_ == "two_biases")) {
       update_.emplace(fault_ == "outer_rate" ? WrongUpdate::Mistake::kOuterRate
@@ -101,9 +112,19 @@ class WrongAdapter final : public Adapter {
     if (const auto* norm = std::get_if<BatchNorm>(&op);
         norm != nullptr && fault_ == "biased_variance")
       return MakeBiasedBatchNorm(*norm, site);
-    if (const auto* dropout = std::get_if<Dropout>(&op);
-        dropout != nullptr && fault_ == "unscaled_dropout")
-      return MakeUnscaledDropout(*dropout, site);
+    if (const auto* dropout = std::get_if<Dropout>(&op)) {
+      if (fault_ == "unscaled_dropout")
+        return MakeWrongDropout(*dropout, site, DropoutFault::kUnscaled);
+      if (fault_ == "unmasked_dropout")
+        return MakeWrongDropout(*dropout, site, DropoutFault::kUnmaskedBackward);
+      if (fault_ == "repeated_mask")
+        return MakeWrongDropout(*dropout, site, DropoutFault::kRepeatedMask);
+      if (fault_ == "shared_mask")
+        return MakeWrongDropout(*dropout, site, DropoutFault::kSharedMask);
+    }
+    const bool silent =
+        fault_ == "zero_layer_gradient" || (fault_ == "timed_gradient" && !observe_);
+    if (silent && site.name() == kSilentLayer) return MakeSilentKernel(site);
     return MakeKernel(site);
   }
 
@@ -121,13 +142,34 @@ class WrongAdapter final : public Adapter {
         conv->dilation = {1, 1};
       }
     }
+    for (Layer& layer : spoilt.layers) SpoilLayer(layer);
     TypedGraph typed = TENCH_TRY(Infer(spoilt, graph.layers.front().output.shape[0]));
+    for (Parameter& parameter : typed.parameters) {
+      if (fault_ == "no_bias_update" && parameter.name.ends_with(".bias")) parameter.lr_mult = 0;
+    }
     for (TypedLayer& layer : typed.layers) {
       auto* softmax = std::get_if<SoftmaxCrossEntropy>(&layer.layer.op);
       if (fault_ == "no_auxiliary_loss" && softmax != nullptr && softmax->auxiliary)
         softmax->loss_weight = 0;
     }
     return typed;
+  }
+
+  // Faults in one place of a residual network.
+  void SpoilLayer(Layer& layer) const {
+    if (auto* sum = std::get_if<Add>(&layer.op);
+        sum != nullptr && fault_ == "dropped_shortcut" && layer.name == "stage3/block4/add")
+      sum->coefficients = {1, 0};
+    if (fault_ == "swapped_shortcut" && layer.name == "stage3/block4/add")
+      layer.inputs[1] = "stage3/block2/relu";
+    auto* norm = std::get_if<BatchNorm>(&layer.op);
+    if (norm != nullptr && fault_ == "frozen_statistics" && layer.name == "stage3/block4/bn2")
+      norm->momentum = 0;
+    // As if the variance were taken without its epsilon, in inference alone.
+    const bool inference =
+        phase_ == Phase::kForward &&
+        (fault_ == "frozen_inference" || (fault_ == "timed_inference" && !observe_));
+    if (norm != nullptr && inference) norm->eps += 0.01;
   }
 
   void Flip(const std::string& name, std::span<float> values) const {
@@ -152,6 +194,8 @@ class WrongAdapter final : public Adapter {
   std::unique_ptr<Adapter> inner_ = MakeReferenceAdapter();
   TypedGraph graph_;
   std::string fault_ = IsNewVersion() ? "flipped_filter" : "none";
+  bool observe_ = false;
+  Phase phase_ = Phase::kTrain;
   std::optional<WrongUpdate> update_;
 };
 

@@ -24,8 +24,8 @@ std::string_view FormatName(LogFormat format) {
   return format == LogFormat::kCaffe ? "caffe log" : "tensorflow log";
 }
 
-// When the file was last written, which is when the training ended: the time stamps inside know
-// neither zone nor, often, year.
+// The file's modification time, as the end of the training: the time stamps in the log lack the
+// zone and often the year.
 std::string WrittenUtc(const std::filesystem::path& file) {
   std::error_code error;
   const auto written = std::filesystem::last_write_time(file, error);
@@ -44,7 +44,7 @@ Result<RunSeries> SeriesOf(const TrainingLog& log, std::string_view text, const 
       std::min<int64_t>(import.warmup_steps, static_cast<int64_t>(log.step_ns.size())));
   if (!log.step_ns.empty() && static_cast<size_t>(warmup) == log.step_ns.size() &&
       log.failure == TrainingLog::Failure::kNone) {
-    return Failed("{}: all of its {} steps are warm-up; ask for fewer with --warmup",
+    return Failed("{}: all of its {} steps are warm-up; use a smaller --warmup",
                   import.file.string(), log.step_ns.size());
   }
   series.warmup_ns.assign(log.step_ns.begin(), log.step_ns.begin() + warmup);
@@ -75,7 +75,7 @@ void JudgeLog(const TrainingLog& log, const std::string& source, RunRecord& reco
 
 Result<LogName> ParseLogName(std::string_view name) {
   const auto wrong = [&](std::string_view what) {
-    return Failed("'{}' is not named {}: {}; rename it, or say --network, --device and --batch",
+    return Failed("'{}' is not named {}: {}; rename it, or use --network, --device and --batch",
                   Printable(name), kNameForm, what);
   };
   std::string_view stem = name;
@@ -83,7 +83,7 @@ Result<LogName> ParseLogName(std::string_view name) {
   if (!stem.ends_with(".log")) return wrong("it does not end with .log");
   stem.remove_prefix(6);
   stem.remove_suffix(4);
-  // From the end: the name of a network may hold underscores.
+  // From the end, because a network's name may contain underscores.
   const size_t batch = stem.rfind('_');
   const size_t mode = batch == std::string_view::npos || batch == 0 ? std::string_view::npos
                                                                     : stem.rfind('_', batch - 1);
@@ -119,6 +119,7 @@ Result<RunResult> ImportLog(const LogImport& import) {
   record.machine_id = import.machine_id;
   record.started_utc = WrittenUtc(import.file);
   record.worker_version = kFlagImported;
+  record.rules = kNoRules;
   record.budget.warmup_steps = static_cast<int64_t>(result.series.warmup_ns.size());
   record.budget.fixed_steps = static_cast<int64_t>(result.series.step_ns.size());
   record.worker_json = PrintJson(Json{{"imported",

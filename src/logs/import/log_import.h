@@ -24,20 +24,20 @@ struct LogName {
   std::string network, mode;
   int64_t batch = 0;
 };
-// Of the file name alone. Anything else than the form above is an error that shows the form.
+// Parses a file name. A name of any other form is an error that shows the form above.
 Result<LogName> ParseLogName(std::string_view name);
 
 struct LogImport {
   LogFormat format = LogFormat::kCaffe;
   std::filesystem::path file;
-  Cell cell;                 // complete: worker, network, device and batch too
-  int64_t warmup_steps = 0;  // how many of the first steps are not to be counted
+  Cell cell;                 // complete, including worker, network, device and batch
+  int64_t warmup_steps = 0;  // number of leading steps to exclude
   std::string machine, machine_id;
 };
 
 Result<RunResult> ImportLog(const LogImport& import);
 
-// The same for the same file's name and content; nullopt for a run that was not imported.
+// Equal for files with the same name and content; nullopt for a run that was not imported.
 std::optional<std::string> ImportKey(const RunRecord& run);
 
 }  // namespace tench

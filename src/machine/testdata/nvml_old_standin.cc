@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays an old driver's library for nvml_test: names without a version, the short form of the list
-// of processes, and no power reading.
+// A fake of an old driver's NVML for nvml_test: function names without a version, the short process
+// struct, and no power reading.
 #include <unistd.h>
 
 #include <cstring>

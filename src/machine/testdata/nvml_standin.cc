@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays NVIDIA's library for nvml_test: three devices, of which the second is lost. Readings follow
-// a script that begins anew with each initialisation; TENCH_NVML_STANDIN=no-driver makes that fail
-// as it does where the library is installed without a driver.
+// A fake NVML for nvml_test: three devices, of which the second is lost. Readings follow a script
+// that restarts with each initialization. TENCH_NVML_STANDIN=no-driver makes the initialization
+// fail, as with an installed library but no driver.
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ struct Device {
   int number;
 };
 Device devices[3] = {{0}, {1}, {2}};
-unsigned looks = 0;  // at the first device's utilisation: the step of the script
+unsigned looks = 0;  // calls for the first device's utilization: the position in the script
 
 int Copy(const char* text, char* out, unsigned size) {
   if (std::strlen(text) >= size) return kInsufficientSize;
@@ -99,7 +99,7 @@ int nvmlDeviceGetTemperature(void* device, unsigned, unsigned* celsius) {
   return kSuccess;
 }
 
-// More processes than any first guess at their number: 99 strangers, then the caller.
+// More processes than the caller's first buffer holds: 99 others, then the caller.
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, ProcessInfo* infos) {
   if (Number(device) != 0) return kNotSupported;
   const unsigned room = *count;

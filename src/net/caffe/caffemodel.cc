@@ -25,8 +25,8 @@ namespace {
 using google::protobuf::io::CodedInputStream;
 using WireFormat = google::protobuf::internal::WireFormatLite;
 
-constexpr size_t kMostModelBytes =
-    std::numeric_limits<int>::max();   // protobuf's limit, and so Caffe's
+// The limit of protobuf, and therefore of Caffe.
+constexpr size_t kMostModelBytes = std::numeric_limits<int>::max();
 constexpr size_t kMaxDimensions = 32;  // Caffe's limit
 constexpr size_t kMaxLayersInFile = 100'000;
 
@@ -97,8 +97,7 @@ Status CheckBlob(const CaffeBlob& blob, std::string_view where) {
       return Failed("{} has the shape {}", where, ToString(blob.shape));
   }
   if (expected != blob.count())
-    return Failed("{} has the shape {} but holds {} numbers", where, ToString(blob.shape),
-                  blob.count());
+    return Failed("{} has the shape {} but {} values", where, ToString(blob.shape), blob.count());
   return Ok();
 }
 
@@ -124,7 +123,7 @@ struct BlobFields {
     }
     if (number != 5 && number != 8) return false;
     (number == 5 ? floats : blob.doubles) = true;
-    if (floats && blob.doubles) return Failed("{} holds floats and doubles", where);
+    if (floats && blob.doubles) return Failed("{} has both floats and doubles", where);
     const std::string_view run = TENCH_TRY(Run(type, stream));
     if (!run.empty()) blob.runs.push_back(run);
     return true;
@@ -137,7 +136,7 @@ struct BlobFields {
       if (run.size() % width != 0) return Broken(where);
       return run;
     }
-    // One number per field: how files were before numbers were packed.
+    // One value per field: the encoding of files from before packed fields.
     const void* data = nullptr;
     int available = 0;
     if (type != (blob.doubles ? WireFormat::WIRETYPE_FIXED64 : WireFormat::WIRETYPE_FIXED32) ||
@@ -172,7 +171,7 @@ Result<CaffeLayer> ReadWeightsLayer(std::string_view bytes, size_t number) {
     return true;
   };
   TENCH_TRY(WalkMessage(bytes, unnamed, on_field));
-  // The name may stand after the blobs, and errors are to tell it.
+  // The name may follow the blobs, and errors contain it.
   for (size_t i = 0; i < blobs.size(); ++i) {
     const std::string where = fmt::format("layer '{}': blob {}", Printable(layer.name), i);
     layer.blobs.push_back(TENCH_TRY(ReadBlob(blobs[i], where)));
@@ -198,7 +197,7 @@ void CaffeBlob::CopyTo(std::span<float> out) const {
       continue;
     }
     for (size_t at = 0; at < run.size(); at += sizeof(double)) {
-      double value;  // nothing in the file is aligned
+      double value;  // the file has no alignment
       std::memcpy(&value, run.data() + at, sizeof value);
       *to++ = static_cast<float>(value);
     }
@@ -215,7 +214,7 @@ Result<std::vector<CaffeLayer>> ParseCaffemodel(std::string_view bytes) {
                       CodedInputStream& stream) -> Result<bool> {
     if (number == 2) {
       return Failed(
-          "it has layers of Caffe's old form (`layers`); convert it with Caffe's own tool: "
+          "it has layers in Caffe's V1 format (`layers`); convert it with Caffe's tool: "
           "upgrade_net_proto_binary OLD NEW");
     }
     if (number != 100 || type != WireFormat::WIRETYPE_LENGTH_DELIMITED) return false;
@@ -226,7 +225,7 @@ Result<std::vector<CaffeLayer>> ParseCaffemodel(std::string_view bytes) {
     return true;
   };
   TENCH_TRY(WalkMessage(bytes, "the file", on_field));
-  if (seen == 0) return Failed("it holds no layers: it is no .caffemodel");
+  if (seen == 0) return Failed("it has no layers: it is not a .caffemodel");
   return layers;
 }
 

@@ -4,8 +4,7 @@
 //
 // Reading maps the file and parses only its outer structure. Values are copied from the mapping on
 // request, so that a file is never in memory twice. Writing streams one blob at a time. V0/V1
-// layers
-// (`layers`) are rejected; legacy blob shapes (num, channels, height, width) are accepted.
+// layers (`layers`) are rejected; legacy blob shapes (num, channels, height, width) are accepted.
 // Thread safety: a Caffemodel is immutable after Open.
 
 #include <cstddef>

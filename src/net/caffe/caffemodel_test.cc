@@ -22,8 +22,8 @@ std::string ErrorOf(const auto& result) {
   return result.ok() ? "no error" : result.error().message;
 }
 
-// A convolution, a batch norm and a fully connected layer: every way in which a parameter lies in
-// Caffe.
+// A convolution, a batch norm and a fully connected layer: every way in which Caffe stores a
+// parameter.
 Graph SmallNetwork() {
   GraphBuilder b("small");
   b.Append("data", Input{InputRole::kData, {2, 3, 3}, {FillKind::kGaussian, 0, 1}}, {});
@@ -45,7 +45,7 @@ Graph SmallNetwork() {
 TypedGraph Typed() { return *Infer(SmallNetwork(), 1); }
 CaffeNames Names() { return DefaultCaffeNames(SmallNetwork()); }
 
-// Every parameter counts up from a number of its own.
+// Every parameter counts up from its own first value.
 Status Count(const Parameter& parameter, std::span<float> out) {
   std::iota(out.begin(), out.end(), static_cast<float>(parameter.name.size()));
   return Ok();
@@ -145,7 +145,7 @@ TEST_F(CaffemodelTest, DoublesAreTaken) {
   EXPECT_EQ(values_["fc.weight"], std::vector<float>(8, 0.1F));
 }
 
-// Layer "fc" with a 2x4 blob whose numbers have a tag each: files of Caffe's first year.
+// Layer "fc" with a 2x4 blob of unpacked values, as in files of Caffe's first year.
 TEST_F(CaffemodelTest, NumbersThatAreNotPackedAreTaken) {
   std::string blob = {0x3a, 0x04, 0x0a, 0x02, 0x02, 0x04};  // shape { dim: 2 dim: 4 }
   for (int i = 0; i < 8; ++i) blob += std::string({0x2d, 0x00, 0x00, 0x00, 0x40});  // data: 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network message is its fields one after another, and a layer's length follows from its shapes:
-// so blobs can be streamed, and only one of them is ever in memory.
+// A network message is the concatenation of its fields, and a layer's length follows from its
+// shapes. So blobs are streamed, and only one of them is in memory at a time.
 #include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
@@ -24,12 +24,11 @@ constexpr uint32_t kLengthDelimited = 2;
 constexpr uint32_t Tag(int field) { return static_cast<uint32_t>(field) << 3 | kLengthDelimited; }
 constexpr int kNetName = 1, kNetLayer = 100, kLayerBlobs = 7, kBlobData = 5;
 
-// A layer that is to be written: which parameters are its blobs. An extra blob (the factor) is a
-// plain number.
+// A layer to write, and the parameters that are its blobs. An extra blob holds the scale factor.
 struct LayerPlan {
   std::string name, type;
   std::vector<const Parameter*> blobs;
-  double factor = 0;  // above 0: the blobs are statistics, times this, and one more blob holds it
+  double factor = 0;  // > 0: the blobs are statistics times this, and one more blob holds it
 };
 
 std::vector<LayerPlan> PlanLayers(const TypedGraph& graph,
@@ -50,7 +49,7 @@ std::vector<LayerPlan> PlanLayers(const TypedGraph& graph,
   return plans;
 }
 
-// A blob without its values.
+// The encoding of a blob up to its values.
 std::string BlobHead(const Shape& shape) {
   caffe::BlobProto blob;
   for (const int64_t size : shape) blob.mutable_shape()->add_dim(size);

@@ -37,7 +37,7 @@ Result<Fill> ReadFanFiller(const caffe::FillerParameter& filler, const Shape& sh
 
 Result<Fill> ReadFiller(const caffe::FillerParameter& filler, const Shape& shape) {
   const std::string& type = filler.type();
-  if (filler.sparse() >= 0) return Unsupported("a filler with `sparse` is not known here");
+  if (filler.sparse() >= 0) return Unsupported("a filler with `sparse` is not supported");
   if (type == "constant") return Fill{FillKind::kConstant, DecimalOf(filler.value()), 0};
   if (type == "uniform")
     return Fill{FillKind::kUniform, DecimalOf(filler.min()), DecimalOf(filler.max())};
@@ -46,8 +46,7 @@ Result<Fill> ReadFiller(const caffe::FillerParameter& filler, const Shape& shape
   if (type == "xavier" || type == "msra") return ReadFanFiller(filler, shape);
   if (type == "positive_unitball" || type == "bilinear")
     return Unsupported(
-        "the filler '{}' is not known here; constant, uniform, gaussian, xavier and msra are",
-        type);
+        "the filler '{}' is not supported; use constant, uniform, gaussian, xavier or msra", type);
   return Failed("Caffe has no filler '{}'", Printable(type));
 }
 

@@ -19,16 +19,36 @@ Result<Shape> ParseShape(std::string_view text) {
   return shape;
 }
 
+// The shape of the data that the names in the file suggest, for the hint in an error.
+std::string_view LikelyShape(const std::string& source, const std::string& network) {
+  static constexpr std::pair<std::string_view, std::string_view> kKnown[] = {
+      {"mnist", "1x28x28"}, {"lenet", "1x28x28"}, {"cifar", "3x32x32"}};
+  std::string text = source + '\n' + network;
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  for (const auto& [part, shape] : kKnown) {
+    if (text.find(part) != std::string::npos) return shape;
+  }
+  return "3x224x224";
+}
+
+std::string SourceOf(const caffe::LayerParameter& layer) {
+  return layer.data_param().source() + layer.image_data_param().source() +
+         layer.hdf5_data_param().source();
+}
+
 class DataReader {
  public:
-  DataReader(const PrototxtRemarks& remarks, const std::set<std::string>& labels, bool unit)
-      : remarks_(remarks), labels_(labels), unit_(unit) {}
+  DataReader(const DataFacts& facts, const std::string& source) : facts_(facts), source_(source) {}
 
   // A top whose full shape, including the batch, is in the file.
   Status AddWhole(const std::string& top, const Shape& shape,
                   const caffe::FillerParameter* filler) {
     if (shape.empty()) return Failed("the shape of '{}' has no batch size", Printable(top));
     CaffeInput input{top, {}, shape[0], false, ""};
+    if (!facts_.labels.contains(top) && shape.size() > 1)
+      TENCH_TRY(CheckGiven(top, {shape.begin() + 1, shape.end()}));
     if (shape[0] < 1 || shape[0] > kMaxSize)
       return Failed("the batch size is {}; it must be from 1 to {}", shape[0], kMaxSize);
     TENCH_TRY(SetFill(input, {shape.begin() + 1, shape.end()}, filler));
@@ -38,15 +58,20 @@ class DataReader {
 
   // A top whose batch size is in the file; `sample` is empty if the shape of a sample is not.
   Status AddSample(const std::string& top, Shape sample, int64_t batch, std::string note) {
-    const auto remark = remarks_.shapes.find(top);
-    if (remark != remarks_.shapes.end()) sample = remark->second, note.clear();
-    if (sample.empty() && !labels_.contains(top)) {
+    const bool label = facts_.labels.contains(top);
+    const auto remark = facts_.remarks.shapes.find(top);
+    if (remark != facts_.remarks.shapes.end()) sample = remark->second, note.clear();
+    // A note marks a guess, which the given shape replaces.
+    if (!label && !facts_.sample.empty() && (sample.empty() || !note.empty()))
+      sample = facts_.sample, note.clear();
+    if (!label && sample.empty()) {
       return Failed(
           "the shape of '{0}' is only in its data, which tench does not read; add a comment to the "
-          "file: # tench: {0} is 3x227x227",
-          Printable(top));
+          "file: # tench: {0} is {1}",
+          Printable(top), LikelyShape(source_, facts_.network));
     }
-    CaffeInput input{top, {}, batch, false, labels_.contains(top) ? "" : std::move(note)};
+    if (!label) TENCH_TRY(CheckGiven(top, sample));
+    CaffeInput input{top, {}, batch, false, label ? "" : std::move(note)};
     TENCH_TRY(SetFill(input, sample, nullptr));
     inputs_.push_back(std::move(input));
     return Ok();
@@ -56,10 +81,11 @@ class DataReader {
 
  private:
   Status SetFill(CaffeInput& input, const Shape& sample, const caffe::FillerParameter* filler) {
-    if (labels_.contains(input.top)) return SetLabel(input, sample, filler);
+    if (facts_.labels.contains(input.top)) return SetLabel(input, sample, filler);
     input.input.role = InputRole::kData;
     input.input.shape = sample.empty() ? Shape{1} : sample;
-    input.input.fill = unit_ ? Fill{FillKind::kUniform, 0, 1} : Fill{FillKind::kGaussian, 0, 1};
+    input.input.fill =
+        facts_.unit ? Fill{FillKind::kUniform, 0, 1} : Fill{FillKind::kGaussian, 0, 1};
     if (filler != nullptr) input.input.fill = TENCH_TRY(ReadFiller(*filler, {}));
     return Ok();
   }
@@ -79,9 +105,14 @@ class DataReader {
     return Ok();
   }
 
-  const PrototxtRemarks& remarks_;
-  const std::set<std::string>& labels_;
-  const bool unit_;
+  Status CheckGiven(const std::string& top, const Shape& sample) const {
+    if (facts_.sample.empty() || facts_.sample == sample) return Ok();
+    return Failed("'{}' is {} in the file, but the given data is {}", Printable(top),
+                  ToString(sample), ToString(facts_.sample));
+  }
+
+  const DataFacts& facts_;
+  const std::string& source_;  // of the data layer: its database or list
   std::vector<CaffeInput> inputs_;
 };
 
@@ -215,18 +246,18 @@ bool IsDataLayer(const std::string& type) {
 }
 
 Result<std::vector<CaffeInput>> ReadDataLayer(const caffe::LayerParameter& layer,
-                                              const PrototxtRemarks& remarks,
-                                              const std::set<std::string>& labels, bool unit) {
-  DataReader reader(remarks, labels, unit);
+                                              const DataFacts& facts) {
+  const std::string source = SourceOf(layer);
+  DataReader reader(facts, source);
   if (layer.top_size() == 0) return Failed("it has no top");
   TENCH_TRY(ReadKnown(layer, reader));
   return reader.Take();
 }
 
 Result<std::vector<CaffeInput>> ReadNetInputs(const caffe::NetParameter& net,
-                                              const PrototxtRemarks& remarks,
-                                              const std::set<std::string>& labels, bool unit) {
-  DataReader reader(remarks, labels, unit);
+                                              const DataFacts& facts) {
+  const std::string source;
+  DataReader reader(facts, source);
   const int inputs = net.input_size();
   if (net.input_shape_size() == 0 && net.input_dim_size() != 4 * inputs)
     return Failed("{} inputs have {} input_dim; there must be four each", inputs,

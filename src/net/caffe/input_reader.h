@@ -37,13 +37,21 @@ struct CaffeInput {
 
 bool IsDataLayer(const std::string& type);
 
-// `labels` are the tops that a loss reads class indices from. `unit` = generate data in [0, 1).
+// What the data layers need to know about the rest of the network. Refers to its owner's values.
+struct DataFacts {
+  const PrototxtRemarks& remarks;
+  const std::set<std::string>& labels;  // tops that a loss reads class indices from
+  bool unit = false;                    // generate data in [0, 1)
+  // The shape of one sample as the user gave it, for tops whose shape the file lacks; {} = not
+  // given. A shape that the file has must equal it.
+  const Shape& sample;
+  const std::string& network;  // its name, for the hint in an error
+};
+
 Result<std::vector<CaffeInput>> ReadDataLayer(const caffe::LayerParameter& layer,
-                                              const PrototxtRemarks& remarks,
-                                              const std::set<std::string>& labels, bool unit);
+                                              const DataFacts& facts);
 // The net-level inputs of older files: input with input_dim or input_shape.
 Result<std::vector<CaffeInput>> ReadNetInputs(const caffe::NetParameter& net,
-                                              const PrototxtRemarks& remarks,
-                                              const std::set<std::string>& labels, bool unit);
+                                              const DataFacts& facts);
 
 }  // namespace tench

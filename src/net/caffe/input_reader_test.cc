@@ -11,12 +11,16 @@ namespace {
 using testing::HasSubstr;
 
 const std::set<std::string> kLabels = {"label"};
+const PrototxtRemarks kNone;
+const Shape kNoSample;
+const std::string kUnnamed;
 
 Result<std::vector<CaffeInput>> Read(const std::string& text, const PrototxtRemarks& remarks = {},
-                                     bool unit = false) {
+                                     bool unit = false, const Shape& sample = {}) {
   caffe::LayerParameter layer;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &layer)) << text;
-  return ReadDataLayer(layer, remarks, kLabels, unit);
+  const std::string network = "LeNet";
+  return ReadDataLayer(layer, {remarks, kLabels, unit, sample, network});
 }
 
 TEST(InputReaderTest, RemarksAreTheCommentsForTench) {
@@ -74,6 +78,33 @@ TEST(InputReaderTest, AssumedChannelsAreNoted) {
   EXPECT_EQ((*said)[0].note, "");
 }
 
+TEST(InputReaderTest, AGivenShapeReplacesOneThatTheFileLacks) {
+  const std::string text = R"(type: "Data" top: "data" top: "label" data_param { batch_size: 2 })";
+  EXPECT_EQ((*Read(text, {}, false, {1, 28, 28}))[0].input.shape, (Shape{1, 28, 28}));
+  const std::string cropped =
+      R"(type: "Data" top: "data" data_param { batch_size: 2 } transform_param { crop_size: 7 })";
+  // Only the size of a crop is in the file; its three channels are a guess.
+  EXPECT_EQ((*Read(cropped, {}, false, {1, 7, 7}))[0].input.shape, (Shape{1, 7, 7}));
+  const std::string whole = R"(type: "Input" top: "x" input_param { shape { dim: 4 dim: 5 } })";
+  EXPECT_EQ(Read(whole, {}, false, {6}).error().message,
+            "'x' is 5 in the file, but the given data is 6");
+  EXPECT_TRUE(Read(whole, {}, false, {5}).ok());
+}
+
+TEST(InputReaderTest, TheHintIsTheNetworksOwnData) {
+  const auto hint = [](const std::string& source) {
+    caffe::LayerParameter layer;
+    layer.set_type("Data");
+    layer.add_top("data");
+    layer.mutable_data_param()->set_batch_size(2);
+    layer.mutable_data_param()->set_source(source);
+    return ReadDataLayer(layer, {kNone, kLabels, false, kNoSample, kUnnamed}).error().message;
+  };
+  EXPECT_THAT(hint("examples/cifar10/cifar10_train_lmdb"), HasSubstr("# tench: data is 3x32x32"));
+  EXPECT_THAT(hint("examples/MNIST/mnist_train_lmdb"), HasSubstr("# tench: data is 1x28x28"));
+  EXPECT_THAT(hint("x"), HasSubstr("# tench: data is 3x224x224"));
+}
+
 TEST(InputReaderTest, BadShapesAreRefused) {
   EXPECT_THAT(Read(R"(type: "Input")").error().message, HasSubstr("no top"));
   EXPECT_THAT(Read(R"(type: "Input" top: "a\nb" input_param { shape { } })").error().message,
@@ -84,7 +115,7 @@ TEST(InputReaderTest, BadShapesAreRefused) {
               HasSubstr("batch_size is missing"));
   EXPECT_THAT(
       Read(R"(type: "HDF5Data" top: "data" hdf5_data_param { batch_size: 2 })").error().message,
-      HasSubstr("# tench: data is 3x227x227"));
+      HasSubstr("# tench: data is 1x28x28"));
   EXPECT_THAT(
       Read(R"(type: "Input" top: "label" input_param { shape { dim: 4 dim: 5 } })").error().message,
       HasSubstr("5 labels per sample"));
@@ -95,13 +126,13 @@ TEST(InputReaderTest, OlderFilesHaveTheirInputsInTheNetwork) {
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
       R"(input: "data" input: "label" input_shape { dim: 2 dim: 3 } input_shape { dim: 2 })",
       &net));
-  const auto inputs = ReadNetInputs(net, {}, kLabels, false);
+  const auto inputs = ReadNetInputs(net, {kNone, kLabels, false, kNoSample, kUnnamed});
   ASSERT_TRUE(inputs.ok());
   EXPECT_EQ((*inputs)[0].input.shape, (Shape{3}));
   EXPECT_EQ((*inputs)[1].input.role, InputRole::kLabel);
   net.clear_input_shape();
   net.add_input_dim(2);
-  EXPECT_THAT(ReadNetInputs(net, {}, kLabels, false).error().message,
+  EXPECT_THAT(ReadNetInputs(net, {kNone, kLabels, false, kNoSample, kUnnamed}).error().message,
               HasSubstr("2 inputs have 1 input_dim"));
 }
 

@@ -224,7 +224,7 @@ Result<ReadOp> ReadReshape(const caffe::LayerParameter& layer, const Inputs& inp
   if (open >= 0 && elements > 0 && ElementCount(in) % elements == 0)
     out[static_cast<size_t>(open)] = ElementCount(in) / elements;
   if (out.empty() || out[0] != in[0])
-    return Unsupported("it makes {} of {}; only the sizes after the batch may change",
+    return Unsupported("it reshapes {1} to {0}; only the sizes after the batch may change",
                        ToString(out), ToString(in));
   return ReadOp{Reshape{{out.begin() + 1, out.end()}}};
 }
@@ -293,7 +293,7 @@ Result<std::vector<Slice>> ReadSlices(const caffe::LayerParameter& layer, const 
   const int64_t tops = layer.top_size(), size = input[1];
   if (tops == 0) return Failed("it has no top");
   if (from.slice_point_size() == 0 && size % tops != 0)
-    return Failed("{} channels cannot be cut into {} equal pieces", size, tops);
+    return Failed("{} channels are not divisible into {} equal slices", size, tops);
   if (from.slice_point_size() != 0 && from.slice_point_size() != tops - 1)
     return Failed("{} slice_point for {} tops", from.slice_point_size(), tops);
   std::vector<Slice> pieces;
@@ -302,7 +302,7 @@ Result<std::vector<Slice>> ReadSlices(const caffe::LayerParameter& layer, const 
     const int64_t end = i + 1 == tops                 ? size
                         : from.slice_point_size() > 0 ? int64_t{from.slice_point(i)}
                                                       : begin + size / tops;
-    if (end <= begin) return Failed("its slice_point must grow");
+    if (end <= begin) return Failed("its slice_point must increase");
     pieces.push_back({begin, end});
     begin = end;
   }

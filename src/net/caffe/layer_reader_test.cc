@@ -112,13 +112,13 @@ TEST(LayerReaderTest, SlicesAreEqualOrAtTheirPoints) {
   EXPECT_THAT(*slices("slice_param { slice_point: 1 slice_point: 5 }"),
               ElementsAre(Slice{0, 1}, Slice{1, 5}, Slice{5, 6}));
   EXPECT_THAT(slices("slice_param { slice_point: 5 slice_point: 1 }").error().message,
-              HasSubstr("must grow"));
+              HasSubstr("must increase"));
   EXPECT_THAT(slices("slice_param { slice_point: 5 }").error().message,
               HasSubstr("1 slice_point for 3 tops"));
   EXPECT_THAT(ReadSlices(Parse(R"(type: "Slice" top: "a" top: "b" top: "c" top: "d")"), kImage)
                   .error()
                   .message,
-              HasSubstr("4 equal pieces"));
+              HasSubstr("4 equal slices"));
 }
 
 TEST(LayerReaderTest, LossesCarryTheirWeightAndDivisor) {

@@ -14,13 +14,14 @@
 #include "net/caffe/layer_reader.h"
 #include "net/caffe/layer_writer.h"
 #include "net/caffe/net_state.h"
+#include "net/caffe/output_loss.h"
 #include "net/op_parameters.h"
 #include "net/op_shape.h"
 
 namespace tench {
 namespace {
 
-// Layers that training does not need.
+// Types that training does not need.
 bool IsIdle(const std::string& type) {
   static const std::set<std::string> kTypes = {"Accuracy", "ArgMax", "HDF5Output", "Silence"};
   return kTypes.contains(type);
@@ -60,6 +61,7 @@ class NetReader {
         "{}:{}: layer '{}'", source_.origin, line,
         Printable(layer.name().empty() && layer.top_size() > 0 ? layer.top(0) : layer.name()));
   }
+  DataFacts Facts() const { return {source_.remarks, labels_, unit_, source_.sample, net_.name()}; }
   Status SelectLayers();
   Status CheckUnknown() const;
   void FindLabels();
@@ -80,7 +82,7 @@ class NetReader {
   const caffe::NetParameter& net_;
   caffe::NetState state_;
   std::vector<Active> active_;
-  std::vector<Place> places_;     // of every layer of the file, in its order
+  std::vector<Place> places_;     // one per layer of the file
   bool main_loss_ = false;        // whether the phase TEST has a loss
   std::set<std::string> labels_;  // blobs with class indices
   bool unit_ = false;
@@ -89,6 +91,7 @@ class NetReader {
   std::set<std::string> names_taken_;
   std::map<size_t, size_t> flattened_;  // layer -> the flatten that reads it
   std::set<size_t> classes_open_;
+  std::set<std::string> silenced_;  // layers that a Silence reads
   std::vector<TypedLayer> typed_;
   CaffeNetwork result_;
 };
@@ -182,7 +185,7 @@ Result<std::vector<size_t>> NetReader::Bottoms(const caffe::LayerParameter& laye
     if (owner == owners_.end()) {
       std::vector<std::string> names;
       for (const auto& [name, index] : owners_) names.push_back(Printable(name));
-      return Failed("nothing before it makes the bottom '{}'{}", Printable(bottom),
+      return Failed("no earlier layer produces the bottom '{}'{}", Printable(bottom),
                     Hint(bottom, names));
     }
     bottoms.push_back(owner->second);
@@ -267,7 +270,7 @@ Status NetReader::AddOp(const caffe::LayerParameter& layer) {
   std::optional<ReadOp> read = TENCH_TRY(ReadLayer(layer, ShapesOf(bottoms)));
   if (!read)
     return Unsupported(
-        "no worker has layers of the type '{}'; known besides data and losses are {}",
+        "layers of the type '{}' are not supported; supported besides data and losses: {}",
         Printable(layer.type()), KnownTypes());
   if (layer.top_size() != 1) return Failed("it has {} tops; it must have one", layer.top_size());
   for (const float weight : layer.loss_weight()) {
@@ -291,11 +294,14 @@ Status NetReader::AddOp(const caffe::LayerParameter& layer) {
 Status NetReader::AddLayer(const Active& active) {
   const caffe::LayerParameter& layer = *active.layer;
   TENCH_TRY(CheckParams(layer));
-  if (IsDataLayer(layer.type()))
-    return AddInputs(TENCH_TRY(ReadDataLayer(layer, source_.remarks, labels_, unit_)));
+  if (IsDataLayer(layer.type())) return AddInputs(TENCH_TRY(ReadDataLayer(layer, Facts())));
   if (layer.type() == "Accuracy")
     result_.notes.push_back(
         fmt::format("the layer '{}' (Accuracy) is left out", Printable(layer.name())));
+  if (layer.type() == "Silence") {
+    for (const size_t bottom : TENCH_TRY(Bottoms(layer)))
+      silenced_.insert(typed_[bottom].layer.name);
+  }
   if (IsIdle(layer.type())) return Ok();
   if (IsLossType(layer.type())) return AddLoss(active);
   if (layer.type() == "Slice") return AddSlices(layer);
@@ -309,7 +315,7 @@ Status NetReader::AddLayer(const Active& active) {
 Result<CaffeNetwork> NetReader::Read() {
   if (net_.layers_size() > 0) {
     return Failed(
-        "{}:{}: layers of Caffe's old form (`layers`); convert the file with Caffe's own tool: "
+        "{}:{}: layers in Caffe's V1 format (`layers`); convert the file with Caffe's tool: "
         "upgrade_net_proto_text OLD NEW",
         source_.origin, LineOf(source_.tree, net_, "layers", 0));
   }
@@ -317,8 +323,7 @@ Result<CaffeNetwork> NetReader::Read() {
   TENCH_TRY(CheckUnknown());
   FindLabels();
   if (net_.input_size() > 0) {
-    std::vector<CaffeInput> inputs =
-        TENCH_TRY(ReadNetInputs(net_, source_.remarks, labels_, unit_).In(source_.origin));
+    std::vector<CaffeInput> inputs = TENCH_TRY(ReadNetInputs(net_, Facts()).In(source_.origin));
     TENCH_TRY(AddInputs(std::move(inputs)).In(source_.origin));
   }
   for (const Active& active : active_)
@@ -326,6 +331,8 @@ Result<CaffeNetwork> NetReader::Read() {
   result_.graph.name = PlainName(
       net_.name().empty() ? std::filesystem::path(source_.origin).stem().string() : net_.name());
   if (result_.graph.name.empty()) result_.graph.name = "network";
+  for (std::string& note : AddOutputLosses(silenced_, typed_))
+    result_.notes.push_back(std::move(note));
   for (TypedLayer& typed : typed_) result_.graph.layers.push_back(std::move(typed.layer));
   FuseBatchNorms(result_);
   DropUnused(result_);

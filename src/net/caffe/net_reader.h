@@ -21,6 +21,7 @@ struct NetSource {
   const std::vector<UnknownField>& unknown;
   std::string origin;
   PrototxtRemarks remarks;
+  Shape sample = {};  // of the data layers whose shape the file lacks; {} = none is known
 };
 
 Result<CaffeNetwork> ReadNet(const NetSource& source, const CaffeState& state);

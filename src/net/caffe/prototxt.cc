@@ -20,17 +20,19 @@ Error WithLayer(Error error, const caffe::NetParameter& net) {
 }  // namespace
 
 Result<CaffeNetwork> ReadPrototxt(std::string_view text, const std::string& origin,
-                                  const CaffeState& state) {
+                                  const CaffeState& state, const Shape& sample) {
   caffe::NetParameter net;
   Result<MessagePlaces> places = ParseMessageText(text, origin, net);
   if (!places.ok()) return WithLayer(std::move(places).error(), net);
   PrototxtRemarks remarks = TENCH_TRY(ReadRemarks(text, origin));
-  return ReadNet({net, places->tree.get(), places->unknown, origin, std::move(remarks)}, state);
+  return ReadNet({net, places->tree.get(), places->unknown, origin, std::move(remarks), sample},
+                 state);
 }
 
-Result<CaffeNetwork> ReadPrototxtFile(const std::string& path, const CaffeState& state) {
+Result<CaffeNetwork> ReadPrototxtFile(const std::string& path, const CaffeState& state,
+                                      const Shape& sample) {
   const std::string text = TENCH_TRY(ReadFile(path, kMostTextBytes));
-  return ReadPrototxt(text, path, state);
+  return ReadPrototxt(text, path, state, sample);
 }
 
 }  // namespace tench

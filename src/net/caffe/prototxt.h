@@ -4,6 +4,7 @@
 //   - In-place layers become ordinary layers; Split disappears.
 //   - BatchNorm followed by Scale becomes one batch norm.
 //   - A loss that the phase TEST does not have is auxiliary.
+//   - A network without a loss (a deploy file) gets one per output (output_loss.h).
 //   - Accuracy, and layers that no loss depends on, are dropped with a note.
 //   - An InnerProduct with an image as input gets a flatten before it.
 // An error is one line: file:line, the layer and the reason. Thread safety: pure functions.
@@ -33,9 +34,12 @@ struct CaffeState {
   bool operator==(const CaffeState&) const = default;
 };
 
-// `origin` is the file name, for errors and as the name of an unnamed network.
+// `origin` is the file name, for errors and as the name of an unnamed network. `sample` is the
+// shape of one sample for data layers whose shape is not in the file; a shape in the file must
+// equal it.
 Result<CaffeNetwork> ReadPrototxt(std::string_view text, const std::string& origin,
-                                  const CaffeState& state = {});
-Result<CaffeNetwork> ReadPrototxtFile(const std::string& path, const CaffeState& state = {});
+                                  const CaffeState& state = {}, const Shape& sample = {});
+Result<CaffeNetwork> ReadPrototxtFile(const std::string& path, const CaffeState& state = {},
+                                      const Shape& sample = {});
 
 }  // namespace tench

@@ -106,8 +106,7 @@ TEST(PrototxtTest, PoolingRoundsUpUnlessToldOtherwise) {
               R"(layer { name: "x" type: "Pooling" bottom: "data" top: "x" pooling_param { pool: AVE global_pooling: true } })"),
           "x")
           .global);
-  // A remark may not change what is computed: 8 pixels cannot be halved by windows of 3 without
-  // rounding.
+  // A remark must not change the computation: windows of 3 cannot halve 8 pixels without rounding.
   EXPECT_TRUE(OpOf<Pooling>(Read(R"(# tench: x rounds down
 layer { name: "x" type: "Pooling" bottom: "data" top: "x" pooling_param { kernel_size: 3 stride: 2 } })"),
                             "x")
@@ -236,7 +235,7 @@ layer { name: "x" type: "TanH" bottom: "data" top: "x" })");
               ElementsAre(HasSubstr("'acc' (Accuracy)"), HasSubstr("no loss needs spare")));
 }
 
-// The head alone, behind another kind of data.
+// Only the head, after another kind of data layer.
 Result<CaffeNetwork> ReadWithData(const std::string& data) {
   std::string head = kHead;
   head.replace(head.find("TOP"), 3, "data");
@@ -272,7 +271,41 @@ TEST(PrototxtTest, AShapeThatOnlyTheDataKnowsIsAskedFor) {
       ErrorOf(ReadWithData(
           R"(layer { name: "d" type: "Data" top: "data" top: "label" data_param { source: "x" batch_size: 7 } })")),
       AllOf(HasSubstr("net.prototxt:2: layer 'd': the shape of 'data'"),
-            HasSubstr("# tench: data is 3x227x227")));
+            HasSubstr("add a comment to the file: # tench: data is 3x224x224")));
+}
+
+TEST(PrototxtTest, ADeployFilesSoftmaxBecomesItsLoss) {
+  const auto network = ReadPrototxt(R"(name: "n"
+input: "data" input_shape { dim: 10 dim: 3 }
+layer { name: "fc" type: "InnerProduct" bottom: "data" top: "fc" inner_product_param { num_output: 4 } }
+layer { name: "prob" type: "Softmax" bottom: "fc" top: "prob" })",
+                                    "deploy.prototxt");
+  ASSERT_TRUE(network.ok()) << network.error().message;
+  EXPECT_EQ(network->batch, 10);
+  const std::vector<Layer>& layers = network->graph.layers;
+  ASSERT_EQ(layers.size(), 4u);
+  EXPECT_EQ(layers[2].op, Op(Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 4}}));
+  EXPECT_EQ(layers[3].name, "prob");
+  EXPECT_EQ(layers[3].op, Op(SoftmaxCrossEntropy{}));
+  EXPECT_EQ(layers[3].inputs, (std::vector<std::string>{"fc", "label"}));
+  EXPECT_THAT(network->notes, ElementsAre(HasSubstr("softmax 'prob'")));
+}
+
+TEST(PrototxtTest, OutputsOfAnyOtherKindGetAMeanSquaredError) {
+  const auto network = ReadPrototxt(R"(name: "n"
+layer { name: "in" type: "Input" top: "data" input_param { shape { dim: 2 dim: 3 dim: 8 dim: 8 } } }
+layer { name: "conv" type: "Convolution" bottom: "data" top: "conv" convolution_param { num_output: 4 kernel_size: 3 } }
+layer { name: "relu" type: "ReLU" bottom: "conv" top: "relu" }
+layer { name: "prob" type: "Softmax" bottom: "conv" top: "prob" }
+layer { name: "out" type: "Pooling" bottom: "relu" top: "out" pooling_param { pool: AVE global_pooling: true } }
+layer { name: "side" type: "ReLU" bottom: "conv" top: "side" }
+layer { name: "quiet" type: "Silence" bottom: "side" })",
+                                    "deploy.prototxt");
+  ASSERT_TRUE(network.ok()) << network.error().message;
+  EXPECT_EQ(OpOf<Input>(network, "prob_target").shape, (Shape{4, 6, 6}));
+  EXPECT_EQ(OpOf<Input>(network, "out_target").shape, (Shape{4, 1, 1}));
+  EXPECT_EQ(network->graph.layers.back().op, Op(MeanSquaredError{}));
+  for (const Layer& layer : network->graph.layers) EXPECT_NE(layer.name, "side");
 }
 
 TEST(PrototxtTest, LossesAreDividedAsCaffeDividesThem) {
@@ -329,12 +362,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Refusal{
             R"(layer { name: "p" type: "Python" bottom: "data" top: "x" python_param { module: "m" } })",
-            "net.prototxt:5: layer 'p': no worker has layers of the type 'Python'"},
+            "net.prototxt:5: layer 'p': layers of the type 'Python' are not supported"},
         Refusal{
             R"(layer { name: "x" type: "Deconvolution" bottom: "data" top: "x" convolution_param { num_output: 3 } })",
             "'Deconvolution'"},
         Refusal{R"(layer { name: "x" type: "ReLU" bottom: "dat" top: "x" })",
-                "layer 'x': nothing before it makes the bottom 'dat'; did you mean 'data'?"},
+                "layer 'x': no earlier layer produces the bottom 'dat'; did you mean 'data'?"},
         Refusal{
             R"(layer { name: "x" type: "ReLU" bottom: "data" top: "x" relu_param { slope: 1 } })",
             "layer 'x': Message type"},
@@ -390,7 +423,7 @@ TEST(PrototxtTest, NamesWithLineBreaksDoNotBreakALine) {
   const std::string error = ErrorOf(Read(R"(
 layer { name: "x" type: "ReLU" bottom: "data" top: "co\nv" }
 layer { name: "y" type: "ReLU" bottom: "conv" top: "x" })"));
-  EXPECT_THAT(error, HasSubstr("layer 'y': nothing before it makes the bottom 'conv'"));
+  EXPECT_THAT(error, HasSubstr("layer 'y': no earlier layer produces the bottom 'conv'"));
   EXPECT_EQ(error.find('\n'), std::string::npos);
   const auto dropped = Read(R"(
 layer { name: "a\nb" type: "Accuracy" bottom: "data" bottom: "label" top: "acc" }

@@ -65,7 +65,7 @@ TEST(PrototxtWriterTest, TheDataLayerHasItsKind) {
   EXPECT_THAT(Written(graph, {Kind::kLmdb, "folder", 6}), HasSubstr("backend: LMDB"));
 }
 
-// Caffe's backward pass of a convolution and of a batch norm reads no output; that of tanh does.
+// Caffe's backward pass reads the output of tanh, but not of a convolution or a batch norm.
 TEST(PrototxtWriterTest, LayersRunInPlaceWhereTheBackwardPassPermitsIt) {
   const std::string text = Written(Plain());
   EXPECT_THAT(text, HasSubstr("name: \"bn\"\n  type: \"BatchNorm\"\n  bottom: \"conv\"\n  top: "

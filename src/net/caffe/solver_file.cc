@@ -17,8 +17,8 @@ namespace {
 constexpr double kMaxRate = 1e6;
 
 const std::vector<std::string>& Types() {
-  static const std::vector<std::string> types = {"SGD", "Nesterov",
-                                                 "Adam"};  // in the order of SolverType
+  // In the order of SolverType.
+  static const std::vector<std::string> types = {"SGD", "Nesterov", "Adam"};
   return types;
 }
 const std::vector<std::string> kOtherTypes = {"AdaGrad", "RMSProp", "AdaDelta"};
@@ -125,7 +125,7 @@ class SolverReader {
     if (rate.policy == RatePolicy::kStep) TENCH_TRY(Count("stepsize", rate.step_size, 1));
     for (int i = 0; i < from_.stepvalue_size(); ++i) {
       if (i > 0 && from_.stepvalue(i) < from_.stepvalue(i - 1))
-        return Failed("{} must grow", Where("stepvalue", i));
+        return Failed("{} must increase", Where("stepvalue", i));
       rate.step_values.push_back(from_.stepvalue(i));
     }
     return Ok();

@@ -82,7 +82,7 @@ TEST(SolverFileTest, WhatWouldComputeSomethingElseIsRefusedByName) {
   EXPECT_THAT(ErrorOf(ReadSolver("base_lr: 1 lr_policy: \"fixed\" max_iter: 1", "s")),
               HasSubstr("it must name one network"));
   EXPECT_THAT(ErrorOf(Read("max_itr: 5")), HasSubstr("solver.prototxt:5:8: Message type"));
-  EXPECT_THAT(ErrorOf(Read("stepvalue: 5 stepvalue: 3")), HasSubstr("stepvalue must grow"));
+  EXPECT_THAT(ErrorOf(Read("stepvalue: 5 stepvalue: 3")), HasSubstr("stepvalue must increase"));
 }
 
 TEST(SolverFileTest, TestingIsLeftOutWithANote) {

@@ -5,7 +5,7 @@
 namespace tench {
 namespace {
 
-// ImageNet has images of many sizes; this is the crop of Caffe's reference network.
+// ImageNet's images vary in size; this is the crop of Caffe's reference network.
 constexpr int64_t kCrop = 227;
 
 Rules AlexnetRules(double deviation, double bias) {

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::array<int64_t, 3> kCodes = {400, 200, 100};
 
-// Fully connected layers of the given widths, a sigmoid after each but the last: the loss holds
-// that one. The target is the input itself.
+// Fully connected layers of the given widths, with a sigmoid after each but the last, whose sigmoid
+// is part of the loss. The target is the input.
 Graph Reconstruct(std::string name, const Shape& sample, const std::vector<int64_t>& widths) {
   const Rules rules = PlainRules(Xavier());
   GraphBuilder b(std::move(name));
@@ -36,7 +36,7 @@ Graph BuildAutoencoder(const InputSpec& spec) {
 
 Graph BuildAutoencoderStage(const InputSpec& spec, int stage) {
   Check(stage >= 1 && stage <= static_cast<int>(kCodes.size()), "the autoencoder has three stages");
-  // A later stage learns to reproduce the code of the one before it, which is a vector.
+  // A later stage learns to reproduce the code of the previous stage, which is a vector.
   const Shape sample = stage == 1 ? ImageShape(spec) : Shape{kCodes[stage - 2]};
   const std::string name = fmt::format("autoencoder-stage{}", stage);
   return Reconstruct(name, sample, {kCodes[stage - 1], ElementCount(sample)});

@@ -31,17 +31,17 @@ Rules PlainRules(const Fill& weight);
 Convolution Conv(int64_t out_channels, int64_t kernel, int64_t stride = 1, int64_t pad = 0,
                  int64_t groups = 1);
 Pooling MaxPool(int64_t kernel, int64_t stride, int64_t pad = 0);
-Pooling CaffeMaxPool(int64_t kernel,
-                     int64_t stride);  // ceil mode, as in Caffe
+// Ceil mode, as in Caffe.
+Pooling CaffeMaxPool(int64_t kernel, int64_t stride);
 Pooling AvgPool(int64_t kernel, int64_t stride);
 Pooling GlobalAvgPool();
 
 // Layers "data" (Gaussian pixels) and "label".
 void AppendImages(GraphBuilder& builder, const Shape& image, int64_t classes);
 Shape ImageShape(const InputSpec& spec);
-bool IsSmall(const InputSpec& spec);  // images of below 64 pixels
+bool IsSmall(const InputSpec& spec);  // images smaller than 64 pixels
 
-// The layers NAME and RELU_NAME; returns the latter.
+// Appends the layers NAME and RELU_NAME; returns the latter.
 std::string ConvRelu(GraphBuilder& builder, const std::string& name, const std::string& relu_name,
                      const Convolution& conv, const std::string& input, const Rules& rules);
 std::string FcRelu(GraphBuilder& builder, const std::string& name, const std::string& relu_name,

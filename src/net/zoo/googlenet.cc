@@ -10,7 +10,7 @@ constexpr double kAuxiliaryWeight = 0.3;
 Rules ConvRules() { return CaffeRules(Xavier(), 0.2, 0); }
 Rules ScoreRules() { return CaffeRules(Xavier(), 0, 0); }
 
-// Output channels of the parts of an inception module, in the order of the publication's table.
+// Output channels of the parts of an inception module, in the order of the paper's table.
 struct Inception {
   std::string name;
   int64_t conv1, reduce3, conv3, reduce5, conv5, pool;
@@ -45,8 +45,7 @@ void AppendAuxiliaryHead(GraphBuilder& b, const std::string& name, const std::st
   b.Append(prefix + "loss", SoftmaxCrossEntropy{kAuxiliaryWeight, true}, {top, "label"});
 }
 
-// ImageNet: 224 pixels down to 28. Small images keep their size: the stem has stride one and no
-// pools.
+// ImageNet: 224 pixels down to 28. For small images the stem has stride 1 and no pooling.
 std::string AppendInceptionStem(GraphBuilder& b, bool small) {
   std::string top = small ? AppendConv(b, "conv1/3x3", Conv(64, 3, 1, 1), "data")
                           : AppendConv(b, "conv1/7x7", Conv(64, 7, 2, 3), "data");

@@ -5,11 +5,12 @@
 namespace tench {
 
 Graph BuildLstm(const InputSpec& spec) {
-  constexpr int64_t kWidth = 128;  // of a word's vector and of the LSTM's state
+  constexpr int64_t kWidth = 128;  // of the embedding and of the LSTM's state
   auto integers = [](int64_t low, int64_t high) {
     return Fill{FillKind::kInteger, static_cast<double>(low), static_cast<double>(high)};
   };
-  // The publication's matrices are orthogonal; Xavier's entries have the same variance, 1 / width.
+  // The paper initializes with orthogonal matrices; Xavier's entries have the same variance, 1 /
+  // width.
   const Rules lstm_rules = PlainRules(Xavier());
   GraphBuilder b("lstm");
   b.Append("tokens", Input{InputRole::kTokens, {spec.length}, integers(0, spec.vocabulary)}, {});

@@ -18,7 +18,7 @@ ZooEntry Row(std::string name, std::string help, const Names& data, Family famil
   auto build = [name, data, family = std::move(family)](const InputSpec& spec) -> Result<Graph> {
     if (std::find(data.begin(), data.end(), spec.data) == data.end()) {
       const std::string asked = spec.data.empty() ? "unnamed data" : spec.data;
-      return Failed("{} has no form for {}; it fits {}", name, asked, Join(data, ", "));
+      return Failed("{} does not support {}; it supports {}", name, asked, Join(data, ", "));
     }
     return family(spec);
   };

@@ -81,7 +81,7 @@ TEST(ZooTest, HasThePublishedNumberOfParameters) {
   }
 }
 
-// Publications count multiply-adds of convolutions and fully connected layers; 3 % leaves room for
+// Papers count only the multiply-adds of convolutions and fully connected layers; 3 % allows for
 // the other ops.
 TEST(ZooTest, ForwardFlopsAreNearThePublishedMultiplyAdds) {
   const std::map<std::string, double> giga_multiply_adds = {
@@ -145,10 +145,11 @@ TEST(ZooTest, RefusesDataThatItHasNoFormForAndNamesThoseThatFit) {
     const Result<Graph> graph = (*FindNetwork(name))->build(Spec(data));
     return graph.ok() ? std::string() : graph.error().message;
   };
-  EXPECT_EQ(message("lenet", "imdb"), "lenet has no form for imdb; it fits mnist, cifar10");
-  EXPECT_EQ(message("lstm", "mnist"), "lstm has no form for mnist; it fits imdb");
-  EXPECT_EQ(message("vgg16", "mnist"), "vgg16 has no form for mnist; it fits imagenet, cifar10");
-  EXPECT_EQ(message("mlp", ""), "mlp has no form for unnamed data; it fits mnist, cifar10");
+  EXPECT_EQ(message("lenet", "imdb"), "lenet does not support imdb; it supports mnist, cifar10");
+  EXPECT_EQ(message("lstm", "mnist"), "lstm does not support mnist; it supports imdb");
+  EXPECT_EQ(message("vgg16", "mnist"),
+            "vgg16 does not support mnist; it supports imagenet, cifar10");
+  EXPECT_EQ(message("mlp", ""), "mlp does not support unnamed data; it supports mnist, cifar10");
 }
 
 TEST(ZooTest, RefusesUnknownNamesWithTheNearest) {

@@ -4,15 +4,35 @@
 #include <algorithm>
 #include <set>
 
+#include "report/html/series_style.h"
+
 namespace tench {
 namespace {
 
-// Distinguishable with colour-vision deficiency, and legible on white and on near-black. The first
-// colour is native's; the reference is grey.
-constexpr std::array<const char*, 9> kPalette = {"#0e9384", "#e4572e", "#3b7dd8",
-                                                 "#a855c7", "#d9a400", "#c2456f",
-                                                 "#5f8f1f", "#8a6d4b", "#2aa7c9"};
-constexpr const char* kReferenceColour = "#8b959a";
+// The workers that are drawn: one that never ran has no colour and no legend entry.
+std::vector<std::string> DrawnSeries(const ReportData& data) {
+  std::set<std::string> drawn;
+  for (const ReportCell& cell : data.cells) {
+    if (cell.row.step_ns || !cell.series_data.loss.empty()) drawn.insert(cell.series);
+  }
+  std::vector<std::string> ordered = data.series;
+  std::erase_if(ordered, [&](const std::string& series) { return !drawn.contains(series); });
+  return ordered;
+}
+
+// An encoding of the field "series" whose scale has one value per worker.
+template <class Value>
+Json SeriesEncoding(const ReportData& data, Value value) {
+  Json domain = Json::array(), range = Json::array();
+  for (const std::string& series : DrawnSeries(data)) {
+    domain.push_back(series);
+    range.push_back(value(StyleOf(series)));
+  }
+  return {{"field", "series"},
+          {"type", "nominal"},
+          {"title", nullptr},
+          {"scale", {{"domain", std::move(domain)}, {"range", std::move(range)}}}};
+}
 
 }  // namespace
 
@@ -64,6 +84,9 @@ Json FigureSpec(const Chart& chart, const ChartChoice& choice, bool dark) {
   Json title = {{"text", choice.title}};
   if (!choice.detail.empty()) title["subtitle"] = choice.detail;
   if (!choice.title.empty()) spec["title"] = std::move(title);
+  if (!choice.x_title.empty()) {
+    for (Json& layer : spec["layer"]) layer["encoding"]["x"]["title"] = choice.x_title;
+  }
   spec["config"] = ChartTheme(dark);
   return spec;
 }
@@ -79,26 +102,19 @@ Json SpecFrame(std::string_view data_name, Json transform) {
 }
 
 Json SeriesColour(const ReportData& data, bool legend) {
-  // A worker that never ran has no colour and no legend entry.
-  std::set<std::string> drawn;
-  for (const ReportCell& cell : data.cells) {
-    if (cell.row.step_ns || !cell.series_data.loss.empty()) drawn.insert(cell.series);
-  }
-  Json domain = Json::array(), range = Json::array();
-  size_t next = 0;
-  for (const std::string& series : data.series) {
-    if (!drawn.contains(series)) continue;
-    domain.push_back(series);
-    range.push_back(series.starts_with("reference") ? kReferenceColour
-                                                    : kPalette[next++ % kPalette.size()]);
-  }
-  return {
-      {"field", "series"},
-      {"type", "nominal"},
-      {"title", nullptr},
-      {"scale", {{"domain", std::move(domain)}, {"range", std::move(range)}}},
-      {"legend", legend ? Json{{"symbolType", "circle"}, {"symbolOpacity", 1}, {"symbolSize", 90}}
-                        : Json(nullptr)}};
+  Json colour = SeriesEncoding(data, [](const SeriesStyle& style) { return style.colour; });
+  colour["legend"] = legend ? Json{{"symbolOpacity", 1}, {"symbolSize", 90}} : Json(nullptr);
+  return colour;
+}
+
+Json SeriesShape(const ReportData& data) {
+  return SeriesEncoding(data, [](const SeriesStyle& style) { return style.shape; });
+}
+
+Json SeriesDash(const ReportData& data) {
+  Json dash = SeriesEncoding(data, [](const SeriesStyle& style) { return Json(style.dash); });
+  dash["legend"] = nullptr;
+  return dash;
 }
 
 Json Tooltip(std::initializer_list<std::array<std::string, 3>> fields) {

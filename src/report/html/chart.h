@@ -17,9 +17,11 @@ namespace tench {
 
 // One rendering of a chart: values of the specification's parameters.
 struct ChartChoice {
-  std::string title;   // "lenet on mnist, train"
-  std::string detail;  // "over mxnet": a choice within the first; usually empty
-  Json parameters;     // {"group": 3}
+  std::string title;         // "lenet on mnist, train"
+  std::string detail;        // "over mxnet": a choice within the first; usually empty
+  Json parameters;           // {"group": 3}
+  std::string note = {};     // plain text that follows the caption
+  std::string x_title = {};  // of the x axis of all layers; "" = the specification's
 };
 
 struct Chart {
@@ -50,6 +52,9 @@ Json ChartTheme(bool dark);
 Json SpecFrame(std::string_view data_name, Json transform);
 // The colour encoding of the field "series".
 Json SeriesColour(const ReportData& data, bool legend = true);
+// The marker and the dash of the field "series". Dashes have no legend of their own.
+Json SeriesShape(const ReportData& data);
+Json SeriesDash(const ReportData& data);
 // Each field is {name, title, d3 format or ""}.
 Json Tooltip(std::initializer_list<std::array<std::string, 3>> fields);
 Json LogAxis(const std::string& field, const std::string& title,

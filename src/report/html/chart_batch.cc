@@ -15,7 +15,7 @@ std::vector<int64_t> Batches(const ReportData& data) {
 }
 
 std::string RankedBatch(const ReportCell& cell) {
-  return cell.ranked() ? std::to_string(cell.cell.Integer(kAxisBatch)) : "";
+  return cell.measured() ? std::to_string(cell.cell.Integer(kAxisBatch)) : "";
 }
 
 // A click on a worker in the legend fades the others.
@@ -29,40 +29,48 @@ Json Faded(double otherwise) {
   return {{"condition", {{"param", "shown"}, {"value", otherwise}}}, {"value", otherwise * 0.12}};
 }
 
+// The end of a whisker in nanoseconds. A row without an interval has a whisker of no length, since
+// a layer without values would leave its scales without an extent.
+std::string EndNs(std::string_view field) {
+  return fmt::format("(isValid(datum.{0}) ? datum.{0} : datum.image_ns)", field);
+}
+
 Json LinesSpec(const ReportData& data, const std::string& value, const std::string& low,
                const std::string& high, const std::string& title) {
   const std::string filter =
-      GroupFilter(kGroupBatches) + " && datum.rank !== null && datum.outcome === 'ok'";
-  Json spec =
-      SpecFrame("cells", Json::array({{{"filter", filter}},
-                                      {{"calculate", "datum.image_ns / 1e6"}, {"as", "image_ms"}},
-                                      {{"calculate", "datum.low / 1e6"}, {"as", "low_ms"}},
-                                      {{"calculate", "datum.high / 1e6"}, {"as", "high_ms"}},
-                                      {{"calculate", "1e9 / datum.high"}, {"as", "rate_low"}},
-                                      {{"calculate", "1e9 / datum.low"}, {"as", "rate_high"}}}));
+      GroupFilter(kGroupBatches) + " && datum.outcome === 'ok' && isValid(datum.image_ns)";
+  Json spec = SpecFrame(
+      "cells", Json::array({{{"filter", filter}},
+                            {{"calculate", "datum.image_ns / 1e6"}, {"as", "image_ms"}},
+                            {{"calculate", EndNs("low") + " / 1e6"}, {"as", "low_ms"}},
+                            {{"calculate", EndNs("high") + " / 1e6"}, {"as", "high_ms"}},
+                            {{"calculate", "1e9 / " + EndNs("high")}, {"as", "rate_low"}},
+                            {{"calculate", "1e9 / " + EndNs("low")}, {"as", "rate_high"}}}));
   const Json x = LogAxis("batch", "batch size", Batches(data));
   Json y = LogAxis(value, title);
   Json y_low = {
       {"field", low}, {"type", "quantitative"}, {"scale", {{"type", "log"}}}, {"title", title}};
-  Json band = {{"mark", {{"type", "area"}, {"tooltip", false}}},
-               {"encoding",
-                {{"x", x},
-                 {"y", y_low},
-                 {"y2", {{"field", high}}},
-                 {"color", SeriesColour(data)},
-                 {"opacity", Faded(0.14)}}}};
   Json lines = {{"params", Json::array({LegendSelection()})},
-                {"mark", {{"type", "line"}, {"point", {{"size", 55}, {"filled", true}}}}},
+                {"mark", "line"},
                 {"encoding",
                  {{"x", x},
                   {"y", y},
                   {"color", SeriesColour(data)},
-                  {"opacity", Faded(1)},
-                  {"tooltip", Tooltip({{"series", "worker", ""},
-                                       {"batch", "batch", ""},
-                                       {"image_ms", "ms per image", ".4~g"},
-                                       {"images_per_s", "images/s", ",.4~g"},
-                                       {"ratio", "× fastest", ".3~g"}})}}}};
+                  {"strokeDash", SeriesDash(data)},
+                  {"opacity", Faded(1)}}}};
+  Json points = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 70}}},
+                 {"encoding",
+                  {{"x", x},
+                   {"y", y},
+                   {"color", SeriesColour(data)},
+                   {"shape", SeriesShape(data)},
+                   {"opacity", Faded(1)},
+                   {"tooltip", Tooltip({{"series", "worker", ""},
+                                        {"role", "role", ""},
+                                        {"batch", "batch", ""},
+                                        {"image_ms", "ms per image", ".4~g"},
+                                        {"images_per_s", "images/s", ",.4~g"},
+                                        {"ratio", "× fastest", ".3~g"}})}}}};
   Json bars = {{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
                {"encoding",
                 {{"x", x},
@@ -70,7 +78,7 @@ Json LinesSpec(const ReportData& data, const std::string& value, const std::stri
                  {"y2", {{"field", high}}},
                  {"color", SeriesColour(data)},
                  {"opacity", Faded(0.8)}}}};
-  spec["layer"] = Json::array({band, bars, lines});
+  spec["layer"] = Json::array({bars, lines, points});
   return spec;
 }
 
@@ -80,8 +88,8 @@ void AddBatchCharts(const ReportData& data, ChartSet& set) {
   const std::vector<ChartChoice> choices = GroupChoices(data, kGroupBatches, 2, RankedBatch);
   if (choices.empty()) return;
   const std::string caption =
-      "Both axes are logarithmic. Points are medians over the rounds, whiskers and bands 95 % "
-      "intervals. Click a worker in the legend to single it out.";
+      "Both axes are logarithmic. Whiskers: the 95 % interval of the ratio to the fastest. Click a "
+      "worker in the legend to single it out.";
   set.charts.push_back({"time-by-batch", "batch", "Time per image", "Less is better. " + caption,
                         LinesSpec(data, "image_ms", "low_ms", "high_ms", "milliseconds per image"),
                         choices});
@@ -93,7 +101,7 @@ void AddBatchCharts(const ReportData& data, ChartSet& set) {
 void AddPeakMemoryChart(const ReportData& data, ChartSet& set) {
   const auto has_memory = [](const ReportCell& cell) {
     const bool shown =
-        cell.row.outcome == Outcome::kOutOfMemory || (cell.ranked() && cell.row.peak_rss_bytes);
+        cell.row.outcome == Outcome::kOutOfMemory || (cell.measured() && cell.row.peak_rss_bytes);
     return shown ? std::to_string(cell.cell.Integer(kAxisBatch)) : std::string();
   };
   const std::vector<ChartChoice> choices = GroupChoices(data, kGroupBatches, 2, has_memory);
@@ -106,9 +114,11 @@ void AddPeakMemoryChart(const ReportData& data, ChartSet& set) {
                             {{"calculate", "datum.memory_bytes / 1048576"}, {"as", "mib"}}}));
   const Json x = LogAxis("batch", "batch size", Batches(data)),
              y = LogAxis("mib", "peak memory, MiB");
-  Json lines = {{"transform", Json::array({{{"filter", "datum.outcome === 'ok'"}}})},
-                {"mark", {{"type", "line"}, {"opacity", 0.7}}},
-                {"encoding", {{"x", x}, {"y", y}, {"color", SeriesColour(data)}}}};
+  Json lines = {
+      {"transform", Json::array({{{"filter", "datum.outcome === 'ok'"}}})},
+      {"mark", {{"type", "line"}, {"opacity", 0.7}}},
+      {"encoding",
+       {{"x", x}, {"y", y}, {"color", SeriesColour(data)}, {"strokeDash", SeriesDash(data)}}}};
   const Json states = Json::array({"ok", "swapped", "out of memory"});
   Json points = {
       {"mark", {{"type", "point"}, {"filled", false}, {"strokeWidth", 2}, {"opacity", 1}}},
@@ -130,9 +140,9 @@ void AddPeakMemoryChart(const ReportData& data, ChartSet& set) {
                              {"reason", "reason", ""}})}}}};
   spec["layer"] = Json::array({lines, points});
   set.charts.push_back(
-      {"peak-memory", "memory", "Peak memory",
-       "The worker's largest resident set over the run, children included; logarithmic axes. A "
-       "triangle swapped; a cross ran out of memory at what was seen of it.",
+      {"peak-memory", "memory", "Memory by batch size",
+       "The largest resident set of the worker and its children during the run; logarithmic axes. "
+       "Triangle: the run swapped. Cross: it ran out of memory; the last sample is shown.",
        std::move(spec), choices});
 }
 

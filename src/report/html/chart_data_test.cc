@@ -8,6 +8,7 @@
 
 #include "report/html/charts.h"
 #include "report/html/published.h"
+#include "report/html/series_style.h"
 #include "report/html/test_report.h"
 
 namespace tench {
@@ -16,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr double kNative64Ns = 100e3 * (1 + 1.0 / 64) * 1.002;  // per image, in the median round
+constexpr double kFast64Ns = 100e3 * (1 + 1.0 / 64) * 1.002;  // per image, in the median round
 
 using AddChart = void (*)(const ReportData&, ChartSet&);
 
@@ -62,11 +63,11 @@ TEST(ChartDataTest, ACellsRowHasItsTimesMemoryAndOutcome) {
       Rows(table, {{"series", "torch"}, {"batch", 64}, {"phase", "train"}});
   ASSERT_EQ(rows.size(), 1u);
   const Json& row = rows[0];
-  EXPECT_NEAR(row["image_ns"].get<double>(), 2 * kNative64Ns, 1);
-  EXPECT_NEAR(row["step_ns"].get<double>(), 2 * kNative64Ns * 64, 64);
-  EXPECT_NEAR(row["images_per_s"].get<double>(), 1e9 / (2 * kNative64Ns), 0.1);
-  EXPECT_LT(row["low"].get<double>(), row["image_ns"].get<double>());
-  EXPECT_GT(row["high"].get<double>(), row["image_ns"].get<double>());
+  EXPECT_NEAR(row["image_ns"].get<double>(), 2 * kFast64Ns, 1);
+  EXPECT_NEAR(row["step_ns"].get<double>(), 2 * kFast64Ns * 64, 64);
+  EXPECT_NEAR(row["images_per_s"].get<double>(), 1e9 / (2 * kFast64Ns), 0.1);
+  EXPECT_NEAR(row["low"].get<double>(), row["image_ns"].get<double>(), 1) << "equal ratios";
+  EXPECT_NEAR(row["high"].get<double>(), row["image_ns"].get<double>(), 1);
   EXPECT_EQ(row["rank"], 2);
   EXPECT_NEAR(row["ratio"].get<double>(), 2, 1e-5);
   EXPECT_EQ(row["threads_used"], 2);
@@ -76,10 +77,17 @@ TEST(ChartDataTest, ACellsRowHasItsTimesMemoryAndOutcome) {
   EXPECT_EQ(row["energy_j"], 3.5);
   EXPECT_EQ(row["gpu_use"], 0.5);
   EXPECT_EQ(row["loss"], 0.125);
+  EXPECT_EQ(row["loss_step"], 103) << "three warm-up steps and a hundred timed ones";
+  EXPECT_TRUE(row["parity_error"].is_null());
+  EXPECT_EQ(row["flops_effective"], false);
   EXPECT_EQ(row["outcome"], "ok");
   EXPECT_EQ(row["runs_ok"], 5);
   EXPECT_EQ(row["runs"], 5);
-  EXPECT_EQ(row["flags"], "verified");
+  EXPECT_EQ(row["flags"], "") << "all cells are verified";
+  EXPECT_EQ(row["role"], "framework");
+  EXPECT_EQ(row["verdict"], "slower");
+  EXPECT_EQ(row["steps"], "100");
+  EXPECT_EQ(row["rounds"], 5);
   EXPECT_EQ(row["place"], "pond, cpu");
 }
 
@@ -95,7 +103,7 @@ TEST(ChartDataTest, AFailedCellsRowHasAReasonAndNoNumbers) {
 }
 
 TEST(ChartDataTest, OutOfMemoryWithoutASampleCountsAsTheMachinesMemory) {
-  RunRecord failed = FailedRun("native", Outcome::kOutOfMemory, "killed");
+  RunRecord failed = FailedRun("mxnet", Outcome::kOutOfMemory, "killed");
   ReportData data = Report({failed});
   StudyRecord study = TestStudy();
   study.host_json = R"({"memory_bytes": 8000000})";
@@ -107,35 +115,52 @@ TEST(ChartDataTest, OutOfMemoryWithoutASampleCountsAsTheMachinesMemory) {
   EXPECT_TRUE(CellTable(data).At(0, "memory_bytes").is_null());
 }
 
-TEST(ChartDataTest, OverviewShowsTheLargestSharedBatchWithRatesAndLabels) {
+TEST(ChartDataTest, OverviewShowsEveryComparisonWithRatesAndLabels) {
   const ChartSet set = Only(AddOverviewChart, SmallReport());
   ASSERT_EQ(set.charts.size(), 1u);
   const Json& panels = set.charts[0].spec["concat"];
-  std::vector<std::string> titles;
-  for (const Json& panel : panels) titles.push_back(panel["title"]["text"].get<std::string>());
-  EXPECT_THAT(titles, testing::UnorderedElementsAre("lenet on mnist, batch 32, train, threads=1",
-                                                    "lenet on mnist, batch 32, train, threads=2",
-                                                    "lenet on mnist, batch 64, forward",
-                                                    "lenet on mnist, batch 64, gradient",
-                                                    "lenet on mnist, batch 64, train"));
+  EXPECT_EQ(panels.size(), SmallReport().ranking.groups.size());
   size_t train = 0;
   while (panels[train]["title"]["text"] != "lenet on mnist, batch 64, train") ++train;
   const std::vector<Json> rows = Rows(set.data.at("overview"), {{"panel", train}});
   ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0]["series"], "native");
+  EXPECT_EQ(rows[0]["series"], "mxnet");
   EXPECT_EQ(rows[0]["label"], "9827 /s");
   EXPECT_EQ(rows[1]["label"], "4913  (2.00×)");
   EXPECT_EQ(rows[1]["rank"], 2);
-  EXPECT_LT(rows[0]["rate_low"].get<double>(), rows[0]["images_per_s"].get<double>());
-  EXPECT_GT(rows[0]["rate_high"].get<double>(), rows[0]["images_per_s"].get<double>());
+  EXPECT_EQ(rows[0]["rate_low"], rows[0]["images_per_s"]) << "the fastest has no interval";
+  EXPECT_TRUE(rows[0]["baseline_rate"].is_null());
   const Json& x = panels[train]["layer"][0]["encoding"]["x"];
   EXPECT_EQ(x["field"], "images_per_s");
   EXPECT_NEAR(x["scale"]["domain"][1].get<double>(), 1.5 * rows[0]["rate_high"].get<double>(), 0.1);
-  EXPECT_EQ(panels[train]["layer"][0]["encoding"]["y"]["sort"], (Json{"native", "torch"}));
+  EXPECT_EQ(panels[train]["layer"][0]["encoding"]["y"]["sort"], (Json{"mxnet", "torch"}));
+}
+
+TEST(ChartDataTest, TheBaselineIsALineInTheOverviewAndNoWhiskerLeavesTheChart) {
+  std::vector<RunRecord> runs;
+  for (int64_t round = 0; round < 5; ++round) {
+    runs.push_back(ReportRun("mxnet", 64, "train", round));
+    runs.push_back(ReportRun("native", 64, "train", round));
+    RunRecord torch = ReportRun("torch", 64, "train", round);
+    // Ratios from 0.5 to 8: the interval of their mean is wide.
+    torch.summary.step_ns_min = *torch.summary.step_ns_min * std::pow(2.0, round - 2.0);
+    runs.push_back(torch);
+  }
+  const ChartSet set = Only(AddOverviewChart, Report(runs));
+  const Json& panel = set.charts[0].spec["concat"][0];
+  EXPECT_EQ(panel["layer"].size(), 4u);
+  EXPECT_EQ(panel["layer"][1]["encoding"]["x"]["field"], "baseline_rate");
+  const double end = panel["layer"][0]["encoding"]["x"]["scale"]["domain"][1];
+  const DataTable& table = set.data.at("overview");
+  ASSERT_EQ(table.size(), 2u) << "native has no bar";
+  for (size_t i = 0; i < table.size(); ++i) {
+    EXPECT_EQ(table.At(i, "baseline"), "native");
+    EXPECT_LT(table.At(i, "rate_high").get<double>(), end);
+  }
 }
 
 TEST(ChartDataTest, OverviewAbbreviatesThousandsAndKeepsSmallRates) {
-  RunRecord fast = ReportRun("native", 64), slow = ReportRun("native", 64);
+  RunRecord fast = ReportRun("mxnet", 64), slow = ReportRun("mxnet", 64);
   fast.summary.step_ns_median = 64 * 1e9 / 12345;
   slow.cell.values[kAxisNetwork] = std::string("vgg16");
   slow.cell_id = slow.cell.Id();
@@ -151,20 +176,21 @@ TEST(ChartDataTest, BatchChartsConvertUnitsAndStartWithTraining) {
   ASSERT_EQ(set.charts.size(), 2u);
   const Json &time = set.charts[0].spec, &rate = set.charts[1].spec;
   EXPECT_EQ(Calculation(time, "image_ms"), "datum.image_ns / 1e6");
-  EXPECT_EQ(Calculation(time, "low_ms"), "datum.low / 1e6");
-  EXPECT_EQ(Calculation(time, "high_ms"), "datum.high / 1e6");
-  EXPECT_EQ(Calculation(rate, "rate_low"), "1e9 / datum.high") << "a longer time is a lower rate";
-  EXPECT_EQ(Calculation(rate, "rate_high"), "1e9 / datum.low");
+  const std::string low_ns = "(isValid(datum.low) ? datum.low : datum.image_ns)",
+                    high_ns = "(isValid(datum.high) ? datum.high : datum.image_ns)";
+  EXPECT_EQ(Calculation(time, "low_ms"), low_ns + " / 1e6");
+  EXPECT_EQ(Calculation(time, "high_ms"), high_ns + " / 1e6");
+  EXPECT_EQ(Calculation(rate, "rate_low"), "1e9 / " + high_ns) << "a longer time is a lower rate";
+  EXPECT_EQ(Calculation(rate, "rate_high"), "1e9 / " + low_ns);
   EXPECT_EQ(time["transform"][0]["filter"],
-            "datum.in_batches === group && datum.rank !== null && datum.outcome === 'ok'");
+            "datum.in_batches === group && datum.outcome === 'ok' && isValid(datum.image_ns)");
   for (const auto& [spec, value, low, high] :
        {std::tuple(&time, "image_ms", "low_ms", "high_ms"),
         std::tuple(&rate, "images_per_s", "rate_low", "rate_high")}) {
     EXPECT_EQ((*spec)["layer"][2]["encoding"]["y"]["field"], value);
-    for (const int layer : {0, 1}) {
-      EXPECT_EQ((*spec)["layer"][layer]["encoding"]["y"]["field"], low);
-      EXPECT_EQ((*spec)["layer"][layer]["encoding"]["y2"]["field"], high);
-    }
+    EXPECT_EQ((*spec)["layer"][1]["encoding"]["y"]["field"], value);
+    EXPECT_EQ((*spec)["layer"][0]["encoding"]["y"]["field"], low);
+    EXPECT_EQ((*spec)["layer"][0]["encoding"]["y2"]["field"], high);
   }
   EXPECT_EQ(time["layer"][2]["encoding"]["x"]["axis"]["values"], (Json{16, 32, 64}));
   EXPECT_EQ(set.charts[0].choices[0].title, "lenet on mnist, train");
@@ -172,7 +198,7 @@ TEST(ChartDataTest, BatchChartsConvertUnitsAndStartWithTraining) {
 }
 
 TEST(ChartDataTest, OneBatchSizeHasNoBatchCharts) {
-  const ReportData data = Report({ReportRun("native", 64), ReportRun("torch", 64)});
+  const ReportData data = Report({ReportRun("mxnet", 64), ReportRun("torch", 64)});
   EXPECT_THAT(Only(AddBatchCharts, data).charts, IsEmpty());
   EXPECT_THAT(Only(AddPeakMemoryChart, data).charts, IsEmpty());
 }
@@ -209,17 +235,18 @@ TEST(ChartDataTest, DevicesAreComparedWhereThereAreTwo) {
 TEST(ChartDataTest, LossCurvesKeepTheirEndsAndDrawNanAtTheLastFiniteLoss) {
   const ChartSet set = Only(AddLossCharts, SmallReport());
   const std::vector<Json> rows =
-      Rows(set.data.at("loss"), {{"series", "native"}, {"batch", 64}, {"unit", "CPU"}});
+      Rows(set.data.at("loss"), {{"series", "mxnet"}, {"batch", 64}, {"unit", "CPU"}});
   ASSERT_GT(rows.size(), 10u);
-  EXPECT_EQ(rows[0]["epoch"], 1);
+  EXPECT_EQ(rows[0]["step"], 1);
+  EXPECT_TRUE(rows[0]["epoch"].is_null()) << "a resident batch has no epochs";
   EXPECT_EQ(rows[0]["loss"], 2.3);
   EXPECT_TRUE(rows[0]["mark"].is_null());
   const Json &negative = rows[rows.size() - 2], &undefined = rows.back();
   EXPECT_EQ(negative["mark"], "negative");
-  EXPECT_EQ(negative["mark_text"], "negative loss");
+  EXPECT_EQ(negative["glyph"], "▼");
   EXPECT_EQ(undefined["mark"], "nan");
-  EXPECT_EQ(undefined["mark_text"], "not a number");
-  EXPECT_EQ(undefined["epoch"], 101);
+  EXPECT_EQ(undefined["glyph"], "✖");
+  EXPECT_EQ(undefined["step"], 101);
   EXPECT_EQ(undefined["loss"], -0.5);
   for (size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i]["shown"], i % 4 == 0 ? 1 : 0);
   EXPECT_EQ(set.charts[0].spec["transform"][0]["filter"], GroupFilter(kGroupCurves));
@@ -227,15 +254,15 @@ TEST(ChartDataTest, LossCurvesKeepTheirEndsAndDrawNanAtTheLastFiniteLoss) {
 }
 
 TEST(ChartDataTest, OnlyTrainedAndRightCellsHaveALossCurve) {
-  EXPECT_THAT(Only(AddLossCharts, Report({ReportRun("native", 64, "gradient")})).charts, IsEmpty());
-  ReportData data = Report({ReportRun("native", 64)});
+  EXPECT_THAT(Only(AddLossCharts, Report({ReportRun("mxnet", 64, "gradient")})).charts, IsEmpty());
+  ReportData data = Report({ReportRun("mxnet", 64)});
   EXPECT_EQ(Only(AddLossCharts, data).charts.size(), 2u);
   data.cells[0].row.outcome = Outcome::kWrong;
   EXPECT_THAT(Only(AddLossCharts, data).charts, IsEmpty());
 }
 
 TEST(ChartDataTest, UseOverTimeIsInSecondsAndMebibytes) {
-  ReportData data = Report({ReportRun("native", 64)});
+  ReportData data = Report({ReportRun("mxnet", 64)});
   ChartSet set = Only(AddUseChart, data);
   const DataTable& table = set.data.at("use");
   ASSERT_EQ(table.size(), 3u);
@@ -277,8 +304,8 @@ std::map<std::string, double> Parts(const std::vector<RunRecord>& runs) {
 
 TEST(ChartDataTest, MissingPhasesAreMergedIntoTheNextPart) {
   const double train_ms = 0.1 * (1 + 1.0 / 64);
-  const RunRecord forward = ReportRun("native", 64, "forward"),
-                  gradient = ReportRun("native", 64, "gradient"), train = ReportRun("native", 64);
+  const RunRecord forward = ReportRun("mxnet", 64, "forward"),
+                  gradient = ReportRun("mxnet", 64, "gradient"), train = ReportRun("mxnet", 64);
   std::map<std::string, double> parts = Parts({forward, train});
   ASSERT_EQ(parts.size(), 2u);
   EXPECT_NEAR(parts["forward"], 0.25 * train_ms, 1e-6);
@@ -291,15 +318,15 @@ TEST(ChartDataTest, MissingPhasesAreMergedIntoTheNextPart) {
 }
 
 TEST(ChartDataTest, APhaseThatNoiseMadeShorterHasNoNegativePart) {
-  RunRecord forward = ReportRun("native", 64, "forward"), train = ReportRun("native", 64);
+  RunRecord forward = ReportRun("mxnet", 64, "forward"), train = ReportRun("mxnet", 64);
   forward.summary.step_ns_median = *train.summary.step_ns_median * 1.1;
   std::map<std::string, double> parts = Parts({forward, train});
   EXPECT_EQ(parts["backward and update"], 0);
 }
 
 TEST(ChartDataTest, ThreadScalingPrefersTheNamedCount) {
-  RunRecord one = ReportRun("native", 64, "train", 0, 1),
-            two = ReportRun("native", 64, "train", 0, 2), all = ReportRun("native", 64);
+  RunRecord one = ReportRun("mxnet", 64, "train", 0, 1),
+            two = ReportRun("mxnet", 64, "train", 0, 2), all = ReportRun("mxnet", 64);
   all.summary.step_ns_median = *two.summary.step_ns_median / 2;
   const ChartSet set = Only(AddThreadChart, Report({one, two, all}));
   const DataTable& table = set.data.at("threads");
@@ -312,7 +339,7 @@ TEST(ChartDataTest, ThreadScalingPrefersTheNamedCount) {
 }
 
 TEST(ChartDataTest, StepTimesAreQuantilesInMilliseconds) {
-  const ChartSet set = Only(AddStepChart, Report({ReportRun("native", 64)}));
+  const ChartSet set = Only(AddStepChart, Report({ReportRun("mxnet", 64)}));
   const DataTable& table = set.data.at("steps");
   ASSERT_EQ(table.size(), 1u);
   // Steps of 6.400, 6.401, … 6.499 ms.
@@ -329,17 +356,17 @@ TEST(ChartDataTest, StepTimesAreQuantilesInMilliseconds) {
 }
 
 TEST(ChartDataTest, ThenAndNowTakesTheNearestBatchByRatio) {
-  RunRecord half = ReportRun("native", 64);
+  RunRecord half = ReportRun("mxnet", 64);
   half.cell.values[kAxisPrecision] = std::string("bf16");
   half.cell_id = half.cell.Id();
   const ChartSet set =
-      Only(AddThenAndNowChart, Report({ReportRun("native", 16), ReportRun("native", 512),
-                                       ReportRun("native", 64, "forward"), half}));
+      Only(AddThenAndNowChart, Report({ReportRun("mxnet", 16), ReportRun("mxnet", 512),
+                                       ReportRun("mxnet", 64, "forward"), half}));
   const DataTable& table = set.data.at("then_and_now");
   const std::vector<Json> now = Rows(table, {{"when", "this report"}});
   ASSERT_EQ(now.size(), 1u) << "inference and bf16 are not comparable";
   EXPECT_EQ(now[0]["batch"], 16) << "16 is a quarter of 64, 512 eight times it";
-  EXPECT_EQ(now[0]["framework"], "native, now");
+  EXPECT_EQ(now[0]["framework"], "mxnet, now");
   EXPECT_EQ(now[0]["hardware"], "pond, cpu, 2 threads");
   EXPECT_NEAR(now[0]["images_per_s"].get<double>(), 1e9 / (100e3 * (1 + 1.0 / 16)), 0.1);
   const std::vector<PublishedRate> rates = PublishedRates();
@@ -353,7 +380,7 @@ TEST(ChartDataTest, ThenAndNowTakesTheNearestBatchByRatio) {
 TEST(ChartDataTest, GroupChoicesNeedEnoughDistinctValues) {
   const ReportData data = SmallReport();
   const auto batch = [](const ReportCell& cell) {
-    return cell.ranked() ? std::to_string(cell.cell.Integer(kAxisBatch)) : std::string();
+    return cell.measured() ? std::to_string(cell.cell.Integer(kAxisBatch)) : std::string();
   };
   EXPECT_THAT(Titles(GroupChoices(data, kGroupBatches, 2, batch)),
               ElementsAre("lenet on mnist, train", testing::_, testing::_));
@@ -378,14 +405,37 @@ TEST(ChartDataTest, BuildingBlocksAreWhatVegaLiteExpects) {
   EXPECT_EQ(GroupFilter(kGroupBatches), "datum.in_batches === group");
 }
 
-TEST(ChartDataTest, SeriesHaveStableColoursAndTheReferenceIsGrey) {
+TEST(ChartDataTest, SeriesHaveTheirColourMarkerAndDashByName) {
   const ReportData data =
       Report({ReportRun("reference", 64), ReportRun("torch", 64), ReportRun("native", 64),
               FailedRun("caffe", Outcome::kUnsupported, "not installed")});
   const Json colour = SeriesColour(data);
   EXPECT_EQ(colour["scale"]["domain"], (Json{"native", "torch", "reference"}));
-  EXPECT_EQ(colour["scale"]["range"], (Json{"#0e9384", "#e4572e", "#8b959a"}));
+  EXPECT_EQ(colour["scale"]["range"][1], StyleOf("torch").colour);
+  EXPECT_EQ(SeriesShape(data)["scale"]["range"][1], StyleOf("torch").shape);
+  EXPECT_EQ(SeriesDash(data)["scale"]["range"][1], Json(StyleOf("torch").dash));
   EXPECT_TRUE(SeriesColour(data, false)["legend"].is_null());
+}
+
+TEST(ChartDataTest, LossesCountStepsWithoutEpochsAndTellWhyCurvesDiffer) {
+  RunRecord fixed = ReportRun("mxnet", 64), cycled = ReportRun("torch", 64);
+  fixed.dropout = true;
+  cycled.cell.values[kAxisInput] = std::string("cycled");
+  cycled.cell.values[kAxisImages] = int64_t{640};
+  cycled.cell_id = cycled.cell.Id();
+  cycled.dropout = false;
+  const ChartSet set = Only(AddLossCharts, Report({fixed, cycled}));
+  for (const ChartChoice& choice : set.charts.at(1).choices) {
+    const bool epochs = choice.title.find("cycled") != std::string::npos;
+    EXPECT_EQ(choice.x_title, epochs ? "epochs" : "steps");
+    EXPECT_EQ(choice.parameters["epochs"], epochs);
+    EXPECT_THAT(choice.note, testing::HasSubstr(epochs ? "No dropout" : "own dropout masks"));
+    const Json figure = FigureSpec(set.charts[1], choice, false);
+    EXPECT_EQ(figure["layer"][0]["encoding"]["x"]["title"], choice.x_title);
+  }
+  const std::vector<Json> rows = Rows(set.data.at("loss"), {{"series", "torch"}, {"step", 10}});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["epoch"], 1);
 }
 
 TEST(ChartDataTest, ThemesDifferInInkAndShareATransparentBackground) {

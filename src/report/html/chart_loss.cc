@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss against epochs on a logarithmic axis: CPU dashed with hollow markers, GPU solid with filled
-// markers.
+// Loss against steps or epochs on a logarithmic axis: CPU dashed with hollow markers, GPU solid
+// with filled markers.
 #include <cmath>
 
 #include "report/html/charts.h"
@@ -18,9 +18,14 @@ bool HasCurve(const ReportCell& cell) {
          cell.cell.phase() == Phase::kTrain;
 }
 
-Json LossSpec(Grouping grouping, const Json& colour, const Json& detail) {
-  Json spec = SpecFrame("loss", Json::array({{{"filter", GroupFilter(grouping)}}}));
-  const Json x = LogAxis("epoch", "epochs");
+// The parameter "epochs" selects the unit of the x axis.
+Json LossSpec(Grouping grouping, const Json& colour, const Json& shape) {
+  Json spec = SpecFrame(
+      "loss", Json::array({{{"filter", GroupFilter(grouping)}},
+                           {{"calculate", "epochs ? datum.epoch : datum.step"}, {"as", "at"}}}));
+  spec["params"].push_back({{"name", "epochs"}, {"value", false}});
+  const Json detail = {{"field", "label"}};
+  const Json x = LogAxis("at", "steps");
   const Json y = {
       {"field", "loss"}, {"type", "quantitative"}, {"title", "loss"}, {"scale", {{"zero", false}}}};
   Json dash = {{"field", "unit"},
@@ -35,6 +40,7 @@ Json LossSpec(Grouping grouping, const Json& colour, const Json& detail) {
        {{"x", x}, {"y", y}, {"color", colour}, {"strokeDash", dash}, {"detail", detail}}}};
   const Json tooltip = Tooltip({{"series", "worker", ""},
                                 {"label", "PU (batch)", ""},
+                                {"step", "step", ","},
                                 {"epoch", "epoch", ".4~g"},
                                 {"loss", "loss", ".5~g"}});
   Json points = {
@@ -44,33 +50,23 @@ Json LossSpec(Grouping grouping, const Json& colour, const Json& detail) {
        {{"x", x},
         {"y", y},
         {"color", colour},
+        {"shape", shape},
         {"tooltip", tooltip},
         {"fillOpacity",
          {{"condition", {{"test", "datum.unit === 'GPU'"}, {"value", 1}}}, {"value", 0}}},
         {"fill", colour}}}};
-  // Not filtered: a layer without rows would leave its scales without an extent.
+  // Text, so that marks share no scale of shapes with the workers.
   Json marks = {
-      {"mark", {{"type", "point"}, {"filled", true}, {"size", 110}, {"color", "#d92d20"}}},
-      {"encoding",
-       {{"x", x},
-        {"y", y},
-        {"opacity", {{"condition", {{"test", "datum.mark !== null"}, {"value", 1}}}, {"value", 0}}},
-        {"shape",
-         {{"field", "mark_text"},
-          {"type", "nominal"},
-          {"title", nullptr},
-          {"scale",
-           {{"domain", {"negative loss", "not a number"}},
-            {"range", {"triangle-down", "cross"}}}}}}}}};
+      {"mark", {{"type", "text"}, {"fontSize", 15}, {"color", "#d92d20"}, {"baseline", "middle"}}},
+      {"encoding", {{"x", x}, {"y", y}, {"text", {{"field", "glyph"}}}}}};
   spec["layer"] = Json::array({lines, points, marks});
-  spec["resolve"] = {{"legend", {{"shape", "independent"}}}};
   return spec;
 }
 
 // A NaN has no y value: it is drawn at the last finite loss.
 void AddCurve(const ReportCell& cell, DataTable& table) {
-  const std::string label = fmt::format("{} ({}){}", UnitOf(cell), cell.cell.Integer(kAxisBatch),
-                                        cell.series_data.epochs_known ? "" : ", x in steps");
+  const std::string label = fmt::format("{} ({})", UnitOf(cell), cell.cell.Integer(kAxisBatch));
+  const std::optional<double> per_epoch = cell.series_data.steps_per_epoch;
   double last = 0;
   for (const LossPoint& point : cell.series_data.loss) {
     if (std::isfinite(point.loss)) {
@@ -84,18 +80,40 @@ void AddCurve(const ReportCell& cell, DataTable& table) {
     if (finite) last = point.loss;
     const char* mark = !finite ? "nan" : point.loss < 0 ? "negative" : nullptr;
     table.Add({cell.series, label, UnitOf(cell), cell.cell.Integer(kAxisBatch),
-               ChartNumber(point.epoch), ChartNumber(last), mark ? Json(mark) : Json(nullptr),
-               !finite          ? "not a number"
-               : point.loss < 0 ? "negative loss"
+               ChartNumber(point.step),
+               per_epoch ? ChartNumber(point.step / *per_epoch) : Json(nullptr), ChartNumber(last),
+               mark ? Json(mark) : Json(nullptr),
+               !finite          ? "✖"
+               : point.loss < 0 ? "▼"
                                 : "",
                index++ % 4 == 0 ? 1 : 0, cell.group[kGroupCurves], cell.group[kGroupWorkers]});
+  }
+}
+
+// Sets the unit of each choice's x axis: epochs, if all of its curves have them. `notes` also
+// explains curves that differ although workers compute the same.
+void SetUnits(const ReportData& data, Grouping grouping, bool notes,
+              std::vector<ChartChoice>& choices) {
+  for (ChartChoice& choice : choices) {
+    bool epochs = true, dropout = false;
+    for (const ReportCell& cell : data.cells) {
+      if (!HasCurve(cell) || choice.parameters["group"] != cell.group[grouping]) continue;
+      epochs &= cell.series_data.steps_per_epoch.has_value();
+      dropout |= cell.dropout.value_or(false);
+    }
+    choice.parameters["epochs"] = epochs;
+    choice.x_title = epochs ? "epochs" : "steps";
+    if (!notes) continue;
+    choice.note = dropout ? "These curves differ, because every framework draws its own dropout "
+                            "masks."
+                          : "No dropout: equal computations give equal curves.";
   }
 }
 
 }  // namespace
 
 void AddLossCharts(const ReportData& data, ChartSet& set) {
-  DataTable table({"series", "label", "unit", "batch", "epoch", "loss", "mark", "mark_text",
+  DataTable table({"series", "label", "unit", "batch", "step", "epoch", "loss", "mark", "glyph",
                    "shown", std::string(ColumnOf(kGroupCurves)),
                    std::string(ColumnOf(kGroupWorkers))});
   for (const ReportCell& cell : data.cells) {
@@ -104,9 +122,8 @@ void AddLossCharts(const ReportData& data, ChartSet& set) {
   if (table.size() == 0) return;
   set.data.emplace("loss", std::move(table));
   const std::string caption =
-      "The newest run of each cell, warm-up steps included. CPU dashed with hollow markers, GPU "
-      "solid with filled ones. Where one batch stays resident every step is an epoch of it. "
-      "Negative and undefined losses are marked in red.";
+      "The newest run of each cell, including warm-up steps. CPU: dashed, hollow markers. GPU: "
+      "solid, filled markers. Red: negative (▼) and undefined (✖) losses.";
   const auto any_curve = [](const ReportCell& cell) {
     return HasCurve(cell) ? cell.series : std::string();
   };
@@ -115,14 +132,17 @@ void AddLossCharts(const ReportData& data, ChartSet& set) {
                       {"title", "PU (batch)"},
                       {"sort", {{"field", "batch"}}},
                       {"scale", {{"scheme", "tableau10"}}}};
+  std::vector<ChartChoice> by_batch = GroupChoices(data, kGroupCurves, 1, any_curve);
+  SetUnits(data, kGroupCurves, false, by_batch);
   set.charts.push_back({"loss-by-batch", "loss", "By batch size", caption,
-                        LossSpec(kGroupCurves, label, {{"field", "label"}}),
-                        GroupChoices(data, kGroupCurves, 1, any_curve)});
-  set.charts.push_back(
-      {"loss-by-worker", "loss", "By worker",
-       "Same weights, same data: the curves of all workers should coincide. " + caption,
-       LossSpec(kGroupWorkers, SeriesColour(data), {{"field", "label"}}),
-       GroupChoices(data, kGroupWorkers, 1, any_curve)});
+                        LossSpec(kGroupCurves, label, {{"value", "circle"}}), std::move(by_batch)});
+  std::vector<ChartChoice> by_worker = GroupChoices(data, kGroupWorkers, 1, any_curve);
+  SetUnits(data, kGroupWorkers, true, by_worker);
+  Json shape = SeriesShape(data);
+  shape["legend"] = nullptr;
+  set.charts.push_back({"loss-by-worker", "loss", "By worker",
+                        "Same weights, same data. " + caption,
+                        LossSpec(kGroupWorkers, SeriesColour(data), shape), std::move(by_worker)});
 }
 
 }  // namespace tench

@@ -1,60 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The overview: images per second of every worker, one panel per comparison.
 #include <algorithm>
-#include <map>
 
 #include "report/html/charts.h"
+#include "report/html/comparison_view.h"
+#include "report/row_text.h"
 
 namespace tench {
 namespace {
 
-constexpr size_t kMaxPanels = 12;
+// Drawing more panels takes a browser many seconds; the tables have all comparisons.
+constexpr size_t kMaxPanels = 80;
 // Width of the worker names; equal in all panels, so that bars are aligned.
 constexpr int kLabelWidth = 84;
-constexpr double kRoomForLabels = 1.5;  // axis length over the longest bar
-
-struct Panel {
-  int64_t group = 0;
-  size_t ranked = 0;
-  int64_t batch = 0;
-  bool training = false;
-};
-
-// Among groups that differ only in the batch size, selects the one with the most workers, then the
-// largest batch.
-std::vector<Panel> ChoosePanels(const ReportData& data) {
-  std::map<int64_t, Panel> groups;           // by kGroupWorkers
-  std::map<int64_t, int64_t> batches_group;  // kGroupWorkers -> kGroupBatches
-  for (const ReportCell& cell : data.cells) {
-    if (!cell.ranked()) continue;
-    Panel& panel = groups[cell.group[kGroupWorkers]];
-    panel.group = cell.group[kGroupWorkers];
-    panel.batch = cell.cell.Integer(kAxisBatch);
-    panel.training = cell.cell.phase() == Phase::kTrain;
-    ++panel.ranked;
-    batches_group[panel.group] = cell.group[kGroupBatches];
-  }
-  std::map<int64_t, Panel> best;
-  for (const auto& [group, panel] : groups) {
-    const auto [found, is_new] = best.emplace(batches_group[group], panel);
-    const Panel& known = found->second;
-    if (!is_new && std::pair(panel.ranked, panel.batch) > std::pair(known.ranked, known.batch))
-      found->second = panel;
-  }
-  std::vector<Panel> panels;
-  for (const auto& [group, panel] : best) panels.push_back(panel);
-  // Complete comparisons of training steps come first.
-  std::stable_sort(panels.begin(), panels.end(), [](const Panel& a, const Panel& b) {
-    return std::pair(a.training, a.ranked) > std::pair(b.training, b.ranked);
-  });
-  if (panels.size() > kMaxPanels) panels.resize(kMaxPanels);
-  std::stable_sort(panels.begin(), panels.end(),
-                   [](const Panel& a, const Panel& b) { return a.group < b.group; });
-  return panels;
-}
+constexpr double kRoomForLabels = 1.5;  // axis length over the longest bar or whisker
+constexpr double kRoomForLine = 1.03;   // axis length over the baseline
+constexpr double kMostWhisker = 1.25;   // a whisker ends at this multiple of the longest bar
 
 Json PanelSpec(const ReportData& data, int64_t number, const std::string& title,
-               const std::vector<std::string>& order, double room) {
+               const std::vector<std::string>& order, double room, bool baseline) {
   const Json y = {{"field", "series"},
                   {"type", "nominal"},
                   {"title", nullptr},
@@ -81,6 +45,14 @@ Json PanelSpec(const ReportData& data, int64_t number, const std::string& title,
         {"tooltip", Tooltip({{"series", "worker", ""},
                              {"images_per_s", "images/s", ",.4~r"},
                              {"ratio", "× the fastest's time", ".3~r"}})}}}};
+  Json line = {
+      {"mark", {{"type", "rule"}, {"strokeDash", {4, 3}}, {"strokeWidth", 1.5}}},
+      {"transform", Json::array({{{"filter", "datum.series === datum.first"}}})},
+      {"encoding",
+       {{"x", {{"field", "baseline_rate"}, {"type", "quantitative"}}},
+        {"tooltip", Tooltip({{"baseline", "baseline", ""},
+                             {"baseline_rate", "images/s", ",.4~r"},
+                             {"baseline_share", "the fastest's share of its speed", ".0%"}})}}}};
   Json interval = {{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
                    {"encoding",
                     {{"x", {{"field", "rate_low"}, {"type", "quantitative"}}},
@@ -96,44 +68,63 @@ Json PanelSpec(const ReportData& data, int64_t number, const std::string& title,
           {"width", 230},
           {"height", 24 * order.size()},
           {"transform", Json::array({{{"filter", fmt::format("datum.panel === {}", number)}}})},
-          {"layer", Json::array({bar, interval, label})}};
+          {"layer", baseline ? Json::array({bar, line, interval, label})
+                             : Json::array({bar, interval, label})}};
 }
 
-std::string RateLabel(double rate, int64_t rank, double ratio) {
-  const std::string text = rate >= 9999.5 ? fmt::format("{:.1f}k", rate / 1000)
-                           : rate >= 100  ? fmt::format("{:.0f}", rate)
-                                          : fmt::format("{:.3g}", rate);
-  return rank == 1 ? text + " /s" : fmt::format("{}  ({:.2f}×)", text, ratio);
+std::string RateLabel(double rate, const RankRow& row) {
+  const std::string text = RateText(rate);
+  return row.rank == 1 ? text + " /s" : fmt::format("{}  ({:.2f}×)", text, RatioOf(row));
 }
 
 }  // namespace
 
 void AddOverviewChart(const ReportData& data, ChartSet& set) {
-  DataTable table(
-      {"panel", "series", "rank", "ratio", "images_per_s", "rate_low", "rate_high", "label"});
+  DataTable table({"panel", "series", "first", "rank", "ratio", "images_per_s", "rate_low",
+                   "rate_high", "label", "baseline", "baseline_rate", "baseline_share"});
   Json panels = Json::array();
-  for (const Panel& panel : ChoosePanels(data)) {
-    std::vector<std::string> order;
+  size_t left_out = 0;
+  for (const ComparisonView& view : ComparisonsOf(data)) {
+    std::vector<const ReportCell*> bars;
     double longest = 0;
-    const auto number = static_cast<int64_t>(panels.size());
-    // The cells of a group are ordered by rank.
-    for (const ReportCell& cell : data.cells) {
-      if (cell.group[kGroupWorkers] != panel.group || !cell.ranked() || cell.ImageNs() <= 0)
-        continue;
-      const double rate = 1e9 / cell.ImageNs();
-      const Estimate& step = *cell.row.step_ns;
-      const double low = step.high ? rate * step.value / *step.high : rate;
-      const double high = step.low ? rate * step.value / *step.low : rate;
-      table.Add({number, cell.series, cell.row.rank, ChartNumber(cell.row.ratio), ChartNumber(rate),
-                 ChartNumber(low), ChartNumber(high),
-                 RateLabel(rate, cell.row.rank, cell.row.ratio)});
-      order.push_back(cell.series);
-      longest = std::max(longest, high);
+    for (const ReportCell& cell : view.cells) {
+      const bool is_line = cell.row.role == Role::kBaseline && cell.row.rank == 0;
+      if (!cell.measured() || cell.ImageNs() <= 0 || is_line) continue;
+      bars.push_back(&cell);
+      longest = std::max(longest, 1e9 / cell.ImageNs());
     }
-    if (order.empty()) continue;
-    panels.push_back(PanelSpec(data, number,
-                               data.group_titles[kGroupWorkers][static_cast<size_t>(panel.group)],
-                               order, longest * kRoomForLabels));
+    if (bars.empty()) continue;
+    if (panels.size() == kMaxPanels) {
+      ++left_out;
+      continue;
+    }
+    const RankRow* baseline = view.answer.baseline;
+    const double best_rate = 1e9 / bars[0]->ImageNs();
+    std::optional<double> baseline_rate;
+    if (baseline != nullptr && baseline->ratio > 0) baseline_rate = best_rate / baseline->ratio;
+    const auto number = static_cast<int64_t>(panels.size());
+    std::vector<std::string> order;
+    double reach = longest;
+    for (const ReportCell* cell : bars) {
+      const double rate = 1e9 / cell->ImageNs();
+      double low = rate, high = rate;
+      if (const auto interval = RatioInterval(cell->row); interval && interval->low > 0) {
+        low = rate * cell->row.ratio / interval->high;
+        high = std::min(rate * cell->row.ratio / interval->low, longest * kMostWhisker);
+      }
+      table.Add({number, cell->series, bars[0]->series, cell->row.rank,
+                 ChartNumber(cell->row.ratio), ChartNumber(rate), ChartNumber(low),
+                 ChartNumber(high), RateLabel(rate, cell->row),
+                 baseline != nullptr ? Json(view.SeriesOf(*baseline)) : Json(nullptr),
+                 ChartNumber(baseline_rate),
+                 baseline != nullptr ? ChartNumber(baseline->ratio) : Json(nullptr)});
+      order.push_back(cell->series);
+      reach = std::max(reach, high);
+    }
+    panels.push_back(
+        PanelSpec(data, number, view.Title(data), order,
+                  std::max(reach * kRoomForLabels, baseline_rate.value_or(0) * kRoomForLine),
+                  baseline_rate.has_value()));
   }
   if (panels.empty()) return;
   set.data.emplace("overview", std::move(table));
@@ -142,15 +133,19 @@ void AddOverviewChart(const ReportData& data, ChartSet& set) {
   spec["concat"] = std::move(panels);
   spec["columns"] = 3;
   spec["spacing"] = {{"row", 22}, {"column", 20}};
-  set.charts.push_back(
-      {"overview",
-       "summary",
-       "Images per second",
-       "Images per second of every worker, with 95 % intervals; more is better. In brackets: how "
-       "many times the fastest's time it takes. Each panel has its own scale. Where a network was "
-       "measured at several batch sizes this is the one that most workers share.",
-       std::move(spec),
-       {{"", "", Json::object()}}});
+  std::string caption =
+      "Images per second of every worker; more is better. In brackets: time over the fastest "
+      "framework's time; whiskers: its 95 % interval. Dashed line: the baseline. Each panel has "
+      "its "
+      "own scale.";
+  if (left_out > 0)
+    caption += fmt::format(" {} more comparisons are in the table below.", left_out);
+  set.charts.push_back({"overview",
+                        "summary",
+                        "Images per second",
+                        std::move(caption),
+                        std::move(spec),
+                        {{"", "", Json::object()}}});
 }
 
 }  // namespace tench

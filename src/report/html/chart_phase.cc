@@ -43,7 +43,7 @@ std::vector<Part> Stack(const std::map<Phase, double>& image_ns) {
 void AddPhaseChart(const ReportData& data, ChartSet& set) {
   std::map<std::pair<int64_t, std::string>, Parts> stacks;
   for (const ReportCell& cell : data.cells) {
-    if (!cell.ranked()) continue;
+    if (!cell.measured()) continue;
     Parts& parts = stacks[{cell.group[kGroupPhases], cell.series}];
     parts.series = cell.series;
     parts.image_ns[cell.cell.phase()] = cell.ImageNs();
@@ -95,14 +95,13 @@ void AddPhaseChart(const ReportData& data, ChartSet& set) {
                                            {"part", "part", ""},
                                            {"image_ms", "ms per image", ".4~g"}})}};
   const auto phase = [](const ReportCell& cell) {
-    return cell.ranked() ? cell.cell.Text(kAxisPhase) : std::string();
+    return cell.measured() ? cell.cell.Text(kAxisPhase) : std::string();
   };
-  set.charts.push_back(
-      {"phases", "inside", "Forward, backward, update",
-       "Differences between phases that were measured one by one: gradient less forward is the "
-       "backward pass, train less gradient the update. The forward phase is inference, so what "
-       "training alone needs in its forward pass counts as backward.",
-       std::move(spec), GroupChoices(data, kGroupPhases, 2, phase)});
+  set.charts.push_back({"phases", "inside", "Forward, backward, update",
+                        "Differences of separately measured phases: backward = gradient - forward, "
+                        "update = train - gradient. The forward phase is inference, so additional "
+                        "work of the training forward pass counts as backward.",
+                        std::move(spec), GroupChoices(data, kGroupPhases, 2, phase)});
 }
 
 }  // namespace tench

@@ -3,8 +3,11 @@
 
 #include "base/text.h"
 #include "record/run_flag.h"
+#include "record/worker_version.h"
+#include "report/group_answer.h"
 #include "report/html/charts.h"
 #include "report/record_json.h"
+#include "report/row_text.h"
 
 namespace tench {
 namespace {
@@ -28,11 +31,16 @@ std::string MemoryState(const ReportCell& cell) {
 
 std::vector<std::string> CellColumns() {
   std::vector<std::string> columns = {
-      "series",       "version",      "machine",      "rank",     "threads_used", "image_ns",
-      "low",          "high",         "images_per_s", "step_ns",  "ratio",        "gflops_per_s",
-      "memory_bytes", "memory_state", "cpus",         "energy_j", "gpu_use",      "spread",
-      "loss",         "outcome",      "runs_ok",      "runs",     "flags",        "reason",
-      "command",      "options",      "place"};
+      "series",    "role",         "version",      "machine",
+      "rank",      "threads_used", "image_ns",     "low",
+      "high",      "images_per_s", "step_ns",      "ratio",
+      "ratio_low", "ratio_high",   "verdict",      "steps",
+      "rounds",    "gflops_per_s", "memory_bytes", "memory_state",
+      "cpus",      "energy_j",     "gpu_use",      "to_first_step_ns",
+      "spread",    "loss",         "loss_step",    "p50_ns",
+      "p90_ns",    "p99_ns",       "parity_error", "flops_effective",
+      "outcome",   "runs_ok",      "runs",         "flags",
+      "reason",    "command",      "options",      "place"};
   for (const Axis& axis : Axes()) columns.push_back(axis.name);
   for (size_t i = 0; i < kGroupingCount; ++i)
     columns.emplace_back(ColumnOf(static_cast<Grouping>(i)));
@@ -51,17 +59,22 @@ DataTable CellTable(const ReportData& data) {
   DataTable table(CellColumns());
   for (const ReportCell& cell : data.cells) {
     const RankRow& row = cell.row;
-    std::optional<double> image, low, high, rate;
+    std::optional<double> image, low, high, rate, ratio_low, ratio_high;
     const auto images = static_cast<double>(std::max<int64_t>(cell.cell.Integer(kAxisBatch), 1));
     if (row.step_ns) {
       image = row.step_ns->value / images;
       if (*image > 0) rate = 1e9 / *image;
-      if (row.step_ns->low) low = *row.step_ns->low / images;
-      if (row.step_ns->high) high = *row.step_ns->high / images;
+      if (const auto interval = RatioInterval(row); interval && row.ratio > 0) {
+        ratio_low = interval->low;
+        ratio_high = interval->high;
+        low = *image / row.ratio * interval->low;
+        high = *image / row.ratio * interval->high;
+      }
     }
     std::vector<Json> values = {
         cell.series,
-        row.worker_version,
+        Name(row.role),
+        ShownVersion(row.worker_version, row.build),
         cell.machine,
         row.rank > 0 ? Json(row.rank) : Json(nullptr),
         row.threads,
@@ -70,19 +83,31 @@ DataTable CellTable(const ReportData& data) {
         ChartNumber(high),
         ChartNumber(rate),
         row.step_ns ? ChartNumber(row.step_ns->value) : Json(nullptr),
-        row.ratio > 0 ? ChartNumber(row.ratio) : Json(nullptr),
+        row.ratio > 0 ? ChartNumber(RatioOf(row)) : Json(nullptr),
+        ChartNumber(ratio_low),
+        ChartNumber(ratio_high),
+        row.against_best ? Json(Name(row.verdict)) : Json(nullptr),
+        StepsText(row),
+        row.times.size(),
         row.flops_per_s ? ChartNumber(*row.flops_per_s / 1e9) : Json(nullptr),
         ChartNumber(MemoryBytes(data, cell)),
         MemoryState(cell),
         ChartNumber(cell.cpu_per_wall),
         ChartNumber(cell.cpu_energy_j),
         ChartNumber(cell.gpu_use_mean),
+        ChartNumber(cell.to_first_step_ns),
         ChartNumber(cell.spread),
-        ChartNumber(row.last_loss),
+        ChartNumber(row.loss),
+        row.loss ? Json(cell.loss_step) : Json(nullptr),
+        row.latency ? ChartNumber(row.latency->p50_ns) : Json(nullptr),
+        row.latency ? ChartNumber(row.latency->p90_ns) : Json(nullptr),
+        row.latency ? ChartNumber(row.latency->p99_ns) : Json(nullptr),
+        ChartNumber(row.parity_error),
+        row.flops_effective,
         Name(row.outcome),
         row.runs_ok,
         row.runs_ok + row.runs_failed,
-        Join(row.flags, " "),
+        Join(OwnFlags(data.ranking, row), " "),
         row.reason,
         row.reproducer.empty() ? "tench run " + cell.cell.Flags() : row.reproducer,
         OptionsText(cell),
@@ -95,9 +120,22 @@ DataTable CellTable(const ReportData& data) {
   return table;
 }
 
+DataTable RoundTable(const ReportData& data) {
+  DataTable table(
+      {"cell", "study", "round", "attempt", "shortest_ns", "median_ns", "steps", "disturbed"});
+  for (size_t i = 0; i < data.cells.size(); ++i) {
+    for (const RoundTime& time : data.cells[i].row.times) {
+      table.Add({i, time.study, time.round + 1, time.attempt, ChartNumber(time.shortest_ns),
+                 ChartNumber(time.image_ns), time.timed_steps, time.disturbed});
+    }
+  }
+  return table;
+}
+
 ChartSet MakeCharts(const ReportData& data) {
   ChartSet set;
   set.data.emplace("cells", CellTable(data));
+  set.data.emplace("rounds", RoundTable(data));
   AddOverviewChart(data, set);
   AddBatchCharts(data, set);
   AddSpeedUpCharts(data, set);
@@ -107,6 +145,7 @@ ChartSet MakeCharts(const ReportData& data) {
   AddPhaseChart(data, set);
   AddThreadChart(data, set);
   AddStepChart(data, set);
+  AddTrendChart(data, set);
   AddThenAndNowChart(data, set);
   return set;
 }

@@ -33,7 +33,7 @@ std::vector<Contest> Contests() {
 std::vector<ChartChoice> ContestChoices(const ReportData& data, const Contest& contest) {
   std::map<int64_t, std::map<std::string, double>> groups;  // longest time per image of each side
   for (const ReportCell& cell : data.cells) {
-    if (!cell.ranked()) continue;
+    if (!cell.measured()) continue;
     double& slowest = groups[cell.group[contest.grouping]][contest.value(cell)];
     slowest = std::max(slowest, cell.ImageNs());
   }
@@ -64,7 +64,8 @@ Json SpeedUpSpec(const ReportData& data, const Contest& contest) {
   Json spec = SpecFrame(
       "cells",
       Json::array(
-          {{{"filter", GroupFilter(contest.grouping) + " && datum.rank !== null"}},
+          {{{"filter", GroupFilter(contest.grouping) +
+                           " && datum.outcome === 'ok' && isValid(datum.image_ns)"}},
            {{"calculate", fmt::format("datum.{} === base ? datum.image_ns : null", contest.field)},
             {"as", "own"}},
            {{"joinaggregate", Json::array({{{"op", "max"}, {"field", "own"}, {"as", "base_ns"}}})},
@@ -119,7 +120,7 @@ void AddSpeedUpCharts(const ReportData& data, ChartSet& set) {
     if (choices.empty()) continue;
     set.charts.push_back({contest.id, "batch", contest.tab,
                           fmt::format("Speed-up over the chosen {0}: its time per image divided by "
-                                      "the others'. Above the dashed line they are faster.",
+                                      "the others'. Points above the dashed line are faster.",
                                       contest.noun),
                           SpeedUpSpec(data, contest), std::move(choices)});
   }

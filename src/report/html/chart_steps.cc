@@ -8,7 +8,7 @@ void AddStepChart(const ReportData& data, ChartSet& set) {
   DataTable table({"series", "least", "p5", "p25", "p50", "p75", "p95", "most",
                    std::string(ColumnOf(kGroupWorkers))});
   for (const ReportCell& cell : data.cells) {
-    if (!cell.ranked() || cell.series_data.step_ns_quantiles.empty()) continue;
+    if (!cell.measured() || cell.series_data.step_ns_quantiles.empty()) continue;
     std::vector<Json> values = {cell.series};
     for (const double ns : cell.series_data.step_ns_quantiles)
       values.push_back(ChartNumber(ns / 1e6));
@@ -53,12 +53,12 @@ void AddStepChart(const ReportData& data, ChartSet& set) {
                    span("rule", "p5", "p95", {{"strokeWidth", 4}, {"opacity", 0.6}}),
                    span("bar", "p25", "p75", {{"height", 16}, {"cornerRadius", 2}}), median});
   const auto has_steps = [](const ReportCell& cell) {
-    return cell.ranked() && !cell.series_data.step_ns_quantiles.empty() ? cell.series
-                                                                        : std::string();
+    return cell.measured() && !cell.series_data.step_ns_quantiles.empty() ? cell.series
+                                                                          : std::string();
   };
   set.charts.push_back({"step-times", "inside", "Step times",
-                        "Every timed step of the newest run: the box holds the middle half with "
-                        "the median, the thick line 5 to 95 %, the thin one all steps.",
+                        "All timed steps of the newest run. Box: quartiles and median. Thick line: "
+                        "5 % to 95 %. Thin line: all steps.",
                         std::move(spec), GroupChoices(data, kGroupWorkers, 1, has_steps)});
 }
 

@@ -14,7 +14,7 @@ using Pair = std::pair<std::string, std::string>;  // network, data
 
 bool IsComparable(const ReportCell& cell, const Pair& pair) {
   const std::string& data = cell.cell.Text(kAxisData);
-  return cell.ranked() && cell.cell.Text(kAxisNetwork) == pair.first &&
+  return cell.measured() && cell.cell.Text(kAxisNetwork) == pair.first &&
          (data.empty() || data == pair.second) && cell.cell.phase() == Phase::kTrain &&
          cell.cell.Text(kAxisPrecision) == "f32";
 }
@@ -136,10 +136,10 @@ void AddThenAndNowChart(const ReportData& data, ChartSet& set) {
   own_choices.insert(own_choices.end(), other_choices.begin(), other_choices.end());
   set.charts.push_back(
       {"then-and-now", "then", "Then and now",
-       "Grey, yellow and violet: the UPV report of 2018, its versions, its machines (two Xeon E5 "
-       "of 2013 or 2016, Tesla K20m and P100), averages of three. Green diamonds: this report, on "
-       "its own hardware, at the measured batch size that is nearest to the report's. Different "
-       "hardware: the distance shows years and machines, not which framework is better.",
+       "Grey, yellow and violet: the UPV report of 2018 with its versions and machines (two Xeon "
+       "E5 of 2013 or 2016, Tesla K20m and P100), means of three runs. Green diamonds: this "
+       "report, at the nearest measured batch size. The hardware differs, so the distance is not a "
+       "comparison of frameworks.",
        ThenAndNowSpec(), std::move(own_choices)});
 }
 

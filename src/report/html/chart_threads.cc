@@ -22,6 +22,7 @@ Json ThreadPanel(const ReportData& data, const std::set<int64_t>& counts, const 
                  {{"x", x},
                   {"y", y},
                   {"color", SeriesColour(data)},
+                  {"strokeDash", SeriesDash(data)},
                   {"tooltip", Tooltip({{"series", "worker", ""},
                                        {"threads", "threads", ""},
                                        {"speed_up", "speed-up", ".3~g"},
@@ -42,7 +43,7 @@ void AddThreadChart(const ReportData& data, ChartSet& set) {
   // preferred.
   std::map<std::pair<int64_t, std::string>, std::map<int64_t, const ReportCell*>> curves;
   for (const ReportCell& cell : data.cells) {
-    if (!cell.ranked() || cell.row.threads <= 0) continue;
+    if (!cell.measured() || cell.row.threads <= 0) continue;
     const ReportCell*& known = curves[{cell.group[kGroupThreads], cell.series}][cell.row.threads];
     if (known == nullptr || cell.cell.Integer(kAxisThreads) > 0) known = &cell;
   }
@@ -74,8 +75,8 @@ void AddThreadChart(const ReportData& data, ChartSet& set) {
                                  ThreadPanel(data, counts, "efficiency", "efficiency", "one")});
   spec["spacing"] = 24;
   set.charts.push_back({"threads", "inside", "Threads",
-                        "Speed-up over the smallest thread count that was measured, and that "
-                        "speed-up per thread; the dashed line is perfect scaling.",
+                        "Speed-up over the smallest measured thread count, and parallel efficiency "
+                        "(speed-up per thread); dashed: linear scaling.",
                         std::move(spec), std::move(choices)});
 }
 

@@ -19,6 +19,7 @@ Json UsePanel(const ReportData& data, const std::string& field, const std::strin
        {{"x", x},
         {"y", {{"field", field}, {"type", "quantitative"}, {"title", title}}},
         {"color", colour},
+        {"strokeDash", SeriesDash(data)},
         {"tooltip", Tooltip({{"series", "worker", ""},
                              {"time_s", "seconds", ".3~g"},
                              {field, title, ",.4~g"}})}}}};
@@ -60,12 +61,11 @@ void AddUseChart(const ReportData& data, ChartSet& set) {
   const auto has_use = [](const ReportCell& cell) {
     return cell.series_data.use.size() < 2 ? std::string() : cell.series;
   };
-  set.charts.push_back(
-      {"use-over-time", "memory", "Over time",
-       "The newest run of each cell from its launch on: starting the framework, building the "
-       "network, warming up, the timed steps. Sampled ten times a second with children; a point "
-       "shows the highest of the samples that it stands for.",
-       std::move(spec), GroupChoices(data, kGroupWorkers, 1, has_use)});
+  set.charts.push_back({"use-over-time", "memory", "Over time",
+                        "The newest run of each cell since its launch: start of the framework, "
+                        "build of the network, warm-up, timed steps. Sampled ten times a second, "
+                        "including children; a point is the maximum of its samples.",
+                        std::move(spec), GroupChoices(data, kGroupWorkers, 1, has_use)});
 }
 
 }  // namespace tench

@@ -11,13 +11,17 @@ namespace tench {
 // The data set "cells", which most charts and the full table read: one row per cell.
 DataTable CellTable(const ReportData& data);
 
+// The data set "rounds": per-image times of every counted attempt, by the number of its cell.
+// Rounds count from 1.
+DataTable RoundTable(const ReportData& data);
+
 // Images per second of every worker, one panel per comparison.
 void AddOverviewChart(const ReportData& data, ChartSet& set);
 // Time per image and images per second against the batch size.
 void AddBatchCharts(const ReportData& data, ChartSet& set);
 // Speed-up over a worker, device, thread count or machine.
 void AddSpeedUpCharts(const ReportData& data, ChartSet& set);
-// Loss against epochs.
+// Loss against steps or epochs.
 void AddLossCharts(const ReportData& data, ChartSet& set);
 // Memory, CPUs and GPU over the time of a run.
 void AddUseChart(const ReportData& data, ChartSet& set);
@@ -29,6 +33,8 @@ void AddPhaseChart(const ReportData& data, ChartSet& set);
 void AddThreadChart(const ReportData& data, ChartSet& set);
 // The distribution of step times.
 void AddStepChart(const ReportData& data, ChartSet& set);
+// Time per image over studies, with changes of level.
+void AddTrendChart(const ReportData& data, ChartSet& set);
 // Published figures beside the report's own.
 void AddThenAndNowChart(const ReportData& data, ChartSet& set);
 

@@ -39,7 +39,7 @@ void DataTable::Add(std::vector<Json> values) {
 
 const Json& DataTable::At(size_t row, std::string_view column) const {
   const auto found = std::find(names_.begin(), names_.end(), column);
-  Check(found != names_.end() && row < rows_, "a data table was asked for what it does not have");
+  Check(found != names_.end() && row < rows_, "a data table has no such column or row");
   return values_[static_cast<size_t>(found - names_.begin())][row];
 }
 

@@ -67,7 +67,7 @@ std::string ReadProgress(const Fd& from, const std::set<std::string>& names,
       if (names.contains(line)) {
         drawn(++count);
       } else if (!Trim(line).empty()) {
-        error_text = line;  // the last line of a traceback says what went wrong
+        error_text = line;  // the last line of a traceback is the reason
       }
     }
   }

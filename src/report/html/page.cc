@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html/page.h"
 
+#include "base/text.h"
 #include "report/html/assets.h"
 #include "report/html/markup.h"
 #include "report/html/section.h"
@@ -26,13 +27,27 @@ constexpr SectionRow kMemory = {"memory", "Memory and CPU", "Resource use during
 constexpr SectionRow kInside = {"inside", "Inside a step",
                                 "Phases, thread scaling and the distribution of step times.",
                                 "No run has stored its steps."};
-constexpr SectionRow kTable = {"table", "All cells", "", ""};
+constexpr SectionRow kTrend = {"trend", "History", "Time per image over studies.",
+                               "Two studies with the same cell draw a line here."};
+constexpr SectionRow kTable = {
+    "table", "All cells",
+    "Losses of a comparison are those of one step, the last that all of its runs made. Parity "
+    "error: "
+    "the largest difference from the reference over its tolerance; at most 1 is verified. "
+    "Effective "
+    "GFLOP/s count the arithmetic of the network's definition, of which a Winograd convolution "
+    "executes less.",
+    ""};
 constexpr SectionRow kThen = {
     "then", "Then and now",
     "Published figures beside these. <b>Different hardware, different versions.</b>", ""};
 
 Json ChoiceJson(const ChartChoice& choice) {
-  return {{"title", choice.title}, {"detail", choice.detail}, {"parameters", choice.parameters}};
+  Json json = {
+      {"title", choice.title}, {"detail", choice.detail}, {"parameters", choice.parameters}};
+  if (!choice.note.empty()) json["note"] = choice.note;
+  if (!choice.x_title.empty()) json["x_title"] = choice.x_title;
+  return json;
 }
 
 // The input of the page's script.
@@ -69,8 +84,8 @@ class Page {
       out_ += fmt::format("<p class=\"note\">{}</p>\n", section.nothing);
     } else if (!with_charts_) {
       out_ += fmt::format(
-          "<p class=\"note\">{} chart{} left out: the charts' JavaScript was not there when this "
-          "report was made. <code>deps/fetch</code> and a build bring it.</p>\n",
+          "<p class=\"note\">{} chart{} left out, because the charts' JavaScript is missing: run "
+          "<code>deps/fetch</code> and build again.</p>\n",
           count, count == 1 ? "" : "s");
     } else {
       out_ += fmt::format("<div class=\"charts\" data-section=\"{}\"></div>\n", section.id);
@@ -114,7 +129,7 @@ std::string StudyNames(const ReportData& data) {
 std::string Header(const ReportData& data, const PageOptions& options) {
   std::string out = "<body>\n<nav aria-label=\"Sections\"><div>\n";
   for (const SectionRow* section :
-       {&kSummary, &kBatch, &kLoss, &kMemory, &kInside, &kTable, &kThen})
+       {&kSummary, &kBatch, &kLoss, &kMemory, &kInside, &kTrend, &kTable, &kThen})
     out += fmt::format("<a href=\"#{}\">{}</a>\n", section->id, section->title);
   out +=
       "<button type=\"button\" id=\"theme\" title=\"Light, dark or "
@@ -138,10 +153,12 @@ std::string RenderPage(const ReportData& data, const ChartSet& charts, const Pag
   Page page(charts, !options.charts_script.empty());
   page.Open(kSummary);
   if (data.cells.empty()) page.Add("<p class=\"note\">There are no runs.</p>\n");
-  page.Add(HeadlineSection(data));
+  page.Add(AnswerSection(data));
   page.Charts(kSummary);
-  page.Heading("Winners");
-  page.Add(WinnersSection(data));
+  page.Heading("All comparisons");
+  page.Add(ComparisonsSection(data));
+  page.Heading("The study");
+  page.Add(CountsSection(data));
   page.Heading("Machine and noise");
   page.Add(MachineSection(data));
   page.Heading("Same computation");
@@ -149,12 +166,17 @@ std::string RenderPage(const ReportData& data, const ChartSet& charts, const Pag
   page.Heading("Capabilities");
   page.Add(CapabilitySection(data));
   page.Close();
-  for (const SectionRow* section : {&kBatch, &kLoss, &kMemory, &kInside}) {
+  for (const SectionRow* section : {&kBatch, &kLoss, &kMemory, &kInside, &kTrend}) {
     page.Open(*section);
     page.Charts(*section);
+    if (section == &kInside) page.Add(LatencySection(data));
     page.Close();
   }
   page.Open(kTable);
+  if (!data.ranking.common_flags.empty()) {
+    page.Add(fmt::format("<p class=\"soft\">All measured cells: {}.</p>\n",
+                         HtmlText(Join(data.ranking.common_flags, ", "))));
+  }
   page.Add(kFullTable);
   page.Close();
   page.Open(kThen);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Renders the report as one self-contained HTML file: style, script, chart JavaScript and data.
-// Its content security policy forbids network access. Without the chart JavaScript the page has
-// tables only, and says what is missing.
+// Renders the report as one self-contained HTML file: style, script, chart JavaScript and data. Its
+// content security policy forbids network access. Without the chart JavaScript the page has only
+// tables and a note on how to get the charts.
 // Thread safety: pure functions.
 
 #include <string>

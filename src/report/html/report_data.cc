@@ -7,8 +7,11 @@
 #include <set>
 #include <unordered_map>
 
+#include "record/worker_version.h"
+#include "report/anonymous.h"
 #include "report/html/thinning.h"
 #include "report/row_text.h"
+#include "report/stored_facts.h"
 
 namespace tench {
 namespace {
@@ -17,8 +20,8 @@ constexpr size_t kMaxCellsWithSeries = 400;
 
 struct GroupingRow {
   std::string_view column;
-  std::vector<size_t>
-      left_out;  // axes in which the cells of a group may differ, besides the worker
+  // Axes in which the cells of a group may differ, besides the worker.
+  std::vector<size_t> left_out;
   bool across_machines = false, of_one_worker = false;
 };
 
@@ -66,15 +69,17 @@ void NameSeries(ReportData& data) {
   std::map<std::string, std::set<std::string>> versions;
   std::map<std::string, std::set<std::map<std::string, std::string>>> options;
   for (const ReportCell& cell : data.cells) {
-    if (!cell.row.worker_version.empty()) versions[cell.row.worker].insert(cell.row.worker_version);
+    if (const std::string version = ShownVersion(cell.row.worker_version, cell.row.build);
+        !version.empty())
+      versions[cell.row.worker].insert(version);
     options[cell.row.worker].insert(cell.row.options);
   }
   std::set<std::string> names;
   for (ReportCell& cell : data.cells) {
     const std::string& worker = cell.row.worker;
     std::string name = worker;
-    if (versions[worker].size() > 1 && !cell.row.worker_version.empty())
-      name += " " + cell.row.worker_version;
+    const std::string version = ShownVersion(cell.row.worker_version, cell.row.build);
+    if (versions[worker].size() > 1 && !version.empty()) name += " " + version;
     if (options[worker].size() > 1) {
       for (const auto& [option, value] : cell.row.options)
         name += fmt::format(" {}={}", option, value);
@@ -100,6 +105,11 @@ std::optional<double> SpreadOf(const std::vector<double>& rounds) {
   return std::sqrt(squares / static_cast<double>(rounds.size() - 1)) / mean;
 }
 
+std::optional<double> ToFirstStep(const RunSummary& summary, const CellSeries& series) {
+  if (!summary.hello_ns || !summary.build_ns || !series.first_step_ns) return std::nullopt;
+  return static_cast<double>(*summary.hello_ns + *summary.build_ns) + *series.first_step_ns;
+}
+
 }  // namespace
 
 std::string_view ColumnOf(Grouping grouping) { return Groupings()[grouping].column; }
@@ -109,28 +119,32 @@ bool ReportCell::HasFlag(std::string_view flag) const {
 }
 
 double ReportCell::ImageNs() const {
-  Check(row.step_ns.has_value(), "the time per image of a cell without a time was asked for");
+  Check(row.step_ns.has_value(), "a cell without a time has no time per image");
   return row.step_ns->value / static_cast<double>(std::max<int64_t>(cell.Integer(kAxisBatch), 1));
 }
 
 void ReportBuilder::Add(const RunRecord& run) {
   ranking_.Add(run);
-  Newest& newest = newest_[{run.machine_id, run.cell_id, run.worker_version}];
+  Newest& newest = newest_[{run.machine_id, run.cell_id, run.worker_version, run.build, run.solver,
+                            std::to_string(run.rules)}];
   const bool ok = run.outcome == Outcome::kOk;
   if (ok || !newest.ok) {
     newest.run = run.id;
     newest.ok = ok;
     newest.summary = run.summary;
     newest.budget = run.budget;
+    newest.dropout = run.dropout;
   }
   if (ok && run.summary.step_ns_median) newest.step_ns.push_back(*run.summary.step_ns_median);
 }
 
 Result<ReportData> ReportBuilder::Finish(
-    const std::function<Result<RunSeries>(int64_t run)>& series) && {
+    const std::function<Result<RunSeries>(int64_t run)>& series,
+    const std::function<Status(Ranking&)>& complete) && {
   ReportData data;
   size_t with_series = 0;
   data.ranking = std::move(ranking_).Finish();
+  if (complete) TENCH_TRY(complete(data.ranking));
   for (const RankGroup& group : data.ranking.groups) {
     for (const RankRow& row : group.rows) {
       ReportCell& cell = data.cells.emplace_back();
@@ -139,7 +153,9 @@ Result<ReportData> ReportBuilder::Finish(
       cell.machine_id = group.machine_id;
       cell.fingerprint = group.fingerprint;
       cell.row = row;
-      const auto found = newest_.find({group.machine_id, row.cell_id, row.worker_version});
+      cell.loss_step = group.loss_step;
+      const auto found = newest_.find({group.machine_id, row.cell_id, row.worker_version, row.build,
+                                       row.solver, std::to_string(row.rules)});
       if (found == newest_.end()) continue;
       const Newest& newest = found->second;
       cell.cpu_per_wall = newest.summary.cpu_per_wall;
@@ -148,12 +164,14 @@ Result<ReportData> ReportBuilder::Finish(
       cell.peak_swap_bytes = newest.summary.peak_swap_bytes;
       cell.gpu_memory_peak_bytes = newest.summary.gpu_memory_peak_bytes;
       cell.spread = SpreadOf(newest.step_ns);
+      cell.dropout = newest.dropout;
       if (newest.summary.steps == 0) continue;
       if (with_series++ >= kMaxCellsWithSeries) {
         ++data.cells_without_series;
         continue;
       }
       cell.series_data = Thinned(TENCH_TRY(series(newest.run)), cell.cell, newest.budget);
+      cell.to_first_step_ns = ToFirstStep(newest.summary, cell.series_data);
     }
   }
   NameSeries(data);
@@ -161,15 +179,45 @@ Result<ReportData> ReportBuilder::Finish(
   return data;
 }
 
-Result<ReportData> ReadReport(Store& store, const RankOptions& options) {
-  ReportBuilder builder;
+Result<ReportData> ReadReport(Store& store, const RankOptions& options, bool anonymous) {
+  Anonymizer names;
+  if (anonymous) {
+    for (StudyRecord& study : TENCH_TRY(store.Studies())) names.Apply(std::move(study));
+  }
+  ReportBuilder builder(options.all_roles);
   std::vector<StudyRecord> studies = TENCH_TRY(ReadRuns(
-      store, options, [&](const RunRecord& run) { builder.Add(run); },
+      store, options,
+      [&](const RunRecord& run) {
+        if (anonymous) {
+          builder.Add(names.Apply(run));
+        } else {
+          builder.Add(run);
+        }
+      },
       [&](const RunRecord& run) { builder.Observe(run); }));
+  std::vector<ParityRecord> parities = TENCH_TRY(store.Parities());
+  if (anonymous) {
+    for (StudyRecord& study : studies) study = names.Apply(std::move(study));
+    for (ParityRecord& parity : parities) parity = names.Apply(std::move(parity));
+  }
   ReportData data =
-      TENCH_TRY(std::move(builder).Finish([&](int64_t run) { return store.Series(run); }));
-  data.ranking.SetStudies(std::move(studies));
-  data.parities = TENCH_TRY(store.Parities());
+      TENCH_TRY(std::move(builder).Finish([&](int64_t run) { return store.Series(run); },
+                                          [&](Ranking& ranking) {
+                                            ranking.SetStudies(std::move(studies));
+                                            return AddStoredFacts(store, ranking);
+                                          }));
+  data.parities = std::move(parities);
+  // The report may be of one study; a trend needs all of them.
+  if (TENCH_TRY(store.Studies()).size() > 1) {
+    HistoryOptions history;
+    history.only = options.only;
+    data.history = TENCH_TRY(ReadHistory(store, history));
+    for (HistorySeries& series : data.history.series) {
+      for (HistorySegment& segment : series.segments) {
+        if (anonymous) segment.machine = names.Text(segment.machine);
+      }
+    }
+  }
   return data;
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "report/history.h"
 #include "report/summary.h"
 #include "store/store.h"
 
@@ -39,7 +40,7 @@ std::string_view ColumnOf(Grouping grouping);
 
 // Points of the charts over steps and time.
 struct LossPoint {
-  double epoch = 0, loss = 0;
+  double step = 0, loss = 0;  // steps count from 1, including warm-up
 };
 struct UsePoint {
   double time_s = 0, rss_bytes = 0, swap_bytes = 0, cpus = 0;
@@ -49,9 +50,11 @@ struct UsePoint {
 // Thinned from the newest run of a cell that has them.
 struct CellSeries {
   std::vector<LossPoint> loss;
-  bool epochs_known = true;  // else LossPoint::epoch counts steps
+  // nullopt if there are no epochs: one resident batch, or a data set of unknown size.
+  std::optional<double> steps_per_epoch;
   std::vector<UsePoint> use;
   std::vector<double> step_ns_quantiles;  // 0, 5, 25, 50, 75, 95, 100 %
+  std::optional<double> first_step_ns;    // usually a warm-up step
 };
 
 struct ReportCell {
@@ -60,13 +63,18 @@ struct ReportCell {
   std::string series;
   std::string machine, machine_id, fingerprint;
   RankRow row;
+  int64_t loss_step = 0;                                           // of the row's loss
   std::optional<double> cpu_per_wall, cpu_energy_j, gpu_use_mean;  // of the newest ok run
   std::optional<int64_t> peak_swap_bytes, gpu_memory_peak_bytes;
+  // From the launch to the end of the first step: start-up, build and that step, of the newest ok
+  // run.
+  std::optional<double> to_first_step_ns;
+  std::optional<bool> dropout;   // whether a step draws dropout masks
   std::optional<double> spread;  // relative standard deviation of its runs' medians
   std::array<int64_t, kGroupingCount> group = {};
   CellSeries series_data;
 
-  bool ranked() const { return row.rank > 0; }
+  bool measured() const { return row.measured(); }
   bool HasFlag(std::string_view flag) const;
   double ImageNs() const;  // of a ranked cell
 };
@@ -77,19 +85,25 @@ struct ReportData {
   std::array<std::vector<std::string>, kGroupingCount> group_titles;
   std::vector<std::string> series;  // all ReportCell::series, in legend order
   std::vector<ParityRecord> parities;
+  History history;                   // of the cells, over the studies of the report
   int64_t cells_without_series = 0;  // left out to keep the report small
 };
 
-Result<ReportData> ReadReport(Store& store, const RankOptions& options);
+// `anonymous` removes names of machines and paths (report/anonymous.h).
+Result<ReportData> ReadReport(Store& store, const RankOptions& options, bool anonymous = false);
 
 // Builds a report from runs of any source.
 class ReportBuilder {
  public:
+  explicit ReportBuilder(bool all_roles = false) : ranking_(std::nullopt, all_roles) {}
+
   // A run that is not shown but contributes to its study's noise.
   void Observe(const RunRecord& run) { ranking_.Observe(run); }
   void Add(const RunRecord& run);
-  // `series` is called for the runs whose series are shown; it may fail.
-  Result<ReportData> Finish(const std::function<Result<RunSeries>(int64_t run)>& series) &&;
+  // `series` is called for the runs whose series are shown, and `complete` for the ranking before
+  // its rows are copied; both may fail.
+  Result<ReportData> Finish(const std::function<Result<RunSeries>(int64_t run)>& series,
+                            const std::function<Status(Ranking&)>& complete = nullptr) &&;
 
  private:
   struct Newest {
@@ -97,9 +111,11 @@ class ReportBuilder {
     bool ok = false;
     RunSummary summary;
     Budget budget;
+    std::optional<bool> dropout;
     std::vector<double> step_ns;  // medians of the ok runs
   };
-  using Key = std::array<std::string, 3>;  // machine id, cell id, worker version
+  // The identity of a row: machine id, cell id, worker version, build, solver and rules.
+  using Key = std::array<std::string, 6>;
 
   RankingBuilder ranking_;
   std::map<Key, Newest> newest_;

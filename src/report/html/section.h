@@ -9,10 +9,14 @@
 
 namespace tench {
 
-// The fastest worker in one sentence, and the study's key numbers.
-std::string HeadlineSection(const ReportData& data);
-// Per comparison: winner, runner-up, margin, verdict.
-std::string WinnersSection(const ReportData& data);
+// The first screen: a tile with the answer of every network, and red tiles of failures.
+std::string AnswerSection(const ReportData& data);
+// All comparisons as a table: fastest, next, lead, interval, verdict.
+std::string ComparisonsSection(const ReportData& data);
+// The study's numbers of workers, networks, cells and runs.
+std::string CountsSection(const ReportData& data);
+// Latency of inference with batch 1: p50, p90, p99 of every worker; "" without such cells.
+std::string LatencySection(const ReportData& data);
 // The machine's facts and its noise.
 std::string MachineSection(const ReportData& data);
 // Parity results per worker and network.

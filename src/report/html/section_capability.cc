@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "record/worker_version.h"
 #include "report/html/markup.h"
 #include "report/html/published.h"
 #include "report/html/section.h"
@@ -16,10 +17,10 @@ namespace {
 // All cells of one worker, network, data set and phase.
 struct Ability {
   int64_t cells = 0, ok = 0;
-  std::map<Outcome, std::pair<int64_t, std::string>> failures;  // number of cells, and a reason
+  std::map<Outcome, std::pair<int64_t, std::string>> failures;  // (number of cells, a reason)
 };
 
-using Column = std::array<std::string, 3>;  // network, data, phase
+using Column = std::array<std::string, 3>;  // (network, data, phase)
 
 std::string ReasonMark(std::vector<std::string>& reasons, const std::string& text) {
   const auto found = std::find(reasons.begin(), reasons.end(), text);
@@ -98,18 +99,23 @@ std::string CapabilitySection(const ReportData& data) {
 }
 
 std::string ParitySection(const ReportData& data) {
-  std::map<std::string, std::string> networks;  // by fingerprint
-  for (const ReportCell& cell : data.cells)
+  std::map<std::string, std::string> networks;           // by fingerprint
+  std::set<std::pair<std::string, std::string>> builds;  // and their CPUs
+  for (const ReportCell& cell : data.cells) {
     networks.emplace(cell.fingerprint, cell.cell.Text(kAxisNetwork));
+    builds.emplace(cell.row.build, cell.row.cpu_model);
+  }
   std::string rows;
   for (const ParityRecord& parity : data.parities) {
-    const auto network = networks.find(parity.fingerprint);
-    if (network == networks.end()) continue;
+    const ParityKey& key = parity.key;
+    const auto network = networks.find(key.fingerprint);
+    if (network == networks.end() || !builds.contains({key.build, key.cpu_model})) continue;
+    const std::string cpu = data.ranking.several_machines ? " on " + key.cpu_model : "";
     rows += fmt::format(
         "<tr><td class=\"left\">{} {}</td><td class=\"left\">{}</td><td class=\"left soft\">{}</td>"
         "<td class=\"left\">{}</td><td>{}</td><td class=\"left soft\">{}</td></tr>\n",
-        HtmlText(parity.worker), HtmlText(parity.worker_version), HtmlText(network->second),
-        HtmlText(parity.setting), ParityMark(parity),
+        HtmlText(key.worker), HtmlText(ShownVersion(key.worker_version, key.build)),
+        HtmlText(network->second), HtmlText(key.setting + cpu), ParityMark(parity),
         parity.outcome == Outcome::kOk ? fmt::format("{:.3f}", parity.worst) : "",
         HtmlText(parity.outcome == Outcome::kOk ? parity.worst_tensor : parity.reason));
   }

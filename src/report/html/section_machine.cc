@@ -114,10 +114,9 @@ std::string MethodSection(const ReportData& data) {
       "step ends when its work is complete. Warm-up steps are stored but never averaged in. The "
       "clock excludes start-up, the build of the network and, with cycled input, the next batch. "
       "It includes:</p>\n<ul>\n{}</ul>\n"
-      "<p>A cell's time is the median over its runs of each run's median step. Its 95 % interval "
-      "is that of the median for one run, Student's t-interval of the log medians for several. A "
-      "comparison ranks cells that differ only in the worker, its version and its options. Failed "
-      "cells are listed and never ranked. Peak memory is the worker's resident set.</p>\n",
+      "<p>A comparison ranks frameworks whose cells differ only in the worker, its version and its "
+      "options. The baseline is a reference line, and the oracle defines the correct result. "
+      "Failed cells are listed and never ranked. Peak memory is the worker's resident set.</p>\n",
       clocks);
 }
 

@@ -24,7 +24,7 @@ ReportData Report(const std::vector<RunRecord>& runs) {
 ReportData TwoWorkers(int64_t rounds) {
   std::vector<RunRecord> runs;
   for (int64_t round = 0; round < rounds; ++round) {
-    runs.push_back(ReportRun("native", 64, "train", round));
+    runs.push_back(ReportRun("mxnet", 64, "train", round));
     runs.push_back(ReportRun("torch", 64, "train", round));
   }
   return Report(runs);
@@ -44,74 +44,140 @@ size_t Count(const std::string& text, std::string_view part) {
   return count;
 }
 
-TEST(SectionTest, HeadlineCountsWorkersCellsRunsAndVerifiedCells) {
-  const std::string html = HeadlineSection(SmallReport());
-  for (const char* tile : {"<b>3</b><span>workers</span>", "<b>1</b><span>network</span>",
-                           "<b>15</b><span>cells, 14 ranked</span>", "<b>75</b><span>runs</span>",
-                           "<b>14 / 14</b><span>ranked cells verified against the reference</span>",
-                           "<b>±0.2 %</b><span>typical spread between rounds</span>"})
+TEST(SectionTest, CountsNameWorkersCellsRunsAndVerifiedCells) {
+  const std::string html = CountsSection(SmallReport());
+  for (const char* tile :
+       {"<b>3</b><span>workers</span>", "<b>1</b><span>network</span>",
+        "<b>15</b><span>cells, 14 measured</span>", "<b>75</b><span>runs</span>",
+        "<b>14 / 14</b><span>measured cells verified against the reference</span>",
+        "<b>±0.2 %</b><span>typical spread between rounds</span>"})
     EXPECT_THAT(html, HasSubstr(tile));
   EXPECT_THAT(html, Not(HasSubstr("machines")));
 }
 
-TEST(SectionTest, HeadlineTellsHowManyWinsTheRoundsConfirm) {
-  ReportData data = TwoWorkers(5);
-  EXPECT_THAT(HeadlineSection(data),
-              HasSubstr("<b>native</b> is the fastest in 1 of 1 comparison; it wins by a margin"));
-  Find(data, "torch").row.verdict = RatioVerdict::kAmbiguous;
-  EXPECT_THAT(HeadlineSection(data), HasSubstr("1 of 1 comparison; 0 of these by a margin"));
-  EXPECT_THAT(HeadlineSection(Report({ReportRun("native", 64)})), Not(HasSubstr("headline")));
-}
-
-TEST(SectionTest, HeadlineCountsUnverifiedCellsAndMachines) {
+TEST(SectionTest, CountsNameUnverifiedCellsAndMachines) {
   ReportData data = TwoWorkers(1);
   Find(data, "torch").row.flags = {"unverified"};
   Find(data, "torch").machine_id = "lake";
-  const std::string html = HeadlineSection(data);
+  const std::string html = CountsSection(data);
   EXPECT_THAT(html, HasSubstr("<b>1 / 2</b>"));
   EXPECT_THAT(html, HasSubstr("<b>2</b><span>machines</span>"));
   EXPECT_THAT(html, Not(HasSubstr("typical spread"))) << "one round has no spread";
 }
 
-TEST(SectionTest, WinnersShowMarginIntervalAndVerdictOfThePairedTest) {
+// The row of the ranking that the sections compare.
+RankRow& RowOf(ReportData& data, const std::string& worker) {
+  for (RankRow& row : data.ranking.groups.at(0).rows) {
+    if (row.worker == worker) return row;
+  }
+  ADD_FAILURE() << "no row of " << worker;
+  return data.ranking.groups[0].rows[0];
+}
+
+TEST(SectionTest, ATileHasTheFastestItsLeadIntervalVerdictAndMemory) {
+  const std::string html = AnswerSection(TwoWorkers(5));
+  for (const char* text :
+       {"<p class=\"headline\">Fastest in 1 comparison: <b>mxnet</b> in 1.</p>",
+        "<h3>lenet on mnist, batch 64, train</h3>",
+        "<b>mxnet</b> <span class=\"verdict faster\">faster</span>",
+        "<b>2.00×</b> the speed of torch <span class=\"soft whole\">95 %: 2.00 … 2.00</span>",
+        "<dt>peak memory</dt><dd>6.0 MiB</dd>", "<dt>steps, rounds</dt><dd>100, 5</dd>"})
+    EXPECT_THAT(html, HasSubstr(text));
+  EXPECT_THAT(html, Not(HasSubstr("best batch"))) << "one batch size";
+  EXPECT_THAT(html, Not(HasSubstr("baseline")));
+}
+
+TEST(SectionTest, ATileTellsOtherVerdictsAndRoundsThatWereNotInterleaved) {
   ReportData data = TwoWorkers(5);
-  RankRow& second = Find(data, "torch").row;
-  ASSERT_TRUE(second.against_best);
-  second.against_best->ratio = 1.5;
-  second.against_best->interval.low = 1.25;
-  second.against_best->interval.high = 1.75;
-  std::string html = WinnersSection(data);
-  EXPECT_THAT(html, HasSubstr("<td>1.50×</td><td class=\"soft\">1.25 … 1.75</td>"));
-  EXPECT_THAT(html, HasSubstr("<span class=\"verdict faster\">faster</span>"));
+  RankRow& second = RowOf(data, "torch");
   for (const auto& [verdict, text] :
        {std::pair(RatioVerdict::kFaster, "slower"), std::pair(RatioVerdict::kSame, "same"),
         std::pair(RatioVerdict::kAmbiguous, "ambiguous")}) {
     second.verdict = verdict;
-    EXPECT_THAT(WinnersSection(data), HasSubstr(fmt::format("\"verdict {0}\">{0}</span>", text)));
+    EXPECT_THAT(AnswerSection(data), HasSubstr(fmt::format("\"verdict {0}\">{0}</span>", text)));
   }
-  EXPECT_THAT(html, Not(HasSubstr("* not measured side by side")));
+  EXPECT_THAT(AnswerSection(data), HasSubstr("No worker is faster than all others"));
+  EXPECT_THAT(AnswerSection(data), Not(HasSubstr("* not interleaved")));
   second.interleaved = false;
-  html = WinnersSection(data);
-  EXPECT_THAT(html, HasSubstr("ambiguous *</span>"));
-  EXPECT_THAT(html, HasSubstr("* not measured side by side"));
+  EXPECT_THAT(AnswerSection(data), HasSubstr("ambiguous *</span>"));
+  EXPECT_THAT(AnswerSection(data), HasSubstr("* not interleaved"));
 }
 
-TEST(SectionTest, WinnersOfOneRoundShowTheMediansMarginWithoutAnInterval) {
-  EXPECT_THAT(WinnersSection(TwoWorkers(1)),
-              HasSubstr("<td>9846</td><td class=\"left\">torch</td><td>4923</td><td>2.00×</td>"
-                        "<td class=\"soft\"></td>"));
-  EXPECT_THAT(WinnersSection(Report({ReportRun("native", 64)})), HasSubstr("no comparison"));
+TEST(SectionTest, TooFewRoundsHaveNoWinnerAndNoInterval) {
+  const std::string html = AnswerSection(TwoWorkers(4)) + ComparisonsSection(TwoWorkers(4));
+  EXPECT_THAT(html, HasSubstr("<b>no winner</b> <span class=\"soft\">4 of 5 rounds</span>"));
+  EXPECT_THAT(html, Not(HasSubstr("2.00 … 2.00")));
+  EXPECT_THAT(html, Not(HasSubstr("Fastest in")));
 }
 
-TEST(SectionTest, WinnersAreLimitedToSixtyComparisons) {
+TEST(SectionTest, TheBaselineIsNeverTheWinnerButALine) {
+  std::vector<RunRecord> runs;
+  for (int64_t round = 0; round < 5; ++round) {
+    RunRecord native = ReportRun("native", 64, "train", round);
+    for (auto* time : {&native.summary.step_ns_median, &native.summary.step_ns_min})
+      *time = **time / 4;
+    runs.insert(runs.end(), {ReportRun("mxnet", 64, "train", round),
+                             ReportRun("torch", 64, "train", round), native});
+  }
+  const ReportData data = Report(runs);
+  const std::string html = AnswerSection(data) + ComparisonsSection(data);
+  EXPECT_THAT(html, HasSubstr("Fastest in 1 comparison: <b>mxnet</b> in 1."));
+  EXPECT_THAT(html, HasSubstr("<dt>baseline</dt><dd>50 % of native&#39;s speed</dd>"));
+  EXPECT_THAT(html, Not(HasSubstr("<b>native</b>")));
+}
+
+TEST(SectionTest, ThreeBatchSizesHaveABestOneAndAllAreShown) {
+  std::vector<RunRecord> runs;
+  for (int64_t round = 0; round < 5; ++round) {
+    for (const int64_t batch : {16, 32, 64}) {
+      runs.push_back(ReportRun("mxnet", batch, "train", round));
+      runs.push_back(ReportRun("torch", batch, "train", round));
+    }
+  }
+  const std::string html = AnswerSection(Report(runs));
+  EXPECT_EQ(Count(html, "<article"), 1u) << "one tile per network";
+  EXPECT_THAT(html, HasSubstr("<dt>best batch</dt><dd>64 of 3 measured, "));
+  EXPECT_THAT(html, HasSubstr("<tr><td>16</td><td class=\"left\"><b>mxnet</b></td><td>2.00×</td>"));
+  EXPECT_THAT(html, HasSubstr("<tr><td>32</td>"));
+}
+
+TEST(SectionTest, FailuresAreRedTilesWithOutcomeReasonAndCommand) {
+  RunRecord failed = FailedRun("caffe", Outcome::kCrashed, "signal <SIGSEGV>");
+  RunRecord also = FailedRun("caffe", Outcome::kCrashed, "signal <SIGSEGV>", 16);
+  also.cell_id = also.cell.Id();
+  const std::string html = AnswerSection(Report({ReportRun("mxnet", 64), failed, also}));
+  EXPECT_EQ(Count(html, "<article class=\"answer failed\">"), 1u) << "one tile per kind";
+  EXPECT_THAT(html, HasSubstr("and 1 more</h3>"));
+  EXPECT_THAT(html, HasSubstr("<b>caffe</b> <span class=\"verdict slower\">crashed, 1 of 1 run"));
+  EXPECT_THAT(html, HasSubstr("<p>signal &lt;SIGSEGV&gt;</p>"));
+  EXPECT_THAT(html, HasSubstr("<code>tench run --worker caffe"));
+}
+
+TEST(SectionTest, ComparisonsShowTheParityErrorBesideTheSpeed) {
+  ReportData data = TwoWorkers(5);
+  RowOf(data, "mxnet").parity_error = 0.0581;
+  EXPECT_THAT(ComparisonsSection(data),
+              testing::ContainsRegex("<b>mxnet</b></td><td>[^<]+</td><td class=\"soft\">0.058</td>"
+                                     "<td class=\"left\"><span>torch</span></td><td>[^<]+</td>"
+                                     "<td class=\"soft\"></td><td>2.00×</td>"));
+}
+
+TEST(SectionTest, EveryComparisonIsInTheTable) {
   std::vector<RunRecord> runs;
   for (int64_t batch = 1; batch <= 63; ++batch) {
-    runs.push_back(ReportRun("native", batch));
+    runs.push_back(ReportRun("mxnet", batch));
     runs.push_back(ReportRun("torch", batch));
   }
-  const std::string html = WinnersSection(Report(runs));
-  EXPECT_EQ(Count(html, "<td class=\"left wrap\">"), 60u);
-  EXPECT_THAT(html, HasSubstr("3 more comparisons are in the full table."));
+  EXPECT_EQ(Count(ComparisonsSection(Report(runs)), "scope=\"row\""), 63u);
+  EXPECT_EQ(ComparisonsSection(ReportData()), "");
+}
+
+TEST(SectionTest, LatencyIsShownForInferenceOfOneImage) {
+  ReportData data = Report({ReportRun("mxnet", 1, "forward")});
+  EXPECT_EQ(LatencySection(data), "");
+  data.cells[0].row.latency = Latency{100, 2e6, 3e6, 4e6};
+  EXPECT_THAT(LatencySection(data),
+              HasSubstr("<td class=\"left\">mxnet</td><td>2 ms</td><td>3 ms</td><td>4 ms</td>"));
 }
 
 TEST(SectionTest, MachineShowsFactsOnceWithHumanSizes) {
@@ -159,10 +225,18 @@ TEST(SectionTest, ParityShowsTheWorstTensorOrTheReason) {
 
 TEST(SectionTest, ParityOfOtherNetworksIsLeftOut) {
   ReportData data = SmallReport();
-  data.parities[0].fingerprint = "another";
+  data.parities[0].key.fingerprint = "another";
   EXPECT_EQ(Count(ParitySection(data), "<tr><td"), 1u);
   data.parities.clear();
   EXPECT_THAT(ParitySection(data), HasSubstr("No worker was verified on these networks."));
+}
+
+TEST(SectionTest, ParityOfOtherBuildsAndCpusIsLeftOut) {
+  ReportData data = SmallReport();
+  data.parities[0].key.build = "another";
+  EXPECT_EQ(Count(ParitySection(data), "<tr><td"), 1u);
+  data.parities[1].key.cpu_model = "another";
+  EXPECT_EQ(Count(ParitySection(data), "<tr><td"), 0u);
 }
 
 TEST(SectionTest, CapabilityCountsOkCellsAndNumbersReasons) {
@@ -170,17 +244,17 @@ TEST(SectionTest, CapabilityCountsOkCellsAndNumbersReasons) {
   crashed.outcome = Outcome::kCrashed;
   crashed.reason = "signal SIGSEGV";
   RunRecord also = crashed;
-  also.cell.values[kAxisWorker] = std::string("mxnet");
+  also.cell.values[kAxisWorker] = std::string("caffe");
   also.cell_id = also.cell.Id();
   const std::string html =
-      CapabilitySection(Report({ReportRun("native", 64), ReportRun("native", 64, "forward"),
+      CapabilitySection(Report({ReportRun("mxnet", 64), ReportRun("mxnet", 64, "forward"),
                                 ReportRun("torch", 64), crashed, also}));
   EXPECT_THAT(html, HasSubstr("<td class=\"able\" title=\"ok, 1 cell\">✓</td>"));
   EXPECT_THAT(html, HasSubstr("<td class=\"partly\" title=\"1 of 2 ok, crashed: signal SIGSEGV\">"
                               "1 of 2 ok, crashed<sup>1</sup></td>"));
   EXPECT_THAT(html, HasSubstr("<td class=\"unable\" title=\"crashed: signal SIGSEGV\">"
                               "crashed<sup>1</sup></td>"));
-  EXPECT_EQ(Count(html, "<td class=\"untried\">·</td>"), 2u) << "forward, in torch and mxnet";
+  EXPECT_EQ(Count(html, "<td class=\"untried\">·</td>"), 2u) << "forward, in torch and caffe";
   EXPECT_EQ(Count(html, "<li>crashed: signal SIGSEGV</li>"), 1u);
   EXPECT_EQ(Count(html, "<th>lenet<br>mnist<br>"), 2u);
 }

@@ -12,13 +12,13 @@
 
 namespace tench {
 
-// Time per image is 100 µs for native, 200 µs for torch, at batch 64; smaller batches take longer
+// Time per image is 100 µs for mxnet, 200 µs for torch, at batch 64; smaller batches take longer
 // per image.
 inline RunRecord ReportRun(const std::string& worker, int64_t batch,
                            const std::string& phase = "train", int64_t round = 0,
                            int64_t threads = 0) {
   const double image_ns =
-      (worker == "native" ? 100e3 : 200e3) * (1 + 1.0 / static_cast<double>(batch));
+      (worker == "mxnet" ? 100e3 : 200e3) * (1 + 1.0 / static_cast<double>(batch));
   const double share = phase == "forward" ? 0.25 : phase == "gradient" ? 0.75 : 1;
   const double per_thread = threads == 1 ? 1.6 : 1;
   RunRecord run = TimedRun(worker,
@@ -58,18 +58,18 @@ inline RunSeries ReportSeries() {
   return series;
 }
 
-// native and torch on lenet: batches 16 and 64, three phases, five rounds; native with 1 and 2
+// mxnet and torch on lenet: batches 16 and 64, three phases, five rounds; mxnet with 1 and 2
 // threads; caffe unsupported.
 inline ReportData SmallReport() {
   ReportBuilder builder;
   for (int64_t round = 0; round < 5; ++round) {
-    for (const char* worker : {"native", "torch"}) {
+    for (const char* worker : {"mxnet", "torch"}) {
       for (const char* phase : {"forward", "gradient", "train"}) {
         for (const int64_t batch : {16, 64}) builder.Add(ReportRun(worker, batch, phase, round));
       }
     }
     for (const int64_t threads : {1, 2})
-      builder.Add(ReportRun("native", 32, "train", round, threads));
+      builder.Add(ReportRun("mxnet", 32, "train", round, threads));
     RunRecord failed = FailedRun("caffe", Outcome::kUnsupported, "not installed <b>yet</b>");
     failed.study = 1;
     failed.round = round;
@@ -80,10 +80,14 @@ inline ReportData SmallReport() {
   StudyRecord study = TestStudy();
   study.id = 1;
   data->ranking.studies = {study};
-  data->parities = {{"native", "1.0", "00000000deadbeef", "device=cpu", Outcome::kOk, "", 0.25,
-                     "ops: conv1", "now"},
-                    {"torch", "1.0", "00000000deadbeef", "device=cpu", Outcome::kWrong,
-                     "conv2 differs", 9, "", "now"}};
+  ParityRecord verified = TestParity("mxnet"), wrong = TestParity("torch");
+  verified.key.fingerprint = wrong.key.fingerprint = "00000000deadbeef";
+  verified.worst = 0.25;
+  verified.worst_tensor = "ops: conv1";
+  wrong.outcome = Outcome::kWrong;
+  wrong.reason = "conv2 differs";
+  wrong.worst = 9;
+  data->parities = {verified, wrong};
   return *std::move(data);
 }
 

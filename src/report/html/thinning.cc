@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxLossPoints = 60, kMaxUsePoints = 80, kMarkedPoints = 5;
 
-std::vector<LossPoint> ThinLoss(const std::vector<double>& loss, double steps_per_epoch) {
+std::vector<LossPoint> ThinLoss(const std::vector<double>& loss) {
   std::set<size_t> kept;
   if (!loss.empty()) kept.insert(loss.size() - 1);
   const double end = std::log(static_cast<double>(loss.size()) + 1);
@@ -26,8 +26,7 @@ std::vector<LossPoint> ThinLoss(const std::vector<double>& loss, double steps_pe
     if (loss[i] < 0 || !std::isfinite(loss[i])) kept.insert(i), ++marked;
   }
   std::vector<LossPoint> points;
-  for (const size_t i : kept)
-    points.push_back({static_cast<double>(i + 1) / steps_per_epoch, loss[i]});
+  for (const size_t i : kept) points.push_back({static_cast<double>(i + 1), loss[i]});
   return points;
 }
 
@@ -73,7 +72,8 @@ std::vector<UsePoint> ThinUse(const std::string& blob) {
 }  // namespace
 
 std::optional<double> StepsPerEpoch(const Cell& cell, const Budget& budget, size_t timed_steps) {
-  if (cell.Text(kAxisInput) == "fixed") return 1;
+  // A resident batch is one part of a data set, so that passes over it are no epochs.
+  if (cell.Text(kAxisInput) == "fixed") return std::nullopt;
   const int64_t images = cell.Integer(kAxisImages),
                 batch = std::max<int64_t>(cell.Integer(kAxisBatch), 1);
   if (images > 0) return std::max<double>(1, static_cast<double>(images / batch));
@@ -84,10 +84,13 @@ std::optional<double> StepsPerEpoch(const Cell& cell, const Budget& budget, size
 
 CellSeries Thinned(const RunSeries& series, const Cell& cell, const Budget& budget) {
   CellSeries thin;
-  const std::optional<double> per_epoch = StepsPerEpoch(cell, budget, series.step_ns.size());
-  thin.epochs_known = per_epoch.has_value();
-  thin.loss = ThinLoss(series.loss, per_epoch.value_or(1));
+  thin.steps_per_epoch = StepsPerEpoch(cell, budget, series.step_ns.size());
+  thin.loss = ThinLoss(series.loss);
   thin.use = ThinUse(series.samples);
+  for (const std::vector<int64_t>* steps : {&series.warmup_ns, &series.step_ns}) {
+    if (!thin.first_step_ns && !steps->empty())
+      thin.first_step_ns = static_cast<double>(steps->front());
+  }
   if (!series.step_ns.empty()) {
     std::vector<double> sorted(series.step_ns.begin(), series.step_ns.end());
     std::sort(sorted.begin(), sorted.end());

@@ -10,8 +10,8 @@ namespace tench {
 
 CellSeries Thinned(const RunSeries& series, const Cell& cell, const Budget& budget);
 
-// Steps per epoch; nullopt if unknown. With fixed input the batch is the whole data set, so each
-// step is one epoch.
+// Steps per epoch; nullopt if there are no epochs: with fixed input, or if the size of the data set
+// is unknown.
 std::optional<double> StepsPerEpoch(const Cell& cell, const Budget& budget, size_t timed_steps);
 
 }  // namespace tench

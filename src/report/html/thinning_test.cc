@@ -16,15 +16,15 @@ TEST(ThinningTest, KeepsTheLastLossAndEveryFirstOddOne) {
   series.loss[8888] = std::numeric_limits<double>::quiet_NaN();
   const CellSeries thin = Thinned(series, TestCell(), Budget());
   EXPECT_LT(thin.loss.size(), 70u);
-  EXPECT_EQ(thin.loss.front().epoch, 1);
-  EXPECT_EQ(thin.loss.back().epoch, 10'000);
+  EXPECT_EQ(thin.loss.front().step, 1);
+  EXPECT_EQ(thin.loss.back().step, 10'000);
   EXPECT_THAT(thin.loss, testing::Contains(testing::Field(&LossPoint::loss, -1)));
   EXPECT_THAT(thin.loss, testing::Contains(testing::Field(&LossPoint::loss, testing::IsNan())));
 }
 
-TEST(ThinningTest, CountsEpochsByTheDataSetAndAFixedBatchByItsSteps) {
+TEST(ThinningTest, CountsEpochsByTheDataSetAndAFixedBatchHasNone) {
   Cell cell = TestCell("native", "lenet", 16);
-  EXPECT_EQ(StepsPerEpoch(cell, Budget(), 100), 1);
+  EXPECT_EQ(StepsPerEpoch(cell, Budget(), 100), std::nullopt);
   cell.values[kAxisInput] = std::string("cycled");
   EXPECT_EQ(StepsPerEpoch(cell, Budget(), 100), std::nullopt);
   Budget epochs;

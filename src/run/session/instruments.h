@@ -17,12 +17,12 @@ namespace tench {
 struct Instruments {
   std::unique_ptr<Nvml> nvml;  // null without a GPU
   EnergyMeter energy;
-  int64_t memory_bytes = 0;  // that this process may use, by machine and cgroup
+  int64_t memory_bytes = 0;  // available to this process, by machine and cgroup
 
   static Instruments& OfThisMachine();
 };
 
-// The index of the GPU to sample: that of a cell's device, 0 for a run on the CPU.
+// The index of the GPU to sample: the cell's device, or 0 for a run on the CPU.
 size_t GpuIndex(const std::string& device);
 
 }  // namespace tench

@@ -8,24 +8,24 @@
 namespace tench {
 namespace {
 
-constexpr const char* kByFingerprint = "the network's fingerprint stands for it";
+constexpr const char* kByFingerprint = "the network's fingerprint represents it";
 constexpr const char* kOwnData = "trials generate their own batches";
-constexpr const char* kOwnSolver = "the train trial has a solver of its own";
+constexpr const char* kOwnRate = "trials calibrate the learning rate to the network";
 
 constexpr std::array<AxisUse, kAxisCount> kUses = {{
-    {kAxisWorker, nullptr, ParityUse::kIdentity, "the worker and its version stand for it"},
+    {kAxisWorker, nullptr, ParityUse::kIdentity, "the worker and its version represent it"},
     {kAxisNetwork, nullptr, ParityUse::kIdentity, kByFingerprint},
     {kAxisData, nullptr, ParityUse::kIdentity, kByFingerprint},
     {kAxisDevice, [](const Cell& cell, Job& job) { job.device = cell.Text(kAxisDevice); },
      ParityUse::kKey, ""},
     {kAxisThreads, [](const Cell& cell, Job& job) { job.threads = cell.Integer(kAxisThreads); },
-     ParityUse::kIrrelevant, "threads divide the work and do not change the result"},
+     ParityUse::kTimedKey, ""},
     {kAxisBatch, [](const Cell& cell, Job& job) { job.batch = cell.Integer(kAxisBatch); },
-     ParityUse::kIrrelevant, "trials have a batch size of their own"},
+     ParityUse::kTimedKey, ""},
     {kAxisPrecision, [](const Cell& cell, Job& job) { job.precision = cell.Text(kAxisPrecision); },
      ParityUse::kKey, ""},
-    {kAxisPhase, [](const Cell& cell, Job& job) { job.phase = cell.phase(); },
-     ParityUse::kIrrelevant, "the trials cover every phase"},
+    {kAxisPhase, [](const Cell& cell, Job& job) { job.phase = cell.phase(); }, ParityUse::kTimedKey,
+     ""},
     {kAxisInput, [](const Cell& cell, Job& job) { job.cycled = cell.Text(kAxisInput) == "cycled"; },
      ParityUse::kIrrelevant, kOwnData},
     {kAxisImages, [](const Cell& cell, Job& job) { job.images = cell.Integer(kAxisImages); },
@@ -34,16 +34,16 @@ constexpr std::array<AxisUse, kAxisCount> kUses = {{
      ParityUse::kIrrelevant, kOwnData},
     {kAxisLength, nullptr, ParityUse::kIdentity, kByFingerprint},
     {kAxisLr, [](const Cell& cell, Job& job) { job.solver.lr = cell.Real(kAxisLr); },
-     ParityUse::kIrrelevant, kOwnSolver},
+     ParityUse::kIrrelevant, kOwnRate},
     {kAxisMomentum,
      [](const Cell& cell, Job& job) { job.solver.momentum = cell.Real(kAxisMomentum); },
-     ParityUse::kIrrelevant, kOwnSolver},
+     ParityUse::kTimedKey, ""},
     {kAxisWeightDecay,
      [](const Cell& cell, Job& job) { job.solver.weight_decay = cell.Real(kAxisWeightDecay); },
-     ParityUse::kIrrelevant, kOwnSolver},
+     ParityUse::kTimedKey, ""},
     {kAxisSeed,
      [](const Cell& cell, Job& job) { job.seed = static_cast<uint64_t>(cell.Integer(kAxisSeed)); },
-     ParityUse::kIrrelevant, "trials have a seed of their own"},
+     ParityUse::kIrrelevant, "trials have their own seed"},
     {kAxisTuned, [](const Cell& cell, Job& job) { job.tuned = cell.Text(kAxisTuned) == "yes"; },
      ParityUse::kKey, ""},
 }};
@@ -54,7 +54,7 @@ constexpr bool EveryAxisHasItsRow() {
   }
   return true;
 }
-static_assert(EveryAxisHasItsRow(), "say what the new axis means for a job and for parity");
+static_assert(EveryAxisHasItsRow(), "a new axis needs a row: its effect on a job and on parity");
 
 }  // namespace
 
@@ -67,15 +67,30 @@ void ApplyAxes(const Cell& cell, Job& job) {
   job.options = cell.options;
 }
 
-std::string ParitySetting(const Cell& cell) {
-  std::vector<std::string> parts;
+namespace {
+
+void AddAxes(const Cell& cell, ParityUse wanted, std::vector<std::string>& parts) {
   for (const AxisUse& use : kUses) {
     const Axis& axis = Axes()[use.axis];
-    if (use.parity == ParityUse::kKey)
+    if (use.parity == wanted)
       parts.push_back(fmt::format("{}={}", axis.name, axis.Print(cell.values[use.axis])));
   }
+}
+
+}  // namespace
+
+std::string ParitySetting(const Cell& cell) {
+  std::vector<std::string> parts;
+  AddAxes(cell, ParityUse::kKey, parts);
   for (const auto& [name, value] : cell.options)
     parts.push_back(fmt::format("option.{}={}", name, value));
+  return Join(parts, " ");
+}
+
+std::string TimedSetting(const Cell& cell) {
+  std::vector<std::string> parts = {"timed"};
+  AddAxes(cell, ParityUse::kTimedKey, parts);
+  parts.push_back(ParitySetting(cell));
   return Join(parts, " ");
 }
 

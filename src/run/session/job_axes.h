@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The mapping of axes into a job, one row per axis, and the parity key that is derived from the
-// same rows. A timed run and the parity trials of its cell start from one mapping, so an axis
-// cannot change the run without changing the trials, or saying why it need not.
+// Maps the axes to a job, one row per axis, and derives the parity key from the same rows. Timed
+// runs and parity trials share the mapping, so no axis can change a run without changing its
+// trials, unless its row gives a reason.
 //
 // Invariants: row i is axis i; a missing row does not compile. Pure.
 
@@ -15,25 +15,28 @@
 namespace tench {
 
 enum class ParityUse {
-  kKey,         // the trials obey it, and it is part of the parity key
-  kIdentity,    // the worker, or the network's fingerprint, stands for it in a parity record
+  kKey,         // the trials obey it, and it is part of every parity key
+  kTimedKey,    // the timed trial obeys it, and it is part of that trial's key
+  kIdentity,    // the worker or the network's fingerprint represents it in a parity record
   kIrrelevant,  // a parity result holds for every value of it
 };
 
 struct AxisUse {
   AxisIndex axis;
-  // Null where the job is filled elsewhere: worker and network are loaded, which may fail.
+  // Null if PlanJob fills the field: the worker and the network are loaded, which may fail.
   void (*apply)(const Cell& cell, Job& job);
   ParityUse parity;
-  const char* reason;  // why it is not part of the key; "" for kKey
+  const char* reason;  // why the axis is not part of a key; "" for kKey and kTimedKey
 };
 
 std::span<const AxisUse> AxisUses();
 
-// Applies every row and the cell's options. Zeros that stand for a default are left for PlanJob.
+// Applies every row and the cell's options. A zero that means "default" is left to PlanJob.
 void ApplyAxes(const Cell& cell, Job& job);
 
 // "device=cpu precision=f32 tuned=no option.layout=nchw"
 std::string ParitySetting(const Cell& cell);
+// "timed threads=2 batch=16 phase=train momentum=0.9 … device=cpu …": the key of the timed trial.
+std::string TimedSetting(const Cell& cell);
 
 }  // namespace tench

@@ -18,10 +18,12 @@ std::string JobText(const Cell& cell) {
 TEST(JobAxesTest, EveryAxisIsPartOfTheParityKeyOrSaysWhyNot) {
   ASSERT_EQ(AxisUses().size(), Axes().size());
   for (const AxisUse& use : AxisUses()) {
-    const bool key = use.parity == ParityUse::kKey;
-    EXPECT_EQ(std::string(use.reason).empty(), key) << Axes()[use.axis].name;
-    EXPECT_EQ(ParitySetting(CellWithout(use.axis)) != ParitySetting(CellWithAnother(use.axis)), key)
-        << Axes()[use.axis].name;
+    const bool key = use.parity == ParityUse::kKey,
+               timed = key || use.parity == ParityUse::kTimedKey;
+    EXPECT_EQ(std::string(use.reason).empty(), timed) << Axes()[use.axis].name;
+    const Cell cell = CellWithout(use.axis), other = CellWithAnother(use.axis);
+    EXPECT_EQ(ParitySetting(cell) != ParitySetting(other), key) << Axes()[use.axis].name;
+    EXPECT_EQ(TimedSetting(cell) != TimedSetting(other), timed) << Axes()[use.axis].name;
   }
 }
 

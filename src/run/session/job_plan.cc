@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/session/job_plan.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "data/data_set.h"
+#include "machine/affinity.h"
 #include "net/cost.h"
 #include "run/session/job_axes.h"
+#include "run/session/worker_catalog.h"
+#include "run/session/worker_environment.h"
 
 namespace tench {
 namespace {
@@ -21,7 +25,7 @@ std::string DurationText(int64_t ns) {
 Result<int64_t> ResolveThreads(int64_t asked, int64_t allowed_cpus) {
   if (asked == 0) return allowed_cpus;
   if (asked > allowed_cpus)
-    return Unsupported("{} threads were asked for, but this process may use {} CPUs", asked,
+    return Unsupported("{} threads were requested, but this process may use only {} CPUs", asked,
                        allowed_cpus);
   return asked;
 }
@@ -55,6 +59,13 @@ Status NoteNetwork(const Graph& network, int64_t batch, Phase phase, RunRecord& 
   record.fingerprint = Fingerprint(network);
   const TypedGraph typed = TENCH_TRY(Infer(network, batch));
   record.parameters = TotalCost(typed).parameters;
+  // If dropout is the identity, the job determines the losses.
+  record.dropout =
+      phase != Phase::kForward &&
+      std::any_of(network.layers.begin(), network.layers.end(), [](const Layer& layer) {
+        const Dropout* dropout = std::get_if<Dropout>(&layer.op);
+        return dropout != nullptr && dropout->ratio > 0;
+      });
   const Graph inference = InferenceGraph(network);
   record.forward_flops_per_image = TotalCost(TENCH_TRY(Infer(inference, 1))).forward_flops;
   record.step_flops = phase == Phase::kForward
@@ -95,6 +106,18 @@ std::string Reproducer(const PlannedCell& planned) {
   return command;
 }
 
+std::string RunCommand(const RunRequest& request) {
+  PlannedCell planned = request.planned;
+  // The default, all CPUs, depends on the machine and on the caller's affinity.
+  if (planned.cell.Integer(kAxisThreads) == 0)
+    planned.cell.values[kAxisThreads] = static_cast<int64_t>(AllowedCpus().size());
+  std::string command;
+  const std::string worker = WorkerName::Of(planned.cell.Text(kAxisWorker)).name;
+  for (const auto& [name, value] : DecisiveEnvironment(OwnEnvironment(), worker))
+    command += fmt::format("{}={} ", name, ShellQuote(value));
+  return command + Reproducer(planned) + request.amendment;
+}
+
 RunRecord DraftRecord(const RunRequest& request) {
   RunRecord record;
   record.study = request.study;
@@ -105,10 +128,13 @@ RunRecord DraftRecord(const RunRequest& request) {
   record.block = request.planned.block;
   record.budget = request.planned.budget;
   record.limits = request.planned.limits;
-  record.reproducer = Reproducer(request.planned) + request.amendment;
+  record.reproducer = RunCommand(request);
   record.started_utc = UtcNow();
   record.machine = request.machine;
   record.machine_id = request.machine_id;
+  record.cpu_model = request.cpu_model;
+  record.isa = request.isa;
+  record.build = request.build;
   return record;
 }
 
@@ -119,6 +145,7 @@ Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord&
   job.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData),
                                       cell.Integer(kAxisLength), readers));
   ApplyAxes(cell, job);
+  record.solver = SolverText(job.solver);
   TENCH_TRY(NoteNetwork(job.network, job.batch, job.phase, record));
   job.threads = record.threads = TENCH_TRY(ResolveThreads(job.threads, allowed_cpus));
   job.images = TENCH_TRY(ResolveImages(cell, planned.budget));

@@ -14,15 +14,20 @@
 
 namespace tench {
 
-// "tench run --worker … --steps 5": what a user types to repeat the cell under the same conditions.
+// The command that repeats the cell under the same conditions: "tench run --worker … --steps 5".
 std::string Reproducer(const PlannedCell& planned);
 
-// Who, where, when and how to repeat it; no outcome yet.
+// The same with everything that this machine determines: the number of threads, the environment
+// variables that select a worker or its libraries, and the flags of `amend`.
+std::string RunCommand(const RunRequest& request);
+
+// A record with identity, machine, start time and reproducer, without an outcome.
 RunRecord DraftRecord(const RunRequest& request);
 
-// The job, and in `record` the threads, fingerprint, parameters and FLOPs. An error is the reason
-// why this machine cannot run the cell. Threads 0 become as many as there are CPUs; epochs become
-// fixed steps; images 0 become the data set's size where more than one batch of it is used.
+// Returns the job, and sets threads, solver, fingerprint, parameters, FLOPs and the use of dropout
+// masks in `record`. An error is the reason why this machine cannot run the cell. `threads: 0`
+// becomes the number of CPUs; epochs become fixed steps; `images: 0` becomes the data set's size if
+// more than one batch of it is used.
 Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord& record,
                     const NetworkReaders& readers = {});
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
+#include "machine/affinity.h"
 #include "net/graph.h"
 
 namespace tench {
@@ -57,7 +59,19 @@ TEST(JobPlanTest, ZeroThreadsAreAllCpusAndMoreThanAllAreRefused) {
   EXPECT_EQ(record.threads, 4);
   EXPECT_EQ(PlanJob(Planned({{"threads", "2"}}), 4, record)->threads, 2);
   EXPECT_EQ(WhyNot(Planned({{"threads", "5"}})),
-            "5 threads were asked for, but this process may use 4 CPUs");
+            "5 threads were requested, but this process may use only 4 CPUs");
+}
+
+TEST(JobPlanTest, NotesWhetherTheStepsDrawDropoutMasks) {
+  RunRecord record;
+  ASSERT_TRUE(PlanJob(Planned({}), 4, record));
+  EXPECT_EQ(record.dropout, false);
+  ASSERT_TRUE(PlanJob(Planned({{"network", "alexnet"}}), 4, record));
+  EXPECT_EQ(record.dropout, true);
+  ASSERT_TRUE(PlanJob(Planned({{"network", "alexnet"}, {"phase", "gradient"}}), 4, record));
+  EXPECT_EQ(record.dropout, true);
+  ASSERT_TRUE(PlanJob(Planned({{"network", "alexnet"}, {"phase", "forward"}}), 4, record));
+  EXPECT_EQ(record.dropout, false) << "the identity in inference";
 }
 
 TEST(JobPlanTest, EpochsBecomeSteps) {
@@ -109,6 +123,19 @@ TEST(JobPlanTest, TheReproducerNamesOnlyWhatIsNotUsual) {
             "--swap kill");
   planned.budget.epochs = 3;
   EXPECT_THAT(Reproducer(planned), HasSubstr("--epochs 3 --memory-limit"));
+}
+
+TEST(JobPlanTest, TheCommandOfARunNamesThreadsEnvironmentAndAmendment) {
+  RunRequest request{Planned({{"batch", "64"}}), 0, 0, 0, "pond", "pond-id"};
+  request.amendment = " --solver s.prototxt";
+  setenv("TENCH_REFERENCE_X", "two words", 1);
+  const std::string command = RunCommand(request);
+  unsetenv("TENCH_REFERENCE_X");
+  EXPECT_THAT(command, HasSubstr("TENCH_REFERENCE_X='two words' "));
+  EXPECT_THAT(command,
+              HasSubstr(fmt::format("tench run --worker reference --network lenet --threads {} "
+                                    "--batch 64 --solver s.prototxt",
+                                    AllowedCpus().size())));
 }
 
 }  // namespace

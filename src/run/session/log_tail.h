@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The last part of a worker's output. A framework may print a gigabyte: all of it is read, and a
-// bounded tail is kept. Not aware of what is printed.
+// The tail of a worker's output. A framework may print a gigabyte: all of it is read, and a bounded
+// tail is kept. Not aware of the content.
 
 #include <cstddef>
 #include <string>
@@ -16,17 +16,17 @@ class LogTail {
   static constexpr size_t kKeptBytes = 64 << 10;
 
   void Append(std::string_view bytes);
-  // Reads what the descriptor has now, at most about `budget_bytes`, so that a flood does not keep
-  // the caller from its other duties. Closes it at its end. It must not block.
+  // Reads the available bytes, at most about `budget_bytes`, so that a flood of output cannot
+  // starve the caller. Closes the descriptor at end of file. The descriptor must be non-blocking.
   void Drain(Fd& fd, size_t budget_bytes);
 
-  // At most kKeptBytes, from the start of a line when something was dropped.
+  // At most kKeptBytes. Begins at the start of a line if bytes were dropped.
   std::string Text() const;
-  // The last line that is not blank, fit to print; "" if there is none.
+  // The last line that is not blank, with control characters escaped; "" if there is none.
   std::string LastLine() const;
 
  private:
-  std::string bytes_;  // up to twice what is kept, so that dropping is rare
+  std::string bytes_;  // up to twice kKeptBytes, so that dropping is rare
   bool dropped_ = false;
 };
 

@@ -12,10 +12,10 @@ namespace {
 
 constexpr int64_t kMinReserveBytes = int64_t{256} << 20;
 constexpr int64_t kMaxReserveBytes = int64_t{2} << 30;
-// A worker that was last seen this near to its limit is taken to have been killed for it.
+// A dead worker whose last sample exceeded this share of its limit counts as out of memory.
 constexpr double kNearLimit = 0.9;
 
-// The number behind "NAME " at the start of a line.
+// The value of the line "NAME VALUE".
 int64_t Counter(const std::string& text, std::string_view name) {
   for (const auto& line : Split(text, '\n')) {
     if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == ' ') {
@@ -35,8 +35,8 @@ int64_t MemoryLimitBytes(int64_t machine_bytes) {
 }
 
 int64_t OomKills() {
-  // The machine's counter sees the kills inside cgroups too; a kernel before 4.13 has none, and
-  // then a cgroup's own may help.
+  // /proc/vmstat includes the kills inside cgroups. Kernels before 4.13 lack the counter, and the
+  // cgroup files are the fallback.
   int64_t kills = 0;
   for (const char* path : {"/proc/vmstat", "/sys/fs/cgroup/memory.events",
                            "/sys/fs/cgroup/memory/memory.oom_control"}) {
@@ -57,7 +57,7 @@ std::optional<std::string> MemoryWatch::Judge(const Sample& sample) {
                        HumanBytes(limit_bytes_));
   }
   if (swap_ == SwapPolicy::kKill && swapped()) {
-    return fmt::format("the worker began to swap ({}) and was ended, as asked",
+    return fmt::format("the worker began to swap ({}) and was ended (swap: kill)",
                        HumanBytes(sample.swap_bytes));
   }
   return std::nullopt;
@@ -65,7 +65,7 @@ std::optional<std::string> MemoryWatch::Judge(const Sample& sample) {
 
 std::optional<std::string> MemoryWatch::ExplainKill(int64_t oom_kills_now) const {
   if (oom_kills_now > oom_kills_before_) {
-    return fmt::format("killed by the kernel for lack of memory; it was last seen with {}",
+    return fmt::format("killed by the kernel's OOM killer; its last sample was {}",
                        HumanBytes(last_bytes_));
   }
   if (limit_bytes_ > 0 &&

@@ -12,26 +12,25 @@
 
 namespace tench {
 
-// Below this, a few pages of start-up code that nobody uses again: no sign of a machine that swaps.
+// Less swap than this is unused start-up code, and no sign that the worker swaps.
 inline constexpr int64_t kSwapNoiseBytes = 1 << 20;
 
-// What is left of the machine (or of its cgroup) when the system, tench and a moment's growth
-// between two samples have had their share.
+// The memory of the machine (or of its cgroup) less a reserve for the system, for tench and for
+// growth between two samples.
 int64_t MemoryLimitBytes(int64_t machine_bytes);
 
-// How often the kernel has killed for lack of memory, on this machine and in this process' cgroup,
-// since they began.
+// The number of OOM kills since boot on this machine and in this process's cgroup.
 int64_t OomKills();
 
 class MemoryWatch {
  public:
-  // `limit_bytes`: of resident set + swap; 0 = no limit is known.
+  // `limit_bytes` applies to resident set + swap; 0 = unlimited.
   MemoryWatch(int64_t limit_bytes, SwapPolicy swap, int64_t oom_kills_before);
 
-  // The reason to end the run now.
+  // The reason to end the run now, if there is one.
   std::optional<std::string> Judge(const Sample& sample);
-  // Of a worker that died of a SIGKILL which we did not send: why it was the kernel for lack of
-  // memory, if it was.
+  // For a worker that died of a SIGKILL not sent by tench: the evidence for the OOM killer, if
+  // there is any.
   std::optional<std::string> ExplainKill(int64_t oom_kills_now) const;
 
   bool swapped() const { return peak_swap_bytes_ > kSwapNoiseBytes; }

@@ -73,7 +73,7 @@ Status ProtocolState::On(const Steps& steps) {
   if (steps.warmup && stage_ == Stage::kMeasuring) return Failed("warm-up steps after timed ones");
   const size_t expected = series_.loss.size();
   if (steps.first != static_cast<int64_t>(expected)) {
-    return Failed("a 'steps' line that begins at step {}, where {} was due", steps.first, expected);
+    return Failed("a 'steps' line that begins at step {}, expected {}", steps.first, expected);
   }
   if (!steps.warmup && !series_.step_ns.empty() && !steps.step_ns.empty() &&
       steps.input_ns.empty() != series_.input_ns.empty()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The worker's side of the protocol as a state machine: hello, build, steps…, result, in this
-// order; an error may replace any of them. Input: one line after the other. Output: the messages
-// and the series of the run. Not aware of processes, descriptors or outcomes.
+// order; an error may replace any of them. Input: lines, in order. Output: the messages and the
+// series of the run. Not aware of processes, descriptors or outcomes.
 //
 // Invariants: a refused line changes nothing; no line is accepted after the result or the error.
 // Thread safety: none.
@@ -22,8 +22,7 @@ class ProtocolState {
  public:
   enum class Stage { kStarting, kBuilding, kWarmingUp, kMeasuring, kDone, kFailed };
 
-  // Returns the accepted message. An error is a breach of the protocol, in words for the run's
-  // reason.
+  // Returns the accepted message. An error is a protocol violation, worded for the run's reason.
   Result<Message> Take(std::string_view line);
 
   Stage stage() const { return stage_; }
@@ -34,8 +33,8 @@ class ProtocolState {
   const std::optional<Failure>& failure() const { return failure_; }
   const RunSeries& series() const { return series_; }
 
-  // "the loss is nan at step 7", once a loss was no finite number; warm-up steps are counted, from
-  // 0.
+  // "the loss is nan at step 7" after the first loss that is not finite. Steps count from 0 and
+  // include warm-up.
   const std::string& divergence() const { return divergence_; }
   bool negative_loss() const { return negative_loss_; }
 

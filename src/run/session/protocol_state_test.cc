@@ -70,9 +70,9 @@ TEST_F(ProtocolStateTest, RefusesWhatIsOutOfOrder) {
   Refuses(StepsFrom(0, false, {1}), "before 'build'");
   Say(Built{});
   Refuses(Built{}, "second 'build'");
-  Refuses(StepsFrom(1, false, {1}), "begins at step 1, where 0 was due");
+  Refuses(StepsFrom(1, false, {1}), "begins at step 1, expected 0");
   Say(StepsFrom(0, false, {1}));
-  Refuses(StepsFrom(0, false, {1}), "begins at step 0, where 1 was due");
+  Refuses(StepsFrom(0, false, {1}), "begins at step 0, expected 1");
   Refuses(StepsFrom(1, true, {1}), "warm-up steps after timed ones");
   Say(Done{});
   Refuses(Done{}, "after the result");

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kHighestOomScore = 1000;
 
-// Prepared before the worker starts. A failure here is the machine's (no space, no descriptors),
-// not the worker's.
+// Created before the worker starts: a failure here is the machine's (no space, no descriptors), not
+// the worker's.
 struct Preparation {
   TemporaryFolder folder;
   WorkerLaunch launch;
@@ -45,20 +45,22 @@ class Run {
  private:
   void Try(const WorkerCatalog& workers) {
     const auto [name, version] = WorkerName::Of(request_.planned.cell.Text(kAxisWorker));
-    // Planned even where nothing can run, for the facts about the network.
+    // The job is planned even if no worker can run it, because the record needs the network's
+    // facts.
     Result<Job> job = PlanJob(request_.planned, static_cast<int64_t>(AllowedCpus().size()),
                               recorder_.facts(), request_.readers);
     if (job) job->profile = request_.profile;
     if (job && request_.amend) {
       if (Status amended = request_.amend(*job); !amended) job = std::move(amended).error();
     }
+    if (job) recorder_.facts().solver = SolverText(job->solver);
     const Result<const WorkerEntry*> entry = workers.Find(name);
     if (!entry) return recorder_.NotRun(Outcome::kUnsupported, entry.error().message);
     if (!(*entry)->installed())
       return recorder_.NotRun(Outcome::kUnsupported, (*entry)->NotInstalled());
     if (!job) return recorder_.NotRun(Outcome::kUnsupported, job.error().message);
     if (stop_.stop_requested())
-      return recorder_.NotRun(Outcome::kInterrupted, "stopped before it began");
+      return recorder_.NotRun(Outcome::kInterrupted, "stopped before the start");
     Result<Preparation> preparation = Prepare(**entry, *job, version);
     if (!preparation)
       return recorder_.NotRun(Outcome::kInterrupted,

@@ -21,7 +21,7 @@ RunResult RunCell(WorkerCatalog& workers, const RunRequest& request,
                   const std::function<void(const RunProgress&)>& progress, StopToken stop);
 
 // Removes the temporary folders of runs whose tench was killed. `tench run`, `sweep` and `verify`
-// begin with it.
+// call it first.
 void RemoveAbandonedRunFolders();
 
 }  // namespace tench

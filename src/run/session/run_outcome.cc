@@ -8,11 +8,12 @@
 namespace tench {
 namespace {
 
-// What a shell, or another wrapper around the framework, exits with when its child was killed.
+// A shell or another wrapper exits with 128 + N if signal N killed its child.
 constexpr int kShellSignalBase = 128;
 
 std::string WithLog(std::string text, const std::string& last_log_line) {
-  return last_log_line.empty() ? text : fmt::format("{}; its last words: {}", text, last_log_line);
+  return last_log_line.empty() ? text
+                               : fmt::format("{}; last line of its log: {}", text, last_log_line);
 }
 
 RunOutcome OfFailure(const Failure& failure) {
@@ -32,7 +33,7 @@ RunOutcome OfDone(const Evidence& evidence) {
   const auto made = static_cast<int64_t>(evidence.protocol.series().step_ns.size());
   if (evidence.fixed_steps > 0 && made != evidence.fixed_steps) {
     return {Outcome::kProtocolError,
-            fmt::format("{} timed steps were asked for, but the result is over {}",
+            fmt::format("{} timed steps were requested, but the result has {}",
                         evidence.fixed_steps, made)};
   }
   if (evidence.lingered)

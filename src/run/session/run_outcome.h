@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The outcome of a run and its one-line reason, derived from the way in which its session ended.
-// OutcomeOf is pure: literal evidence tests it without a process.
+// Derives the outcome of a run and its one-line reason from the way in which its session ended.
+// OutcomeOf is pure: tests pass literal evidence and need no process.
 
 #include <cstdint>
 #include <optional>
@@ -14,17 +14,17 @@
 
 namespace tench {
 
-// What is known when nothing of the worker is left.
+// The facts about a worker that has ended.
 struct Evidence {
   const ProtocolState& protocol;
-  std::optional<Ending> ending;  // tench ended it
+  std::optional<Ending> ending;  // set if tench ended it
   ExitStatus exit;
   std::optional<std::string> half_line;
   bool lingered = false;
   std::string last_log_line;
-  // Why a SIGKILL that tench did not send was the kernel's, for lack of memory.
+  // The reason to attribute a SIGKILL that tench did not send to the OOM killer.
   std::optional<std::string> killed_for_memory;
-  int64_t fixed_steps = 0;  // that the job asked for; 0 = a stop rule
+  int64_t fixed_steps = 0;  // requested by the job; 0 = a stop rule
 };
 
 // The session must be over; the evidence refers to its protocol state.

@@ -37,6 +37,7 @@ void RunRecorder::Ran(const WorkerSession& session, const Job& job) {
   record.summary = Summarise(protocol, job.budget, session.seen());
   if (const auto& hello = protocol.hello()) {
     record.worker_version = hello->worker.version;
+    record.role = hello->worker.role;
     record.worker_json = ToLine(*hello);
   }
   if (const auto& built = protocol.built()) record.choices_json = PrintJson(Json(built->choices));
@@ -62,11 +63,14 @@ void RunRecorder::AddFlags(const WorkerSession& session, bool unclean_exit) {
           *summary.cpu_per_wall > static_cast<double>(record.threads) + kThreadTolerance,
       kFlagThreadsExceeded);
   add(ok && unclean_exit, kFlagUncleanExit);
-  // Another version than the one that passed parity has proved nothing.
+  const auto& built = session.protocol().built();
+  add(ok && record.cell.phase() == Phase::kGradient && built && !built->gradients_materialized,
+      kFlagGradientsNotMaterialized);
+  // Parity holds only for the version that passed it.
   const auto& passed = request_.verified_version;
   const bool verified = passed && (passed->empty() || *passed == record.worker_version);
   add(ok && verified, kFlagVerified);
-  // The reference is right by definition.
+  // The reference is correct by definition.
   const std::string worker = WorkerName::Of(request_.planned.cell.Text(kAxisWorker)).name;
   add(ok && !verified && worker != "reference", kFlagUnverified);
 }
@@ -82,7 +86,7 @@ RunResult SkippedRun(const RunRequest& request, int64_t smaller_batch) {
   RunResult skipped{DraftRecord(request), {}};
   skipped.record.outcome = Outcome::kOutOfMemory;
   skipped.record.reason =
-      fmt::format("not tried: batch {} of the same cell ran out of memory", smaller_batch);
+      fmt::format("skipped: batch {} of the same cell ran out of memory", smaller_batch);
   skipped.record.flags = {kFlagSkipped};
   return skipped;
 }
@@ -90,7 +94,7 @@ RunResult SkippedRun(const RunRequest& request, int64_t smaller_batch) {
 RunResult WrongRun(const RunRequest& request, const std::string& reason,
                    const std::string& worker_version) {
   RunResult wrong{DraftRecord(request), {}};
-  // For the facts about the network; a job that cannot be planned has none.
+  // Called for the network's facts; a job that cannot be planned has none.
   (void)PlanJob(request.planned, static_cast<int64_t>(AllowedCpus().size()), wrong.record,
                 request.readers);
   wrong.record.outcome = Outcome::kWrong;
@@ -106,5 +110,7 @@ void RecordSentinel(const SentinelReadings& readings, RunRecord& record) {
   summary.sentinel_after_compute_ns = readings.after.compute_ns;
   summary.sentinel_after_memory_ns = readings.after.memory_ns;
 }
+
+void RecordLosses(const LossJudgement& judgement, RunRecord& record) { Apply(judgement, record); }
 
 }  // namespace tench

@@ -13,6 +13,7 @@
 #include "record/sentinel_reading.h"
 #include "run/session/run_request.h"
 #include "run/session/worker_session.h"
+#include "store/loss_judgement.h"
 
 namespace tench {
 
@@ -24,7 +25,7 @@ class RunRecorder {
   // For facts that are known before the outcome: network, threads, environment.
   RunRecord& facts() { return result_.record; }
 
-  // Exactly one of these. The session must be over.
+  // Call exactly one of these, after the session has ended.
   void NotRun(Outcome outcome, std::string reason);
   void Ran(const WorkerSession& session, const Job& job);
 
@@ -39,13 +40,16 @@ class RunRecorder {
   RunResult result_;
 };
 
-// A run that is not made because `smaller_batch` of the same cell ran out of memory.
+// A run that is skipped because `smaller_batch` of the same cell ran out of memory.
 RunResult SkippedRun(const RunRequest& request, int64_t smaller_batch);
-// A run that is not made because this version of the worker failed parity.
+// A run that is skipped because this version of the worker failed parity.
 RunResult WrongRun(const RunRequest& request, const std::string& reason,
                    const std::string& worker_version);
 
 // The noise sentinel's readings around a run.
 void RecordSentinel(const SentinelReadings& readings, RunRecord& record);
+// Applies the judgement of a finished run's losses, which depends on the runs of other workers. It
+// may change the outcome from `ok` to `wrong`.
+void RecordLosses(const LossJudgement& judgement, RunRecord& record);
 
 }  // namespace tench

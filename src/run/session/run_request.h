@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Input and output of one run: what RunCell is asked for, what it reports while it runs, and what
-// it returns. Passive values; not aware of how a run is made or stored.
+// Input, progress and output of one run. Passive values; not aware of how a run is executed or
+// stored.
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace tench {
 
-// Temporary folders of runs and of parity trials begin with these.
+// Name prefixes of the temporary folders of runs and of parity trials.
 inline constexpr const char* kRunFolderPrefix = "tench-run-";
 inline constexpr const char* kParityFolderPrefix = "tench-parity-";
 
@@ -26,11 +26,13 @@ struct RunRequest {
   PlannedCell planned;
   int64_t study = 0, round = 0, attempt = 0;
   std::string machine, machine_id;
-  bool profile = false;         // ask for the time of each kernel; steps become a little slower
-  NetworkReaders readers = {};  // of networks' files
-  // Adds to the job what no axis names: weights, a solver's schedule.
+  std::string cpu_model = {}, isa = {};
+  std::string build = {};       // of the worker; "" = not installed
+  bool profile = false;         // measure each kernel; steps become a little slower
+  NetworkReaders readers = {};  // parse network files
+  // Adds job fields that no axis names: weights, a solver's schedule.
   std::function<Status(Job&)> amend = {};
-  std::string amendment = {};  // the same as flags, for the reproducer
+  std::string amendment = {};  // `amend` as flags, for the reproducer
   // The worker version that passed parity on this cell; "" = any, nullopt = not checked.
   std::optional<std::string> verified_version = {};
 };
@@ -48,7 +50,7 @@ struct RunProgress {
 struct RunResult {
   RunRecord record;
   RunSeries series;
-  std::vector<ProfileRow> profile = {};  // if it was asked for
+  std::vector<ProfileRow> profile = {};  // empty unless requested
 };
 
 }  // namespace tench

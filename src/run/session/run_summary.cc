@@ -8,7 +8,7 @@
 namespace tench {
 namespace {
 
-// A worker that cannot tell says 0.
+// Workers report 0 for a value that they cannot determine.
 std::optional<int64_t> Positive(int64_t value) {
   return value > 0 ? std::optional(value) : std::nullopt;
 }
@@ -34,6 +34,8 @@ void AddSteps(const RunSeries& series, RunSummary& summary) {
   summary.warmup_steps = static_cast<int64_t>(series.warmup_ns.size());
   if (!series.loss.empty()) {
     summary.first_loss = series.loss.front();
+    if (series.loss.size() > 1) summary.second_loss = series.loss[1];
+    if (series.loss.size() > 2) summary.third_loss = series.loss[2];
     summary.last_loss = series.loss.back();
   }
   if (!series.input_ns.empty()) summary.input_ns_median = Summarize(series.input_ns).median;

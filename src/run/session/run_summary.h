@@ -15,13 +15,14 @@ namespace tench {
 struct Observations {
   SampleSeries samples;
   GpuSeries gpus;
-  size_t gpu = 0;  // which of them the run is about
+  size_t gpu = 0;  // index of the run's GPU
   std::optional<double> cpu_energy_j;
   std::optional<ExitStatus> exit;
   std::optional<int64_t> hello_ns;  // launch to hello
 };
 
-// Adds the results that depend on the series alone: steps, their times, first and last loss.
+// Adds the results that depend only on the series: steps, their times, the first three losses and
+// the last.
 void AddSteps(const RunSeries& series, RunSummary& summary);
 
 RunSummary Summarise(const ProtocolState& protocol, const Budget& budget, const Observations& seen);

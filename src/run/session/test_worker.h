@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For the tests of this folder: a temporary folder that holds tench-worker-fake
-// (tests/e2e/fake_worker.py), and cells that ask it to behave.
+// For the tests of this folder: a temporary folder that contains tench-worker-fake
+// (tests/e2e/fake_worker.py), and cells that select its behaviour.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ class TestWorkers {
   const std::filesystem::path& folder() const { return folder_.path(); }
   std::string pid_file() const { return (folder_.path() / "pids").string(); }
 
-  // The processes that noted themselves in pid_file, and those of them that are not gone.
+  // The process ids in pid_file, and those among them that are alive.
   std::vector<int64_t> Noted() const {
     std::vector<int64_t> noted;
     const auto text = ReadFile(folder_.path() / "pids");
@@ -51,7 +51,7 @@ class TestWorkers {
   WorkerCatalog catalog_;
 };
 
-// A small cell of the fake worker, with a few quick steps.
+// A small cell of the fake worker with a few short steps.
 inline PlannedCell FakeCell(const std::string& behaviour,
                             const std::vector<std::pair<std::string, std::string>>& more = {}) {
   PlannedCell planned;

@@ -15,7 +15,8 @@
 namespace tench {
 namespace {
 
-// A step of a large network on a small machine may take a minute, and a snapshot a while to write.
+// One step of a large network may take a minute on a small machine, and a snapshot takes time to
+// write.
 constexpr int64_t kStopGraceNs = int64_t{300} * 1'000'000'000;
 
 class Training {
@@ -68,8 +69,8 @@ class Training {
     return Ok();
   }
 
-  // A line may tell of steps on both sides of a snapshot: the ones before it come first, then the
-  // snapshot, then the rest.
+  // One message may contain steps from before and after a snapshot. Events keep their order:
+  // earlier steps, snapshot, later steps.
   Status Tell(const Steps& steps) {
     Steps piece{steps.first, steps.warmup, {}, {}, {}};
     for (size_t i = 0; i < steps.loss.size(); ++i) {
@@ -86,7 +87,8 @@ class Training {
     return Ok();
   }
 
-  // Those after at most so many steps. The ones that are whole have a number for a name.
+  // Delivers the snapshots after at most `most` steps. Only complete snapshots have a number as
+  // name.
   Status TakeSnapshots(int64_t most) {
     std::vector<int64_t> found;
     std::error_code error;
@@ -105,9 +107,9 @@ class Training {
   }
 
   std::filesystem::path snapshots_;
-  std::vector<int64_t> after_;  // the steps after which there will be one
-  int64_t told_ = 0;            // steps
-  const std::string version_;   // that was asked for
+  std::vector<int64_t> after_;  // step counts at which a snapshot is due
+  int64_t told_ = 0;            // steps delivered so far
+  const std::string version_;   // the requested version
   const TrainingEvents& events_;
 };
 
@@ -123,7 +125,7 @@ Result<TrainingEnd> Train(const WorkerEntry& entry, const std::string& version, 
   if (error) return Failed("{}: {}", snapshots.string(), error.message());
   job.snapshots.folder = snapshots.string();
   WorkerLaunch launch = TENCH_TRY(JobLaunch(entry, job, version, folder.path()));
-  // The framework's own output belongs to the user's log.
+  // The framework's output belongs in the user's log.
   launch.spawn.output_fd = STDERR_FILENO;
   launch.log = {};
   return Training(job.snapshots, version, events).Run(std::move(launch), stop);

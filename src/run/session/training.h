@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One long training job. Steps are delivered as they come, and each snapshot between the steps
-// before and after it. Nothing is measured, limited or stored. A stop asks the worker to finish its
-// step and to write a last snapshot.
+// One long training job. Delivers steps as they arrive, and each snapshot between the steps before
+// and after it. Nothing is measured, limited or stored. A stop request lets the worker finish its
+// step and write a last snapshot.
 
 #include <cstdint>
 #include <filesystem>
@@ -20,14 +20,14 @@ namespace tench {
 struct TrainingEvents {
   std::function<Status(const Hello&)> on_hello;
   std::function<Status(const Steps&)> on_steps;
-  // `folder` holds parameters/ and state/ after so many steps; it is removed after the call.
+  // `folder` contains parameters/ and state/ after `steps` steps; it is removed after the call.
   std::function<Status(int64_t steps, const std::filesystem::path& folder)> on_snapshot;
 };
 
 enum class TrainingEnd { kComplete, kStopped };
 
-// `version` as a cell names it, or empty; `job.snapshots.folder` is set here. An event that fails
-// ends the worker and is returned; so is what the worker says of its own failure.
+// `version` as in a cell, or empty. Sets `job.snapshots.folder`. A failing event ends the worker;
+// its error, or the worker's own, is returned.
 Result<TrainingEnd> Train(const WorkerEntry& entry, const std::string& version, Job job,
                           const TrainingEvents& events, StopToken stop);
 

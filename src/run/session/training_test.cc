@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training by a shell script in the place of a worker; the job names the folder of the snapshots.
+// A shell script replaces the worker; the job names the snapshot folder.
 #include "run/session/training.h"
 
 #include <gmock/gmock.h>
@@ -101,7 +101,7 @@ TEST_F(TrainingTest, AFailureOfTheWorkerIsReturnedWithItsKind) {
 TEST_F(TrainingTest, AnotherVersionThanTheInstalledOneIsUnsupported) {
   const auto end = TrainWith("exec sleep 60\n", "1.3");
   ASSERT_FALSE(end.ok());
-  EXPECT_EQ(end.error().message, "version 1.3 was asked for, but 1.2 is installed");
+  EXPECT_EQ(end.error().message, "version 1.3 was requested, but 1.2 is installed");
   EXPECT_THAT(told_, ElementsAre());
 }
 

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "protocol/command_line.h"
+#include "run/session/worker_build.h"
 #include "run/session/worker_launch.h"
 #include "run/session/worker_process.h"
 
@@ -31,7 +32,7 @@ bool IsExecutable(const fs::path& path) {
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
-// A manifest that cannot be read says so where it would have said what the worker needs.
+// If the manifest cannot be read, its error takes the place of `needs`.
 void ReadManifest(const fs::path& path, WorkerEntry& entry) {
   const auto read = [&]() -> Status {
     const std::string text = TENCH_TRY(ReadFile(path, kMaxManifestBytes));
@@ -62,7 +63,7 @@ std::vector<fs::path> FoldersOfEnvironment() {
   return folders;
 }
 
-// Gathers the output of --describe until the worker exits or the deadline passes.
+// Collects the output of --describe until the worker exits or the deadline passes.
 class DescriptionReader final : public WorkerProcess::Watcher {
  public:
   explicit DescriptionReader(WorkerProcess& process)
@@ -98,7 +99,8 @@ class DescriptionReader final : public WorkerProcess::Watcher {
   std::string text_;
 };
 
-// A framework may print while it is loaded: the description is the last line that looks like one.
+// Frameworks may print while they load, so the description is the last line that looks like an
+// object.
 std::string_view LastObject(std::string_view text) {
   const std::string_view all = Trim(text);
   if (all.starts_with('{')) return all;
@@ -198,6 +200,19 @@ Result<Description> WorkerCatalog::Describe(const WorkerEntry& entry, const std:
   const auto known = described_.find(key);
   if (known != described_.end()) return known->second;
   return described_.emplace(key, AskForDescription(entry, version)).first->second;
+}
+
+Result<std::shared_ptr<const WorkerBuild>> WorkerCatalog::Build(const WorkerEntry& entry,
+                                                                const std::string& version,
+                                                                StopToken stop) {
+  if (!entry.installed()) return Unsupported("the worker '{}' is not installed", entry.name);
+  std::shared_ptr<const WorkerBuild>& build = builds_[{entry.name, version}];
+  if (build == nullptr) {
+    FileHashes hashes(UserCacheFolder());
+    build =
+        std::make_shared<const WorkerBuild>(TENCH_TRY(IdentifyBuild(entry, version, hashes, stop)));
+  }
+  return build;
 }
 
 }  // namespace tench

@@ -5,27 +5,29 @@
 // an installation) describe workers that could not be built: their requirements and how to install
 // them. Not aware of jobs.
 //
-// Thread safety: none; Describe caches.
+// Thread safety: none; Describe and Build cache.
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/stop_token.h"
 #include "protocol/message.h"
 
 namespace tench {
 
-// "tensorflow@2.15": a worker, and which of the versions that it serves.
+// A worker and optionally one of the versions that it serves: "tensorflow@2.15".
 struct WorkerName {
-  std::string name, version;  // version "" = the one that the worker takes by itself
+  std::string name, version;  // version "" = the worker's default
 
   static WorkerName Of(const std::string& text);
 };
 
-// "2.3" asks for 2.3 itself, 2.3.1 or 2.3+cpu, but not for 2.30; "" asks for any.
+// "2.3" matches 2.3, 2.3.1 and 2.3+cpu, but not 2.30; "" matches any version.
 bool IsVersion(const std::string& wanted, const std::string& installed);
 
 struct WorkerEntry {
@@ -33,28 +35,37 @@ struct WorkerEntry {
   std::filesystem::path executable;   // empty = not installed
   std::string title, needs, install;  // from the manifest; may be empty
   bool installed() const { return !executable.empty(); }
-  // In words, with what it needs and how to install it.
+  // A message with the worker's requirements and how to install it.
   std::string NotInstalled() const;
 };
 
+struct WorkerBuild;
+
 class WorkerCatalog {
  public:
-  static WorkerCatalog Discover();  // as the environment says
+  static WorkerCatalog Discover();  // by environment variables
   static WorkerCatalog Discover(const std::vector<std::filesystem::path>& folders);  // for tests
 
-  const std::vector<WorkerEntry>& entries() const { return entries_; }  // by name
+  const std::vector<WorkerEntry>& entries() const { return entries_; }  // sorted by name
   std::vector<std::string> names() const;
-  // Unknown names: an error with the nearest one.
+  // An error for an unknown name suggests the nearest one.
   Result<const WorkerEntry*> Find(const std::string& name) const;
 
-  // Asks the executable (deadline 20 s, remembered for the life of this object); `version` as a
-  // cell names it.
+  // Runs the executable with --describe (deadline 20 s). The result is cached. `version` as in a
+  // cell.
   Result<Description> Describe(const WorkerEntry& entry, const std::string& version = "");
+
+  // The build that a job of this worker runs (worker_build.h), identified by a short run and cached
+  // for the life of this object, so that a study has one build per worker.
+  Result<std::shared_ptr<const WorkerBuild>> Build(const WorkerEntry& entry,
+                                                   const std::string& version = "",
+                                                   StopToken stop = {});
 
  private:
   std::vector<WorkerEntry> entries_;
-  std::map<std::pair<std::string, std::string>, Result<Description>>
-      described_;  // by name and version asked for
+  // By name and requested version, like the builds.
+  std::map<std::pair<std::string, std::string>, Result<Description>> described_;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const WorkerBuild>> builds_;
 };
 
 }  // namespace tench

@@ -14,11 +14,15 @@
 namespace tench {
 namespace {
 
-// Where programs, libraries and devices are found; nothing that tunes a computation.
+// Variables that locate programs, libraries and devices. None of them tunes a computation.
 constexpr std::array<std::string_view, 11> kAllowed = {
     "PATH",        "HOME",         "USER",       "TMPDIR",     "LD_LIBRARY_PATH",
     "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "CUDA_VISIBLE_DEVICES",
     "CUDA_HOME"};
+
+// Those of them that a login or an activated environment sets, and that name no library to load.
+constexpr std::array<std::string_view, 7> kOrdinary = {
+    "PATH", "HOME", "USER", "TMPDIR", "VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_HOME"};
 
 constexpr std::array<std::string_view, 5> kThreadCounts = {
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
@@ -48,9 +52,28 @@ Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::v
     variables["TENCH_CPUS"] = PrintCpuList(cpus);
     for (const auto name : kThreadCounts)
       variables[std::string(name)] = std::to_string(cpus.size());
-    // Otherwise the runtimes may use fewer threads than they were told.
+    // With dynamic teams, OpenMP may use fewer threads than requested.
     variables["OMP_DYNAMIC"] = "FALSE";
     variables["MKL_DYNAMIC"] = "FALSE";
+  }
+  return {variables.begin(), variables.end()};
+}
+
+Environment DecisiveEnvironment(const std::vector<std::string>& ours, const std::string& worker) {
+  std::string own = "TENCH_";
+  for (const char c : worker) {
+    const bool lower = c >= 'a' && c <= 'z', digit = c >= '0' && c <= '9';
+    own += lower ? static_cast<char>(c - 'a' + 'A') : digit ? c : '_';
+  }
+  std::map<std::string, std::string> variables;
+  for (const auto& text : ours) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals + 1 == text.size()) continue;
+    const std::string name = text.substr(0, equals);
+    const bool located = std::find(kAllowed.begin(), kAllowed.end(), name) != kAllowed.end() &&
+                         std::find(kOrdinary.begin(), kOrdinary.end(), name) == kOrdinary.end();
+    if (located || name == "TENCH_WORKER_PATH" || name == own || name.starts_with(own + "_"))
+      variables[name] = text.substr(equals + 1);
   }
   return {variables.begin(), variables.end()};
 }

@@ -12,14 +12,19 @@ namespace tench {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// `ours` are "NAME=VALUE" texts, such as `environ`; the result is sorted by name. `cpus` are the
-// CPUs of the worker, one per thread: every runtime gets their number, and TENCH_CPUS lists them.
+// `ours` has the form of `environ`: "NAME=VALUE" texts. The result is sorted by name. `cpus` are
+// the worker's CPUs, one per thread: every runtime gets their number, and TENCH_CPUS lists them.
 // Without CPUs (--describe) no thread setting is made. `version` is the framework version that the
 // cell names. A worker that serves several versions selects by TENCH_WORKER_VERSION; for any other
-// the version in its hello is checked.
+// worker, the version in its hello is checked.
 Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::vector<int>& cpus,
                               const std::string& version = "");
 std::vector<std::string> OwnEnvironment();
+
+// The part of `ours` that decides which program and libraries a worker runs, as far as it is set:
+// library and interpreter paths, visible devices, TENCH_WORKER_PATH, and the variables that begin
+// with TENCH_ and the worker's name in capitals (TENCH_CAFFE, TENCH_MXNET_LIBRARY). Sorted by name.
+Environment DecisiveEnvironment(const std::vector<std::string>& ours, const std::string& worker);
 
 std::string EnvironmentToJson(const Environment& environment);  // {"NAME": "VALUE", …}
 

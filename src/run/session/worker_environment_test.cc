@@ -47,6 +47,18 @@ TEST(WorkerEnvironmentTest, SaysNothingOfThreadsWithoutCpus) {
   EXPECT_FALSE(Given({}, {}).contains("OMP_NUM_THREADS"));
 }
 
+TEST(WorkerEnvironmentTest, TheDecisivePartSelectsTheWorkerAndItsLibraries) {
+  const Environment decisive = DecisiveEnvironment(
+      {"PATH=/bin", "HOME=/root", "LD_LIBRARY_PATH=/opt/lib", "PYTHONPATH=", "OMP_NUM_THREADS=9",
+       "TENCH_CAFFE=/a/caffe", "TENCH_CAFFE_INTEL=/b/caffe", "TENCH_CAFFEINE=1",
+       "TENCH_MXNET_LIBRARY=/c", "TENCH_WORKER_PATH=/w"},
+      "caffe");
+  EXPECT_EQ(decisive, (Environment{{"LD_LIBRARY_PATH", "/opt/lib"},
+                                   {"TENCH_CAFFE", "/a/caffe"},
+                                   {"TENCH_CAFFE_INTEL", "/b/caffe"},
+                                   {"TENCH_WORKER_PATH", "/w"}}));
+}
+
 TEST(WorkerEnvironmentTest, IsStoredAsOneObject) {
   EXPECT_EQ(EnvironmentToJson({{"A", "1"}, {"B", "\xff"}}), "{\"A\":\"1\",\"B\":\"\ufffd\"}");
 }

@@ -16,7 +16,7 @@
 namespace tench {
 namespace {
 
-// Without fsync: the file is scratch that no later process reads.
+// No fsync: no later process reads this scratch file.
 Status WriteText(const std::filesystem::path& path, const std::string& text) {
   const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   for (size_t at = 0; fd.valid() && at < text.size();) {
@@ -40,8 +40,8 @@ Result<WorkerLaunch> JobLaunch(const WorkerEntry& entry, const Job& job, const s
   spawn.arguments = {kJobFlag, job_file.string()};
   std::vector<int> cpus = AllowedCpus();
   if (static_cast<size_t>(job.threads) > cpus.size())
-    return Unsupported("{} threads were asked for, but this process may use {} CPUs", job.threads,
-                       cpus.size());
+    return Unsupported("{} threads were requested, but this process may use only {} CPUs",
+                       job.threads, cpus.size());
   cpus.resize(static_cast<size_t>(job.threads));
   spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus, version);
   spawn.cpus = std::move(cpus);

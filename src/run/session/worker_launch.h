@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The command line, environment, CPU affinity and pipes of a worker process, before it is started.
-// Not aware of the protocol or of what becomes of the process.
+// The command line, environment, CPU affinity and pipes of a worker process that is not started
+// yet. Not aware of the protocol or of the running process.
 //
 // Ownership: a WorkerLaunch owns both ends of its pipes until WorkerProcess::Start takes it over.
 
@@ -18,16 +18,16 @@ namespace tench {
 struct WorkerLaunch {
   SpawnOptions spawn;
   Pipe answers;  // the protocol's channel, or the output of --describe
-  Pipe log;      // everything else that the worker prints; closed pipe = inherited elsewhere
+  Pipe log;      // all other output; a closed pipe = inherited
 };
 
-// A worker with N threads gets the first N of the CPUs that tench may use. `version` as for
-// WorkerEnvironment. Writes `folder`/job.json, so `folder` must outlive the process. An error is
-// the machine's (no space, no descriptors), or kUnsupported when there are too few CPUs.
+// A worker with N threads gets the first N CPUs that tench may use. `version` as for
+// WorkerEnvironment. Writes `folder`/job.json, so `folder` must outlive the process. Errors are the
+// machine's (no space, no descriptors), or kUnsupported if there are too few CPUs.
 Result<WorkerLaunch> JobLaunch(const WorkerEntry& entry, const Job& job, const std::string& version,
                                const std::filesystem::path& folder);
 
-// The answer is on standard output, where a framework may print too.
+// The description arrives on standard output, where the framework may print too.
 Result<WorkerLaunch> DescribeLaunch(const WorkerEntry& entry, const std::string& version);
 
 }  // namespace tench

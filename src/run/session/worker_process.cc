@@ -14,7 +14,7 @@ namespace tench {
 namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
-// SIGKILL does not end a process that hangs in the kernel.
+// SIGKILL does not end a process in an uninterruptible wait.
 constexpr int64_t kUnkillableNs = 30 * kSecondNs;
 constexpr size_t kLogBytesAtOnce = 1 << 20;
 
@@ -30,7 +30,8 @@ WorkerProcess::WorkerProcess(Subprocess child, Fd answers, Fd log, int64_t launc
 Result<WorkerProcess> WorkerProcess::Start(WorkerLaunch launch) {
   const int64_t launched_ns = NowNs();
   Subprocess child = TENCH_TRY(Subprocess::Spawn(launch.spawn));
-  // The worker's ends close with `launch`: a pipe ends only when nobody can write to it any more.
+  // The worker's pipe ends close with `launch`: the reader sees the end of file only if no writer
+  // is left.
   return WorkerProcess(std::move(child), std::move(launch.answers.in), std::move(launch.log.in),
                        launched_ns);
 }
@@ -52,7 +53,7 @@ void WorkerProcess::Watch(Watcher& watcher) {
   exit_ns_ = NowNs();
   watcher.OnExit();
   exit_ = child_.End(0);
-  // Every writer is gone: the pipes hold all that there will ever be.
+  // No writer is left, so the pipes hold the complete output.
   while (watcher.ReadAnswers()) {
   }
   log_.Drain(log_fd_, std::numeric_limits<size_t>::max());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One worker process from its start until nothing of it is left. Driven by events, without
-// sleeping, so that watching adds nothing to a run's time. Termination escalates from SIGTERM to
-// SIGKILL; a process that hangs in the kernel is abandoned. Not aware of the protocol: a Watcher
+// One worker process, from its start until it and all its descendants are gone. Event-driven,
+// without sleeping, so that watching adds no time to a run. Termination escalates from SIGTERM to
+// SIGKILL; a process in an uninterruptible wait is abandoned. Not aware of the protocol: a Watcher
 // reads the answers and decides how long the worker may live.
 //
-// Ownership: owns the process, with all its descendants, and our end of the log pipe.
+// Ownership: owns the process with all its descendants, and tench's end of the log pipe.
 // Thread safety: none; it belongs to the thread that called Start.
 
 #include <cstdint>
@@ -24,23 +24,23 @@ class WorkerProcess {
    public:
     virtual ~Watcher() = default;
     virtual int answers_fd() const = 0;  // for poll; -1 after the end
-    // Reads what is there without waiting. Returns whether it left something unread.
+    // Reads the available bytes without waiting. Returns whether some were left unread.
     virtual bool ReadAnswers() = 0;
-    // Called before every wait. Returns when it wants to be called again at the latest.
+    // Called before every wait. Returns the latest time of the next call.
     virtual int64_t OnWake(int64_t now_ns) = 0;
-    // The process has exited; its descendants may still live.
+    // The process has exited; its descendants may be alive.
     virtual void OnExit() {}
   };
 
-  // An error is a program that cannot be executed.
+  // Fails if the program cannot be executed.
   static Result<WorkerProcess> Start(WorkerLaunch launch);
 
-  Fd TakeAnswers() { return std::move(answers_); }  // our end of the pipe; once
+  Fd TakeAnswers() { return std::move(answers_); }  // tench's end of the pipe; call once
 
   // Returns when the process and all its descendants are gone and both pipes are read to the end.
-  // Once.
+  // Call once.
   void Watch(Watcher& watcher);
-  // SIGTERM now and SIGKILL after `grace_ns`; 0 = SIGKILL now.
+  // Sends SIGTERM now and SIGKILL after `grace_ns`; 0 = SIGKILL now.
   void Terminate(int64_t grace_ns);
   void Kill();
 
@@ -61,7 +61,7 @@ class WorkerProcess {
   Fd answers_, log_fd_;
   LogTail log_;
   int64_t launched_ns_, executed_ns_, exit_ns_ = 0;
-  int64_t kill_ns_ = 0;    // when the grace is over; 0 = not terminating
+  int64_t kill_ns_ = 0;    // time of the SIGKILL to come; 0 = not terminating
   int64_t killed_ns_ = 0;  // 0 = not killed
   bool grace_expired_ = false;
   std::optional<ExitStatus> exit_;

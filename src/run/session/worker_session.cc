@@ -13,7 +13,7 @@ namespace tench {
 namespace {
 
 constexpr int64_t kTickNs = 100'000'000;
-constexpr int64_t kGraceNs = 500'000'000;  // SIGTERM to SIGKILL: time to send the last steps
+constexpr int64_t kGraceNs = 500'000'000;  // from SIGTERM to SIGKILL: time to send the last steps
 constexpr int kLinesAtOnce = 256;
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
@@ -103,7 +103,7 @@ void WorkerSession::CheckTimes(int64_t now_ns) {
     End(Outcome::kInterrupted, fmt::format("stopped while {}", stage), options_.stop_grace_ns);
   } else if (now_ns >= DeadlineAfter(launched_ns, options_.timeout_ns)) {
     End(Outcome::kTimeout,
-        fmt::format("no result within {}; it was {}, with {} timed steps made",
+        fmt::format("no result within {}; the worker was {}, after {} timed steps",
                     HumanNs(static_cast<double>(options_.timeout_ns)), stage,
                     protocol_.series().step_ns.size()),
         kGraceNs);
@@ -144,7 +144,8 @@ bool WorkerSession::ReadAnswers() {
 }
 
 void WorkerSession::TakeLine(const std::string& line) {
-  // A worker that is ended for another reason than its protocol may still send its last steps.
+  // Only a protocol violation discards later messages: any other ended worker may still send its
+  // last steps.
   if (event_error_ || (ending_ && ending_->outcome == Outcome::kProtocolError)) return;
   const ProtocolState::Stage before = protocol_.stage();
   const Result<Message> message = protocol_.Take(line);
@@ -165,7 +166,7 @@ void WorkerSession::AfterMessage(ProtocolState::Stage before) {
   const auto& hello = protocol_.hello();
   if (!IsVersion(options_.version, hello->worker.version)) {
     End(Outcome::kUnsupported,
-        fmt::format("version {} was asked for, but {} is installed", options_.version,
+        fmt::format("version {} was requested, but {} is installed", options_.version,
                     Printable(hello->worker.version)),
         kGraceNs);
   } else if (options_.end_on_divergence && !protocol_.divergence().empty()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One worker on one job: checks its lines against the protocol as they come, samples the process
-// ten times a second, and ends it when it exceeds a limit or breaks the protocol. Every job is
-// launched and watched here: timed runs, parity trials and training. Not aware of what the end
-// means for a run's outcome (run_outcome.h) or of the store.
+// One worker on one job: checks its lines against the protocol as they arrive, samples the process
+// ten times a second, and ends it if it exceeds a limit or violates the protocol. All jobs use this
+// class: timed runs, parity trials and training. Not aware of a run's outcome (run_outcome.h) or of
+// the store.
 //
 // Ownership: owns the process; it is gone when Watch returns or the session is destroyed.
 // Thread safety: none; it belongs to the thread that called Start.
@@ -27,7 +27,7 @@
 
 namespace tench {
 
-// Why tench ended the worker, when it did.
+// The outcome and reason of a worker that tench ended.
 struct Ending {
   Outcome outcome = Outcome::kCrashed;
   std::string reason;
@@ -38,30 +38,30 @@ struct SessionOptions {
   // Launch to hello; 0 = none. The slowest framework loads in a tenth of the default.
   int64_t hello_ns = 60'000'000'000;
   int64_t exit_ns = 5'000'000'000;      // last line to exit
-  int64_t stop_grace_ns = 500'000'000;  // SIGTERM to SIGKILL after a stop: time to flush the steps
-  std::string version;                  // of the worker, that the cell asks for; "" = any
+  int64_t stop_grace_ns = 500'000'000;  // SIGTERM to SIGKILL after a stop, to send the last steps
+  std::string version;                  // the worker version that the cell names; "" = any
   bool end_on_divergence = true;        // at the first loss that is not finite
   // Null: the process is not sampled, and its memory is not limited.
   Instruments* instruments = nullptr;
-  size_t gpu = 0;                  // whose readings join the samples
-  int64_t memory_limit_bytes = 0;  // 0 = no limit is known
+  size_t gpu = 0;                  // index of the GPU that is sampled
+  int64_t memory_limit_bytes = 0;  // 0 = unlimited
   SwapPolicy swap = SwapPolicy::kAllow;
-  // Called with every line that the protocol allows, and ten times a second. An error kills the
-  // worker, and no further event is delivered.
+  // Called with every valid line, and ten times a second. An error kills the worker and ends the
+  // events.
   std::function<Status(const Message&)> on_message = {};
   std::function<Status()> on_tick = {};
 
-  // Sampled, under these limits; without a memory limit of its own, under the machine's.
+  // Samples the process under these limits. The default memory limit is the machine's.
   static SessionOptions Limited(const Limits& limits, const std::string& version,
                                 Instruments& instruments);
 };
 
 class WorkerSession : private WorkerProcess::Watcher {
  public:
-  // An error is a program that cannot be executed.
+  // Fails if the program cannot be executed.
   static Result<WorkerSession> Start(WorkerLaunch launch, SessionOptions options);
 
-  // Returns when nothing of the worker is left. Once. `progress` may be null.
+  // Returns when the worker and all its descendants are gone. Call once. `progress` may be null.
   void Watch(const std::function<void(const RunProgress&)>& progress, StopToken stop);
 
   const WorkerProcess& process() const { return process_; }
@@ -105,7 +105,7 @@ class WorkerSession : private WorkerProcess::Watcher {
   std::optional<std::string> half_line_;
   bool lingered_ = false;
   int64_t next_tick_ns_ = 0;
-  int64_t quiet_since_ns_ = 0;  // since the result, the error or the channel's end: time to exit
+  int64_t quiet_since_ns_ = 0;  // time of the result, the error or the end of the channel
 };
 
 }  // namespace tench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlines that are too long for a test of RunCell, and the events of a session.
+// Deadlines that are too long for run_cell_test, and the events of a session.
 #include "run/session/worker_session.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ constexpr const char* kBuild = R"({"type":"build","build_ns":1})";
 constexpr const char* kSteps = R"({"type":"steps","first":0,"step_ns":[5],"loss":[1.5]})";
 constexpr const char* kResult = R"({"type":"result","converged":true})";
 
-// Watches a shell script in the place of a worker.
+// Starts a shell script in place of a worker.
 WorkerSession Watched(const std::string& script, SessionOptions options, StopToken stop = {}) {
   WorkerLaunch launch{{}, *Pipe::Make(), *Pipe::Make()};
   launch.spawn.executable = "/bin/sh";

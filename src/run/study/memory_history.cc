@@ -17,7 +17,7 @@ std::string IdButBatch(Cell cell) {
 
 void MemoryHistory::Note(const RunRecord& run) {
   if (run.outcome != Outcome::kOutOfMemory) return;
-  // A skipped run proves nothing of its own.
+  // A skipped run is no evidence.
   if (HasFlag(run.flags, kFlagSkipped)) return;
   const int64_t batch = run.cell.Integer(kAxisBatch);
   const auto [found, added] = smallest_.emplace(IdButBatch(run.cell), batch);

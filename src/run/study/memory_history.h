@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The batch sizes of a study that ran out of memory, so that larger ones of the same cell are
+// The batch sizes of a study that ran out of memory, so that larger batches of the same cell are
 // skipped. Pure.
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tench {
 class MemoryHistory {
  public:
   void Note(const RunRecord& run);
-  // The smallest batch of this cell that ran out of memory, if it is smaller than the cell's own.
+  // The smallest batch of this cell that ran out of memory, if it is smaller than the cell's batch.
   std::optional<int64_t> SmallerFailure(const Cell& cell) const;
 
  private:

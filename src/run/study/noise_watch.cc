@@ -6,7 +6,7 @@
 namespace tench {
 namespace {
 
-constexpr int64_t kRunsPerRepeat = 5, kRunsPerOtherRepeat = 10;
+constexpr int64_t kRunsPerOtherRepeat = 10;
 constexpr int64_t kMostAttempts = 3, kMostOtherAttempts = 2;
 
 using RoundOfCell = std::pair<int64_t, std::string>;

@@ -16,26 +16,29 @@
 
 namespace tench {
 
+// Planned runs per repeat of a disturbed run, at most.
+inline constexpr int64_t kRunsPerRepeat = 5;
+
 class NoiseWatch {
  public:
-  // A run of this study, from before or just made.
+  // A run of this study, stored earlier or just finished.
   void Learn(const RunRecord& run);
 
   bool Disturbed(const RunRecord& run) const;
-  // Rounds of cells of which there is no undisturbed run, by what is known now.
+  // Number of (round, cell) pairs without an undisturbed run, by the runs learnt so far.
   int64_t DisturbedRounds() const;
 
-  // The judgement of every `ok` run, by what is known now.
+  // The judgement of every `ok` run, by the runs learnt so far.
   struct Judgement {
     int64_t run = 0;  // its id in the store
     bool slow = false, disturbed = false;
   };
   std::vector<Judgement> Judgements() const;
 
-  // (round, cell id) of the runs to repeat: first those that were slow themselves, then those
-  // around which the sentinel was, the worst of each first. A slow run is repeated twice at most,
-  // another once. All repeats of a study, those made before included, are at most a fifth of its
-  // planned runs, and a tenth without the slow ones.
+  // (round, cell id) of the runs to repeat: first the slow runs, then the runs with disturbed
+  // sentinel readings, each the worst first. A slow run is repeated at most twice, any other once.
+  // All repeats of a study, including earlier ones, are at most a fifth of its planned runs, and a
+  // tenth without the slow ones.
   std::vector<std::pair<int64_t, std::string>> Repeats(int64_t planned_runs) const;
 
  private:
@@ -49,12 +52,12 @@ class NoiseWatch {
     std::vector<OkRun> ok;
   };
   RunNoise NoiseOf(const std::string& cell, const OkRun& run) const;
-  // Of the attempt that counts (stats/counted_attempt.h); the usual where none is ok.
+  // The noise of the attempt that counts (stats/counted_attempt.h); the usual noise if none is ok.
   RunNoise CountedNoise(const std::string& cell, const Attempts& attempts) const;
 
   NoiseProfile profile_;
-  // Of a cell's runs; `usual_ns` as UsualShortest says, kept because every look at the study asks
-  // for it.
+  // The steps of a cell's runs. `usual_ns` is UsualShortest of them, cached because every query
+  // needs it.
   struct CellSteps {
     std::vector<double> shortest_ns;
     double usual_ns = 0;

@@ -52,7 +52,7 @@ TEST(NoiseWatchTest, AtMostATenthOfTheRunsIsRepeatedAndEachOnce) {
   for (int64_t round = 24; round < 30; ++round)
     watch.Learn(Watched(round, 2.0 + static_cast<double>(round)));
   EXPECT_EQ(watch.Repeats(30).size(), 3u);
-  // One repeat was calm, one was disturbed again; neither is made a third time.
+  // The first repeat was calm and the second disturbed; neither round is repeated again.
   watch.Learn(Watched(29, 1.0, 1));
   watch.Learn(Watched(28, 9.0, 1));
   EXPECT_THAT(watch.Repeats(30), ElementsAre(Pair(27, kCellId)));

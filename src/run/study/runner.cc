@@ -14,18 +14,21 @@
 #include "base/text.h"
 #include "machine/affinity.h"
 #include "machine/host.h"
+#include "machine/peak.h"
 #include "machine/sentinel.h"
 #include "run/session/instruments.h"
 #include "run/session/run_recorder.h"
 #include "run/study/eta.h"
 #include "run/study/memory_history.h"
 #include "run/study/noise_watch.h"
+#include "run/study/retry.h"
+#include "run/study/study_builds.h"
 #include "run/verify/parity_gate.h"
 
 namespace tench {
 namespace {
 
-// Gives the study back however the work on it ends.
+// Holds the claim on a study and releases it on destruction.
 class Claim {
  public:
   static Result<Claim> Take(Store& store, int64_t study) {
@@ -36,7 +39,7 @@ class Claim {
       : store_(std::exchange(other.store_, nullptr)), study_(other.study_) {}
   Claim& operator=(Claim&&) = delete;
   ~Claim() {
-    // A claim that cannot be given back is freed by the end of this process.
+    // A claim that is not released expires with this process.
     if (store_) (void)store_->ReleaseStudy(study_);
   }
 
@@ -46,40 +49,62 @@ class Claim {
   int64_t study_;
 };
 
-Result<StudyRecord> BeginStudy(Store& store, const StudyRequest& request, const HostFacts& host) {
+// The peak of direct f32 arithmetic for every thread count of the study.
+Json MeasurePeaks(const StudyRequest& request) {
+  const auto cpus = static_cast<int64_t>(AllowedCpus().size());
+  std::set<int64_t> threads;
+  for (const PlannedCell& cell : request.cells) {
+    const int64_t asked = cell.cell.Integer(kAxisThreads);
+    if (asked <= cpus) threads.insert(asked == 0 ? cpus : asked);
+  }
+  Json peaks = Json::array();
+  for (const int64_t each : threads)
+    peaks.push_back({{"threads", each}, {"flops_per_s", MeasurePeakFlops(each)}});
+  return peaks;
+}
+
+Result<StudyRecord> BeginStudy(Store& store, const StudyRequest& request, const HostFacts& host,
+                               const WorkerBuilds& builds) {
   StudyRecord study;
   study.suite = request.suite;
   study.suite_fingerprint = request.suite_fingerprint;
+  study.suite_text = request.suite_text;
   study.machine = request.machine.empty() ? host.machine : request.machine;
   study.machine_id = host.machine_id;
-  study.host_json = PrintJson(HostToJson(host));
+  Json facts = HostToJson(host);
+  if (request.peak) facts["peak"] = MeasurePeaks(request);
+  study.host_json = PrintJson(facts);
   study.tench_version = TENCH_VERSION;
   study.filter = request.filter;
   study.started_utc = UtcNow();
-  // Stored, so that a resumed study keeps its order; anything that differs from study to study will
-  // do. SQLite's integers have a sign.
+  // Stored, so that a resumed study keeps its order. The shift keeps the seed non-negative:
+  // SQLite's integers are signed.
   study.seed = Hash64(fmt::format("{} {} {} {}", study.suite_fingerprint, study.started_utc,
                                   NowNs(), getpid())) >>
                1;
   study.rounds = request.rounds;
   study.cells = static_cast<int64_t>(request.cells.size());
+  study.builds = builds;
   study.id = TENCH_TRY(store.AddStudy(study));
   return study;
 }
 
+// Only the newest study of the command is resumed, so that `--study latest` shows the results of
+// this command.
 Result<StudyRecord> FindOrBeginStudy(Store& store, const StudyRequest& request,
-                                     const HostFacts& host) {
-  if (request.fresh) return BeginStudy(store, request, host);
-  // Looking and beginning are one transaction: two sweeps started at once must meet in one study,
-  // not begin two.
+                                     const HostFacts& host, const WorkerBuilds& builds,
+                                     std::string& why_new) {
+  if (request.fresh) return BeginStudy(store, request, host, builds);
+  // Search and insertion are one transaction, so that two concurrent sweeps share one study.
   StudyRecord study;
   const Status begun = store.InOneTransaction([&]() -> Status {
     const auto found = TENCH_TRY(
         store.FindStudy(request.suite, request.suite_fingerprint, host.machine_id, request.filter));
-    if (found) {
+    if (found) why_new = WhyNotContinued(*found, builds);
+    if (found && why_new.empty()) {
       study = *found;
     } else {
-      study = TENCH_TRY(BeginStudy(store, request, host));
+      study = TENCH_TRY(BeginStudy(store, request, host, builds));
     }
     return Ok();
   });
@@ -87,21 +112,24 @@ Result<StudyRecord> FindOrBeginStudy(Store& store, const StudyRequest& request,
   return study;
 }
 
-// The reading after one run is as good before the next, if that follows at once.
+// The reading after one run serves as the next run's reading before, up to this age.
 constexpr int64_t kFreshReadingNs = 100'000'000;
 
-// One call of RunStudy: what is done, what is left, and what the earlier runs taught.
+// The state of one call of RunStudy.
 class StudyWork {
  public:
   StudyWork(Store& store, WorkerCatalog& workers, const StudyRequest& request, StudyRecord study,
-            RunnerEvents& events, StopToken stop)
+            const HostFacts& host, const WorkerBuilds& builds, RunnerEvents& events, StopToken stop)
       : store_(store),
         workers_(workers),
         request_(request),
         study_(std::move(study)),
+        cpu_(host.cpu),
+        builds_(builds),
+        conditions_(workers, host, builds),
         events_(events),
         stop_(stop),
-        eta_(request.cells.size()),
+        eta_(request.cells),
         gate_(store, workers, request.sketch_folders, stop, request.readers) {
     for (size_t i = 0; i < request.cells.size(); ++i) index_.emplace(request.cells[i].id, i);
     if (request.sentinel) sentinel_.emplace(AllowedCpus());
@@ -118,6 +146,7 @@ class StudyWork {
     result.already_complete = was_complete && result.runs == 0;
     result.disturbed = noise_.DisturbedRounds();
     TENCH_TRY(StoreJudgements());
+    if (!result.interrupted) TENCH_TRY(StoreLossJudgements(result));
     return result;
   }
 
@@ -133,7 +162,7 @@ class StudyWork {
     return Ok();
   }
 
-  // Judged when no run is left to come: the usual of a study is known from all of its runs.
+  // Called after the last run, because a study's usual speed depends on all of its runs.
   Status StoreJudgements() {
     return store_.InOneTransaction([&]() -> Status {
       for (const NoiseWatch::Judgement& judgement : noise_.Judgements())
@@ -142,8 +171,32 @@ class StudyWork {
     });
   }
 
-  // A repeat may be slow as well; there is an end to them (noise_watch.h).
+  // A stored judgement is final: with more rounds, only the new runs are judged.
+  Status StoreLossJudgements(StudyResult& result) {
+    return store_.InOneTransaction([&]() -> Status {
+      for (const LossJudgement& judgement : losses_.Judge()) {
+        if (judgement.reason.empty()) {
+          TENCH_TRY(store_.SetLossesAgree(judgement.run));
+          continue;
+        }
+        RunRecord record;
+        TENCH_TRY(
+            store_.ForEachRun({.study = {}, .cell_id = {}, .run = judgement.run, .replaced = true},
+                              [&](const RunRecord& run) {
+                                record = run;
+                                return false;
+                              }));
+        RecordLosses(judgement, record);
+        TENCH_TRY(store_.SetLossesWrong(record));
+        ++result.disagreeing;
+      }
+      return Ok();
+    });
+  }
+
+  // Repeats may be disturbed too, so this loops until noise_watch.h allows no more.
   Status RepeatDisturbed(StudyResult& result) {
+    repeating_ = true;
     for (int64_t before = -1; before != result.repeats && !result.interrupted;) {
       before = result.repeats;
       TENCH_TRY(RepeatOnce(result));
@@ -156,8 +209,7 @@ class StudyWork {
     for (const auto& [round, id] :
          noise_.Repeats(request_.rounds * static_cast<int64_t>(request_.cells.size()))) {
       const auto cell = index_.find(id);
-      if (cell == index_.end() || round >= request_.rounds)
-        continue;  // of the study, but not asked for now
+      if (cell == index_.end() || round >= request_.rounds) continue;  // not part of this request
       repeats.emplace_back(round, cell->second);
       eta_.AddRemaining(cell->second);
     }
@@ -181,7 +233,7 @@ class StudyWork {
   }
 
   Status Recall() {
-    finished_ = TENCH_TRY(store_.FinishedRuns(study_.id));
+    TENCH_TRY(FindFinished());
     for (size_t cell = 0; cell < request_.cells.size(); ++cell) {
       for (int64_t round = 0; round < request_.rounds; ++round) {
         ++progress_.total;
@@ -191,6 +243,7 @@ class StudyWork {
           eta_.AddRemaining(cell);
         }
       }
+      if (request_.verify) eta_.ExpectParity(cell);
     }
     progress_.study = study_.id;
     progress_.resumed = progress_.done;
@@ -204,9 +257,30 @@ class StudyWork {
     return Ok();
   }
 
+  // A failed run counts as finished unless it is retried: by request, or because a condition that
+  // it stored has changed since.
+  Status FindFinished() {
+    RunFilter filter;
+    filter.study = study_.id;
+    filter.replaced = false;
+    return store_.ForEachRun(filter, [this](const RunRecord& run) {
+      if (run.outcome == Outcome::kInterrupted) return true;
+      const auto cell = index_.find(run.cell_id);
+      const bool requested = cell != index_.end() && run.round < request_.rounds;
+      if (run.outcome == Outcome::kOk || !requested ||
+          !(request_.retry_failed || conditions_.Changed(run))) {
+        finished_.emplace(run.round, run.cell_id);
+        memory_.Note(run);
+      } else if (!finished_.contains({run.round, run.cell_id})) {
+        ++progress_.retried;
+      }
+      return true;
+    });
+  }
+
   void Learn(const RunRecord& run) {
-    memory_.Note(run);
     noise_.Learn(run);
+    losses_.Add(run);
     ++attempts_[{run.round, run.cell_id}];
     const auto cell = index_.find(run.cell_id);
     if (cell != index_.end() && run.outcome != Outcome::kInterrupted) {
@@ -214,7 +288,18 @@ class StudyWork {
     }
   }
 
+  // Repeats come after the last round. Until then, the disturbed share of the rounds so far
+  // predicts them.
+  double ExpectedRepeats() const {
+    const auto planned = static_cast<double>(progress_.total);
+    if (!request_.repeat || repeating_ || progress_.done == 0) return 0;
+    const double share =
+        static_cast<double>(progress_.disturbed) / static_cast<double>(progress_.done);
+    return std::min(share, 1.0 / kRunsPerRepeat) * planned;
+  }
+
   StudyProgress Progress(int64_t elapsed_ns) {
+    eta_.ExpectRepeats(ExpectedRepeats());
     progress_.eta_ns = std::max(0.0, eta_.RemainingNs() - static_cast<double>(elapsed_ns));
     return progress_;
   }
@@ -225,11 +310,14 @@ class StudyWork {
       events_.OnProgress(Progress(run.elapsed_ns), cell, run);
     };
     if (request_.verify) {
+      const int64_t begin_ns = NowNs();
       const ParityGate::Finding parity = gate_.Check(cell, [&](const std::string& doing) {
         RunProgress verifying;
         verifying.stage = "verifying (" + doing + ")";
         progress(verifying);
       });
+      parity_ns_ = NowNs() - begin_ns;
+      eta_.LearnParity(index_.at(cell.id), static_cast<double>(parity_ns_));
       if (parity.state == ParityGate::State::kWrong)
         return WrongRun(request, parity.reason, parity.worker_version);
       if (parity.state == ParityGate::State::kVerified)
@@ -238,7 +326,7 @@ class StudyWork {
     return RunBetweenReadings(request, progress);
   }
 
-  // The last reading, if it was taken at `since_ns` or later; otherwise a new one.
+  // Returns the last reading if it was taken at `since_ns` or later, otherwise takes a new one.
   SentinelReading ReadSentinel(int64_t since_ns) {
     if (reading_ns_ < since_ns) {
       reading_ = sentinel_->Read();
@@ -252,7 +340,7 @@ class StudyWork {
     if (!sentinel_) return RunCell(workers_, request, progress, stop_);
     const SentinelReading before = ReadSentinel(NowNs() - kFreshReadingNs);
     RunResult result = RunCell(workers_, request, progress, stop_);
-    // A run that never started a worker was not disturbed.
+    // Noise cannot affect a run that never started a worker.
     if (!result.record.summary.hello_ns) return result;
     const SentinelReading after = ReadSentinel(NowNs());
     RecordSentinel({before, after}, result.record);
@@ -261,14 +349,24 @@ class StudyWork {
 
   Result<Outcome> RunOne(int64_t round, size_t index) {
     const PlannedCell& cell = request_.cells[index];
+    const std::string& worker = cell.cell.Text(kAxisWorker);
     RunRequest request{cell, study_.id, round, 0, study_.machine, study_.machine_id};
+    request.cpu_model = cpu_.model;
+    request.isa = IsaOf(cpu_);
+    request.build = builds_.at(worker);
     request.readers = request_.readers;
     if (const auto before = attempts_.find({round, cell.id}); before != attempts_.end())
       request.attempt = before->second;
     progress_.round = round;
     events_.OnStart(Progress(0), cell);
+    const int64_t begin_ns = NowNs();
+    parity_ns_ = 0;
     RunResult result = Make(std::move(request), cell);
     RunRecord& record = result.record;
+    // Checked before the run is stored, because a run of two mixed builds is not a result.
+    if (Status unchanged = CheckUnchanged(workers_, worker); !unchanged)
+      return std::move(unchanged).error().In(fmt::format("study {} stops", study_.id));
+    if (record.outcome != Outcome::kOk) record.conditions = conditions_.For(record);
     Result<int64_t> id = store_.AddRun(record, result.series);
     if (!id) {
       return std::move(id).error().In(
@@ -276,15 +374,18 @@ class StudyWork {
                       study_.id, cell.cell.Label()));
     }
     record.id = *id;
+    memory_.Note(record);
     if (record.outcome != Outcome::kInterrupted) {
       ++progress_.done;
       eta_.RemoveRemaining(index);
     }
     Learn(record);
+    eta_.LearnOverhead(
+        static_cast<double>(NowNs() - begin_ns - parity_ns_ - record.summary.wall_ns));
     progress_.last_disturbed = record.outcome == Outcome::kOk && noise_.Disturbed(record);
     progress_.disturbed = noise_.DisturbedRounds();
     events_.OnFinish(Progress(0), record);
-    // Interrupted, but by nobody: the machine has no room to go on.
+    // The run was interrupted, but not by a stop request: the machine's resources are exhausted.
     if (record.outcome == Outcome::kInterrupted && !stop_.stop_requested())
       return Failed("study {} stops: {}", study_.id, record.reason);
     return record.outcome;
@@ -294,15 +395,21 @@ class StudyWork {
   WorkerCatalog& workers_;
   const StudyRequest& request_;
   StudyRecord study_;
+  const CpuFacts cpu_;
+  const WorkerBuilds& builds_;
+  const RetryConditions conditions_;
   RunnerEvents& events_;
   const StopToken stop_;
   StudyProgress progress_;
   Eta eta_;
+  int64_t parity_ns_ = 0;   // of the present run
+  bool repeating_ = false;  // all rounds are done
   MemoryHistory memory_;
   NoiseWatch noise_;
+  StudyLosses losses_;
   std::optional<Sentinel> sentinel_;
   SentinelReading reading_;
-  int64_t reading_ns_ = std::numeric_limits<int64_t>::min();  // when it was taken
+  int64_t reading_ns_ = std::numeric_limits<int64_t>::min();  // time of `reading_`
   ParityGate gate_;
   std::unordered_map<std::string, size_t> index_;
   std::set<std::pair<int64_t, std::string>> finished_;
@@ -314,14 +421,27 @@ class StudyWork {
 Result<StudyResult> RunStudy(Store& store, WorkerCatalog& workers, const StudyRequest& request,
                              RunnerEvents& events, StopToken stop) {
   const HostFacts host = ReadHost(Instruments::OfThisMachine().nvml.get());
-  const StudyRecord study = TENCH_TRY(FindOrBeginStudy(store, request, host));
+  const Result<WorkerBuilds> builds = BuildsOf(
+      workers, request.cells, [&](const std::string& worker) { events.OnIdentify(worker); }, stop);
+  if (!builds.ok()) {
+    StudyResult stopped;
+    stopped.interrupted = true;
+    return stopped;
+  }
+  std::string why_new;
+  const StudyRecord study = TENCH_TRY(FindOrBeginStudy(store, request, host, *builds, why_new));
+  if (!why_new.empty()) events.OnNewStudy(why_new);
   const Claim claim = TENCH_TRY(Claim::Take(store, study.id));
   const auto cells = static_cast<int64_t>(request.cells.size());
-  if (request.rounds > study.rounds || cells > study.cells) {
+  const bool joined = std::any_of(builds->begin(), builds->end(), [&](const auto& build) {
+    const auto known = study.builds.find(build.first);
+    return known == study.builds.end() || (known->second.empty() && !build.second.empty());
+  });
+  if (request.rounds > study.rounds || cells > study.cells || joined) {
     TENCH_TRY(store.ExtendStudy(study.id, std::max(request.rounds, study.rounds),
-                                std::max(cells, study.cells)));
+                                std::max(cells, study.cells), *builds));
   }
-  return StudyWork(store, workers, request, study, events, stop).Go();
+  return StudyWork(store, workers, request, study, host, *builds, events, stop).Go();
 }
 
 }  // namespace tench

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs a study: every cell of a matrix once per round, in shuffled order, each run stored before
-// the next begins. Disturbed runs are repeated at the end (noise_watch.h). A study that was stopped
-// or killed resumes where it ended. Not aware of the terminal, which is behind RunnerEvents.
+// the next begins. Disturbed runs are repeated at the end (noise_watch.h). After the last run, the
+// losses of the workers are compared (store/loss_judgement.h). A study that was stopped or killed
+// is resumed, unless a worker was rebuilt or the measuring rules changed: then a new study begins
+// (study_builds.h). Its failed runs are retried where their conditions changed (retry.h). Not aware
+// of the terminal, which is behind RunnerEvents.
 //
 // Thread safety: none; for the main thread.
 
@@ -22,31 +25,40 @@ namespace tench {
 
 struct StudyRequest {
   std::string suite, suite_fingerprint, filter;
+  std::string suite_text = {};  // stored with the study
   std::vector<PlannedCell> cells;
   int64_t rounds = 1;
-  bool fresh = false;     // --new: a study of its own even if one could go on
-  std::string machine;    // "" = the host's name
-  bool sentinel = false;  // time the noise sentinel before and after every run
-  bool repeat = false;    // at the end, runs that the sentinel found disturbed
-  bool verify = false;    // a cell whose worker fails parity is `wrong` and is not measured
-  std::vector<std::filesystem::path> sketch_folders;  // of the reference's committed answers
-  NetworkReaders readers = {};                        // of networks' files
+  bool fresh = false;         // --new: begin a study even if one could be resumed
+  bool retry_failed = false;  // retry all failed runs, not only those of other conditions (retry.h)
+  std::string machine;        // "" = the host's name
+  bool sentinel = false;      // time the noise sentinel before and after every run
+  bool repeat = false;        // repeat disturbed runs at the end
+  bool peak = false;          // measure the machine's peak FLOP/s when the study begins
+  bool verify = false;        // a cell whose worker fails parity is `wrong` and is not measured
+  std::vector<std::filesystem::path> sketch_folders;  // with the reference's sketches
+  NetworkReaders readers = {};                        // parse network files
 };
 
 struct StudyProgress {
   int64_t study = 0;
   int64_t done = 0, total = 0;  // runs, all rounds
-  int64_t resumed = 0;          // of `done`, from before
+  int64_t resumed = 0;          // part of `done` from earlier calls
+  int64_t retried = 0;          // failed runs of earlier calls that run again
   int64_t round = 0;
   int64_t disturbed = 0;        // rounds of cells that have no undisturbed run
-  int64_t repeats = 0;          // of `total`, repetitions of disturbed runs
-  bool last_disturbed = false;  // the run that just finished
-  double eta_ns = 0;            // 0 = unknown yet
+  int64_t repeats = 0;          // part of `total` that repeats disturbed runs
+  bool last_disturbed = false;  // the last finished run was disturbed
+  double eta_ns = 0;            // 0 = unknown
 };
 
 class RunnerEvents {
  public:
   virtual ~RunnerEvents() = default;
+  // Called for each worker before a study is selected, because identifying its build may take
+  // seconds.
+  virtual void OnIdentify(const std::string& worker) = 0;
+  // The reason why an existing study of this command is not resumed.
+  virtual void OnNewStudy(const std::string& reason) = 0;
   virtual void OnStudy(const StudyProgress& progress) = 0;  // once, before the first run
   virtual void OnStart(const StudyProgress& progress, const PlannedCell& cell) = 0;
   virtual void OnProgress(const StudyProgress& progress, const PlannedCell& cell,
@@ -55,10 +67,11 @@ class RunnerEvents {
 };
 
 struct StudyResult {
-  int64_t study = 0;
-  int64_t runs = 0;       // made now
-  int64_t repeats = 0;    // of them, because the first was disturbed
-  int64_t disturbed = 0;  // rounds of cells left without an undisturbed run
+  int64_t study = 0;        // 0 = stopped before the start
+  int64_t runs = 0;         // executed by this call
+  int64_t repeats = 0;      // part of `runs` that repeats disturbed runs
+  int64_t disturbed = 0;    // rounds of cells left without an undisturbed run
+  int64_t disagreeing = 0;  // runs found `wrong` by this call, because their losses disagree
   bool interrupted = false;
   bool already_complete = false;
 };

@@ -8,105 +8,23 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 #include <map>
 #include <random>
+#include <set>
 
+#include "base/json.h"
+#include "machine/affinity.h"
 #include "machine/host.h"
-#include "run/session/test_worker.h"
+#include "record/run_flag.h"
+#include "run/study/test_runner.h"
 
 namespace tench {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-class Silent : public RunnerEvents {
- public:
-  void OnStudy(const StudyProgress& progress) override { begun = progress; }
-  void OnStart(const StudyProgress&, const PlannedCell&) override {}
-  void OnProgress(const StudyProgress&, const PlannedCell&, const RunProgress&) override {}
-  void OnFinish(const StudyProgress& progress, const RunRecord& run) override {
-    last = progress;
-    runs.push_back(run);
-    if (stop && static_cast<int>(runs.size()) == stop_after) stop->RequestStop();
-  }
-
-  StudyProgress begun, last;
-  std::vector<RunRecord> runs;
-  StopSource* stop = nullptr;
-  int stop_after = 0;
-};
-
-// A worker in shell that is over in a few milliseconds: the study is what is tested.
-constexpr const char* kQuickWorker = R"(#!/bin/sh
-cat >&3 <<'END'
-{"type":"hello","worker":{"protocol":1,"name":"quick","version":"1","ops":[],"devices":["cpu"],"precisions":["f32"]}}
-{"type":"build","build_ns":1}
-{"type":"steps","first":0,"step_ns":[5,5,5],"loss":[3,2,1]}
-{"type":"result","converged":true}
-END
-)";
-
-class RunnerTest : public testing::Test {
- protected:
-  void SetUp() override {
-    const fs::path quick = workers_.folder() / "tench-worker-quick";
-    std::ofstream(quick) << kQuickWorker;
-    fs::permissions(quick, fs::perms::owner_all);
-    catalog_ = WorkerCatalog::Discover({workers_.folder()});
-    // What a killed runner leaves behind goes with the test.
-    setenv("TMPDIR", workers_.folder().c_str(), 1);
-  }
-  void TearDown() override { unsetenv("TMPDIR"); }
-
-  StudyRequest Request(const std::string& worker, const std::vector<std::string>& batches,
-                       int64_t rounds, const std::string& behaviour = "ok") {
-    StudyRequest request;
-    request.suite = "test";
-    request.suite_fingerprint = "0123";
-    request.rounds = rounds;
-    for (const auto& batch : batches)
-      request.cells.push_back(FakeCell(behaviour, {{"worker", worker}, {"batch", batch}}));
-    return request;
-  }
-
-  Result<StudyResult> Run(const StudyRequest& request) {
-    Store store = *Store::Open(database_, Store::Mode::kReadWrite);
-    events_ = {};
-    events_.stop = &stop_;
-    events_.stop_after = stop_after_;
-    return RunStudy(store, catalog_, request, events_, stop_.token());
-  }
-
-  std::vector<RunRecord> Stored() {
-    std::vector<RunRecord> runs;
-    Result<Store> store = Store::Open(database_, Store::Mode::kReadOnly);
-    if (!store) return runs;
-    EXPECT_TRUE(store->ForEachRun({}, [&](const RunRecord& run) {
-      runs.push_back(run);
-      return true;
-    }));
-    return runs;
-  }
-
-  // How often each (round, cell) was finished.
-  std::map<std::pair<int64_t, std::string>, int> Finished() {
-    std::map<std::pair<int64_t, std::string>, int> finished;
-    for (const auto& run : Stored()) {
-      if (run.outcome != Outcome::kInterrupted) ++finished[{run.round, run.cell_id}];
-    }
-    return finished;
-  }
-
-  TestWorkers workers_;
-  WorkerCatalog catalog_;
-  const fs::path database_ = workers_.folder() / "r.db";
-  Silent events_;
-  StopSource stop_;
-  int stop_after_ = 0;
-};
 
 TEST_F(RunnerTest, RunsEveryCellOncePerRoundAndStoresIt) {
   const auto result = Run(Request("quick", {"1", "2", "4"}, 2));
@@ -162,7 +80,7 @@ TEST_F(RunnerTest, GoesOnAfterAStopWithoutRepeatingFinishedRuns) {
 }
 
 TEST_F(RunnerTest, AnInterruptedRunIsStoredAndRepeatedAsTheNextAttempt) {
-  class StopInTheMiddle : public Silent {
+  class StopInTheMiddle : public RecordedEvents {
    public:
     explicit StopInTheMiddle(StopSource& source) : source_(source) {}
     void OnProgress(const StudyProgress&, const PlannedCell&, const RunProgress&) override {
@@ -233,7 +151,7 @@ TEST_F(RunnerTest, KilledInTheMiddleOfARunItsWorkersChildrenDieToo) {
   kill(runner, SIGKILL);
   waitpid(runner, nullptr, 0);
   for (int i = 0; i < 1000 && workers_.AliveNoted().size() > 1; ++i) usleep(5000);
-  // One of the two children made a session of its own: such a daemon is out of reach.
+  // One of the two children called setsid and is out of the runner's reach.
   const auto left = workers_.AliveNoted();
   EXPECT_LE(left.size(), 1u);
   for (const int64_t pid : left) {
@@ -250,14 +168,14 @@ TEST_F(RunnerTest, LargerBatchesOfACellThatRanOutOfMemoryAreNotTried) {
   for (const auto& run : Stored()) {
     const int64_t batch = run.cell.Integer(kAxisBatch);
     EXPECT_EQ(run.outcome, batch >= 64 ? Outcome::kOutOfMemory : Outcome::kOk) << run.reason;
-    if (!run.reason.starts_with("not tried")) continue;
+    if (!run.reason.starts_with("skipped")) continue;
     ++skipped;
     EXPECT_THAT(run.flags, Contains("skipped"));
     EXPECT_GT(batch, 64);
     EXPECT_THAT(run.reason, HasSubstr("ran out of memory"));
     EXPECT_FALSE(run.reproducer.empty());
   }
-  // In the second round at the latest the smallest failing batch is known.
+  // The smallest failing batch is known by the second round at the latest.
   EXPECT_GE(skipped, 2);
 }
 
@@ -285,7 +203,7 @@ TEST_F(RunnerTest, AFullDiskStopsTheStudyWithAClearErrorAndKeepsWhatIsStored) {
   const StudyRequest request = Request("quick", {"1", "2", "4", "8"}, 25);
   const pid_t runner = fork();
   if (runner == 0) {
-    // A file that may not grow is what a full disk looks like to SQLite.
+    // SQLite sees a file-size limit as a full disk.
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{300 << 10, 300 << 10};
     setrlimit(RLIMIT_FSIZE, &limit);
@@ -301,6 +219,25 @@ TEST_F(RunnerTest, AFullDiskStopsTheStudyWithAClearErrorAndKeepsWhatIsStored) {
   const auto result = Run(request);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->runs, 100 - static_cast<int64_t>(before));
+}
+
+TEST_F(RunnerTest, AStudyBeginsWithThePeakOfEveryNumberOfThreads) {
+  StudyRequest request = Request("quick", {"1", "2"}, 1);
+  ASSERT_TRUE(Run(request).ok());
+  request.peak = request.fresh = true;
+  ASSERT_TRUE(request.cells[1].cell.Set("threads", "0"));
+  request.cells.push_back(FakeCell("ok", {{"worker", "quick"}, {"threads", "4096"}}));
+  ASSERT_TRUE(Run(request).ok());
+  const std::vector<StudyRecord> studies =
+      *Store::Open(database_, Store::Mode::kReadOnly)->Studies();
+  EXPECT_FALSE(ParseJson(studies[0].host_json, "host")->contains("peak"));
+  std::set<int64_t> threads;
+  const Json host = *ParseJson(studies[1].host_json, "host");
+  for (const Json& peak : host["peak"]) {
+    threads.insert(peak["threads"].get<int64_t>());
+    EXPECT_GT(peak["flops_per_s"].get<double>(), 0);
+  }
+  EXPECT_EQ(threads, (std::set<int64_t>{1, static_cast<int64_t>(AllowedCpus().size())}));
 }
 
 TEST_F(RunnerTest, TheSentinelIsReadAroundEveryRun) {

@@ -5,22 +5,18 @@
 #include "data/data_set.h"
 #include "machine/affinity.h"
 #include "run/session/job_axes.h"
+#include "run/session/worker_build.h"
 
 namespace tench {
 
 // A cell with more threads than CPUs is refused by its run, not by parity.
 Result<Subject> ParitySubject(const Cell& cell, const NetworkReaders& readers) {
-  Job job;
-  ApplyAxes(cell, job);
   Subject subject;
-  subject.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData),
-                                          cell.Integer(kAxisLength), readers));
+  ApplyAxes(cell, subject.job);
+  subject.job.network = TENCH_TRY(LoadNetwork(cell.Text(kAxisNetwork), cell.Text(kAxisData),
+                                              cell.Integer(kAxisLength), readers));
   const auto cpus = static_cast<int64_t>(AllowedCpus().size());
-  subject.threads = job.threads == 0 || job.threads > cpus ? cpus : job.threads;
-  subject.device = job.device;
-  subject.precision = job.precision;
-  subject.options = job.options;
-  subject.tuned = job.tuned;
+  if (subject.job.threads == 0 || subject.job.threads > cpus) subject.job.threads = cpus;
   return subject;
 }
 
@@ -30,6 +26,8 @@ ParityGate::ParityGate(Store& store, WorkerCatalog& workers,
     : readers_(std::move(readers)),
       store_(store),
       workers_(workers),
+      stop_(stop),
+      cpu_(ReadCpu()),
       answers_(workers, std::move(sketch_folders), stop),
       verifier_(workers, answers_, stop) {}
 
@@ -50,28 +48,39 @@ Result<ParityRecord> ParityGate::Find(const PlannedCell& planned,
   const Subject subject = TENCH_TRY(ParitySubject(cell, readers_));
   const SubjectName name{cell.Text(kAxisNetwork),
                          TENCH_TRY(ResolveData(cell.Text(kAxisNetwork), cell.Text(kAxisData)))};
-  ParityRecord record{entry->name,
-                      description.version,
-                      Fingerprint(subject.network),
-                      ParitySetting(cell),
-                      Outcome::kOk,
-                      "",
-                      0,
-                      "",
-                      ""};
-  const auto known = TENCH_TRY(
-      store_.FindParity(record.worker, record.worker_version, record.fingerprint, record.setting));
+  const auto build = TENCH_TRY(workers_.Build(*entry, worker.version, stop_));
+  ParityKey key{entry->name,        description.version, build->id,
+                cpu_.model,         IsaOf(cpu_),         Fingerprint(subject.job.network),
+                ParitySetting(cell)};
+  const ParityRecord network = TENCH_TRY(FindOr(key, *build, [&]() -> Result<Verification> {
+    if (!answers_.Affordable(name, subject))
+      return Unsupported("the reference would need minutes, and no sketches of {} are there",
+                         name.Label());
+    return verifier_.Verify(cell.Text(kAxisWorker), name, subject, progress,
+                            planned.limits.timeout_ns);
+  }));
+  if (network.outcome != Outcome::kOk) return network;
+  key.setting = TimedSetting(cell);
+  return FindOr(key, *build, [&] {
+    return verifier_.VerifyTimed(cell.Text(kAxisWorker), name, subject, progress,
+                                 planned.limits.timeout_ns);
+  });
+}
+
+Result<ParityRecord> ParityGate::FindOr(const ParityKey& key, const WorkerBuild& build,
+                                        const std::function<Result<Verification>()>& verify) {
+  const auto known = TENCH_TRY(store_.FindParity(key));
   if (known) return *known;
-  if (!answers_.Affordable(name, subject))
-    return Unsupported("the reference would need minutes, and no sketches of {} are there",
-                       name.Label());
-  const Verification found = TENCH_TRY(
-      verifier_.Verify(cell.Text(kAxisWorker), name, subject, progress, planned.limits.timeout_ns));
-  record.outcome = found.outcome;
+  const Verification found = TENCH_TRY(verify());
+  ParityRecord record;
+  record.key = key;
+  record.outcome =
+      found.verified() || found.outcome != Outcome::kOk ? found.outcome : Outcome::kUnsupported;
   record.reason = found.reason;
   record.worst = found.worst;
   record.worst_tensor = found.worst_tensor;
   record.checked_utc = UtcNow();
+  if (!build.Unchanged()) return Failed("the worker was rebuilt while it was verified");
   // Only a verdict is kept: a crash or a timeout may pass.
   if (found.outcome == Outcome::kOk || found.outcome == Outcome::kWrong)
     TENCH_TRY(store_.SetParity(record));
@@ -85,10 +94,10 @@ ParityGate::Finding ParityGate::Check(const PlannedCell& planned,
     return {State::kVerified, "", ""};
   const Result<ParityRecord> found = Find(planned, progress);
   if (!found) return {State::kUnknown, found.error().message, ""};
-  if (found->outcome == Outcome::kOk) return {State::kVerified, "", found->worker_version};
+  if (found->outcome == Outcome::kOk) return {State::kVerified, "", found->key.worker_version};
   if (found->outcome == Outcome::kWrong)
-    return {State::kWrong, "parity: " + found->reason, found->worker_version};
-  return {State::kUnknown, found->reason, found->worker_version};
+    return {State::kWrong, "parity: " + found->reason, found->key.worker_version};
+  return {State::kUnknown, found->reason, found->key.worker_version};
 }
 
 }  // namespace tench

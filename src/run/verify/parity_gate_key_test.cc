@@ -11,22 +11,37 @@
 namespace tench {
 namespace {
 
-std::string TrialText(const Cell& cell) {
-  const auto subject = ParitySubject(cell, {});
-  EXPECT_TRUE(subject.ok()) << subject.error().message;
-  const auto trial = MakeTrial(*subject, TrialKind::kTrain);
+std::string Text(const Result<Trial>& trial) {
   EXPECT_TRUE(trial.ok()) << trial.error().message;
-  Job job = trial->job;
-  job.threads = 1;  // by the machine's CPUs
-  return PrintJson(ToJson(job));
+  return PrintJson(ToJson(trial->job));
+}
+
+Subject SubjectOf(const Cell& cell) {
+  auto subject = ParitySubject(cell, {});
+  EXPECT_TRUE(subject.ok()) << subject.error().message;
+  return *subject;
+}
+
+std::string TrialText(const Cell& cell) {
+  Subject subject = SubjectOf(cell);
+  subject.job.threads = 1;  // by the machine's CPUs; they only divide the work of network trials
+  return Text(MakeTrial(subject, TrialKind::kTrain));
+}
+
+std::string TimedText(const Cell& cell) {
+  Subject subject = SubjectOf(cell);
+  subject.job.threads = cell.Integer(kAxisThreads) + 1;  // as if the machine had as many CPUs
+  return Text(MakeTimedTrial(subject, {}, false));
 }
 
 TEST(ParityGateKeyTest, ExactlyTheAxesOfTheKeyChangeTheTrials) {
   for (const AxisUse& use : AxisUses()) {
     if (use.parity == ParityUse::kIdentity) continue;
-    EXPECT_EQ(TrialText(CellWithout(use.axis)) != TrialText(CellWithAnother(use.axis)),
-              use.parity == ParityUse::kKey)
-        << Axes()[use.axis].name;
+    const Cell cell = CellWithout(use.axis), other = CellWithAnother(use.axis);
+    const bool key = use.parity == ParityUse::kKey,
+               timed = key || use.parity == ParityUse::kTimedKey;
+    EXPECT_EQ(TrialText(cell) != TrialText(other), key) << Axes()[use.axis].name;
+    EXPECT_EQ(TimedText(cell) != TimedText(other), timed) << Axes()[use.axis].name;
   }
 }
 
@@ -34,6 +49,7 @@ TEST(ParityGateKeyTest, OptionsChangeTheTrials) {
   Cell cell = CellWithout(kAxisBatch), other = cell;
   ASSERT_TRUE(other.Set("option.layout", "nchw"));
   EXPECT_NE(TrialText(cell), TrialText(other));
+  EXPECT_NE(TimedText(cell), TimedText(other));
 }
 
 }  // namespace

@@ -27,9 +27,9 @@ Result<WorkerLaunch> Prepare(const WorkerEntry& entry, const std::string& versio
                              const Trial& trial, const std::filesystem::path& folder) {
   Job job = trial.job;
   const TensorFiles& wanted = job.tensors;
-  // A folder makes the build an observing one, which the plain forward trial need not be.
   if (!wanted.outputs.empty() || wanted.gradients || wanted.parameters || wanted.state)
     job.tensors.folder = (folder / "tensors").string();
+  if (!job.snapshots.after.empty()) job.snapshots.folder = (folder / "snapshots").string();
   TENCH_TRY(WriteLoads(trial.reals, folder, job));
   TENCH_TRY(WriteLoads(trial.integers, folder, job));
   return JobLaunch(entry, job, version, folder);

@@ -25,6 +25,7 @@ struct ParityRun {
   TemporaryFolder folder;  // removed with this object
 
   std::filesystem::path tensors() const { return folder.path() / "tensors"; }
+  std::filesystem::path snapshots() const { return folder.path() / "snapshots"; }
 };
 
 // `version` is the one asked for, "" = any: another one is `unsupported`.

@@ -33,9 +33,13 @@ class ReferenceAnswers {
 
   // Whether Get answers within about half a minute of naive loops, or from sketches.
   bool Affordable(const SubjectName& name, const Subject& subject) const;
-  // With the changes by jitter, but for kOps, which needs none.
+  // With the changes under jitter, except for kOps, which needs none. Only the network and the
+  // batch of the trials matter of `subject`.
   Result<Answer> Get(const SubjectName& name, const Subject& subject, TrialKind kind,
                      const Progress& progress);
+  // From the answer to kSteady.
+  Result<Calibration> GetCalibration(const SubjectName& name, const Subject& subject,
+                                     const Progress& progress);
   // Runs every trial and writes the sketch file into `folder`.
   Status WriteSketches(const SubjectName& name, const Subject& subject,
                        const std::filesystem::path& folder, const Progress& progress);
@@ -45,12 +49,13 @@ class ReferenceAnswers {
     std::string fingerprint;
     Answer answer;
   };
-  Result<Answer> Run(const Subject& subject, const Trial& trial, const Progress& progress);
+  Result<Answer> Run(const Trial& trial, int jitters, const Progress& progress);
   Status LoadSketches(const std::string& file_name);
 
   const WorkerCatalog& workers_;
   std::vector<std::filesystem::path> folders_;
   const StopToken stop_;
+  int jitters_;
   std::map<std::string, std::map<std::string, Kept>> kept_;  // by file name, then by trial
 };
 

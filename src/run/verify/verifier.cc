@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/clock.h"
+#include "parity/dropout_probe.h"
+#include "parity/update_check.h"
 #include "run/verify/parity_run.h"
 
 namespace tench {
@@ -36,12 +39,20 @@ class OneVerification {
 
   Result<Verification> Go() {
     const int64_t started_ns = NowNs();
-    for (const TrialKind kind :
-         {TrialKind::kGradient, TrialKind::kOps, TrialKind::kTrain, TrialKind::kForward}) {
+    for (const TrialKind kind : {TrialKind::kGradient, TrialKind::kOps, TrialKind::kSteady,
+                                 TrialKind::kTrain, TrialKind::kForward}) {
       if (!TENCH_TRY(Try(kind))) break;
     }
-    if (result_.outcome == Outcome::kOk && !DropoutRatios(subject_.network).empty())
+    if (result_.outcome == Outcome::kOk && !DropoutRatios(subject_.job.network).empty())
       TENCH_TRY(TryDropout());
+    if (result_.outcome == Outcome::kOk) TENCH_TRY(NoteUndiscriminated());
+    result_.wall_ns = NowNs() - started_ns;
+    return std::move(result_);
+  }
+
+  Result<Verification> GoTimed() {
+    const int64_t started_ns = NowNs();
+    TENCH_TRY(TryTimed());
     result_.wall_ns = NowNs() - started_ns;
     return std::move(result_);
   }
@@ -59,7 +70,10 @@ class OneVerification {
   }
 
   Result<bool> Try(TrialKind kind) {
-    const Trial trial = TENCH_TRY(MakeTrial(subject_, kind));
+    Calibration calibration;
+    if (kind == TrialKind::kTrain || kind == TrialKind::kForward)
+      calibration = TENCH_TRY(answers_.GetCalibration(name_, subject_, progress_));
+    const Trial trial = TENCH_TRY(MakeTrial(subject_, kind, calibration));
     const std::optional<ParityRun> seen = TENCH_TRY(Run(trial));
     if (!seen) return false;
     const Answer reference = TENCH_TRY(answers_.Get(name_, subject_, kind, progress_));
@@ -70,6 +84,20 @@ class OneVerification {
       return false;
     }
     const std::vector<Deviation> deviations = Compare(kind, reference, answer);
+    for (const Deviation& one : deviations) {
+      if (one.discriminates()) discriminated_.insert(one.key);
+    }
+    if (!NoteWorst(kind, deviations)) {
+      if (kind == TrialKind::kOps) NameOp(trial, deviations);
+      if (NamePart(kind, deviations)) return false;
+      TENCH_TRY(Locate());
+      return kind != TrialKind::kOps && TENCH_TRY(NameOps());
+    }
+    return kind != TrialKind::kSteady || TryUpdate(trial, *seen);
+  }
+
+  // Whether all are within their tolerance; otherwise the worst is the reason of the failure.
+  bool NoteWorst(TrialKind kind, const std::vector<Deviation>& deviations) {
     NoteFurthest(kind, deviations);
     const auto worst = std::max_element(
         deviations.begin(), deviations.end(),
@@ -83,10 +111,88 @@ class OneVerification {
     Fail(fmt::format("{}: {} {} by {:.3g}, {}", Name(kind), worst->what,
                      kind == TrialKind::kOps ? "alone differs" : "differs", worst->difference,
                      Times(worst->ratio())));
-    if (kind == TrialKind::kOps) NameOp(trial, deviations);
-    if (NamePart(kind, deviations)) return false;
-    TENCH_TRY(Locate());
-    return kind != TrialKind::kOps && kind != TrialKind::kTrain && TENCH_TRY(NameOps());
+    return false;
+  }
+
+  bool TryUpdate(const Trial& trial, const ParityRun& seen) {
+    const std::vector<Deviation> updates = CheckUpdate(trial, seen.tensors());
+    for (const Deviation& one : updates) {
+      if (one.discriminates()) discriminated_.insert(one.key);
+    }
+    if (NoteWorst(trial.kind, updates)) return true;
+    result_.reason +=
+        " (in ulps, recomputed from the worker's own gradient): the fault is in the optimizer's "
+        "update";
+    return false;
+  }
+
+  // Every gradient, every update and every running statistic needs a trial that would show its
+  // fault. A movement shows both the gradient and the update.
+  Status NoteUndiscriminated() {
+    const TypedGraph graph = TENCH_TRY(Infer(subject_.job.network, subject_.batch));
+    const auto any = [&](const std::string& name, std::initializer_list<const char*> kinds) {
+      return std::any_of(kinds.begin(), kinds.end(), [&](const std::string& kind) {
+        return discriminated_.contains(kind + "/" + name);
+      });
+    };
+    for (const Parameter& parameter : graph.parameters) {
+      if (!parameter.trained && !any(parameter.name, {"state"}))
+        result_.undiscriminated.push_back(parameter.name);
+      if (parameter.trained && !any(parameter.name, {"gradients", "parameters"}))
+        result_.undiscriminated.push_back("the gradient of " + parameter.name);
+      if (parameter.trained && parameter.lr_mult != 0 &&
+          !any(parameter.name, {"update", "parameters"}))
+        result_.undiscriminated.push_back("the update of " + parameter.name);
+    }
+    if (result_.undiscriminated.empty()) return Ok();
+    result_.reason =
+        fmt::format("no trial discriminates {}: its tolerance exceeds a tenth of its norm",
+                    result_.undiscriminated.front());
+    if (const size_t others = result_.undiscriminated.size() - 1; others > 0)
+      result_.reason += fmt::format(" ({} more)", others);
+    return Ok();
+  }
+
+  Status TryTimed() {
+    const Calibration calibration = TENCH_TRY(answers_.GetCalibration(name_, subject_, progress_));
+    const Trial timed = TENCH_TRY(MakeTimedTrial(subject_, calibration, false)),
+                twin = TENCH_TRY(MakeTimedTrial(subject_, calibration, true));
+    const std::optional<ParityRun> observed = TENCH_TRY(Run(twin));
+    if (!observed) {
+      result_.reason =
+          fmt::format("the observing build at batch {}: {}", subject_.job.batch, result_.reason);
+      // Nothing is known of the timed build then.
+      if (result_.outcome == Outcome::kWrong) result_.outcome = Outcome::kUnsupported;
+      return Ok();
+    }
+    const std::optional<ParityRun> seen = TENCH_TRY(Run(timed));
+    if (!seen) return Ok();
+    const Answer expected = ReadAnswer(twin, observed->tensors(), observed->losses),
+                 got = ReadAnswer(timed, seen->tensors(), seen->losses);
+    for (const Answer* answer : {&expected, &got}) {
+      if (answer->missing.empty()) continue;
+      Fail(fmt::format("timed: {}", answer->missing));
+      return Ok();
+    }
+    const TrialKind model = ToleranceTrial(subject_.job.phase);
+    const Answer reference = TENCH_TRY(answers_.Get(name_, subject_, model, progress_));
+    if (!NoteWorst(TrialKind::kTimed, CompareBuilds(model, reference, expected, got)))
+      result_.reason +=
+          fmt::format("; the observing build at batch {} has another result than the timed one",
+                      subject_.job.batch);
+    return Ok();
+  }
+
+  static TrialKind ToleranceTrial(Phase phase) {
+    switch (phase) {
+      case Phase::kForward:
+        return TrialKind::kForward;
+      case Phase::kGradient:
+        return TrialKind::kSteady;
+      case Phase::kTrain:
+        break;
+    }
+    return TrialKind::kTrain;
   }
 
   // A fault that no layer's output shows. Gradients were looked at before.
@@ -98,13 +204,19 @@ class OneVerification {
     };
     const bool others =
         differs("outputs of ") || differs("gradients of ") || differs("parameters of ");
-    if ((kind == TrialKind::kOps || kind == TrialKind::kTrain) && differs("state of ") && !others) {
+    if (kind == TrialKind::kForward) {
+      result_.reason +=
+          "; the training trials agree, so the fault is in inference (running statistics, dropout "
+          "as the identity, auxiliary losses)";
+      return true;
+    }
+    if (kind != TrialKind::kGradient && differs("state of ") && !others) {
       result_.reason += "; nothing else differs, so the fault is in the running statistics";
       return true;
     }
     if (kind == TrialKind::kTrain)
       result_.reason +=
-          "; the first step's gradients agree, so the fault is in the update or in what one step "
+          "; the first step's gradients and its update agree, so the fault is in what one step "
           "leaves to the next";
     return kind == TrialKind::kTrain;
   }
@@ -136,7 +248,8 @@ class OneVerification {
       if (std::find(wrong.begin(), wrong.end(), op) == wrong.end()) wrong.push_back(op);
     }
     if (wrong.empty()) return;
-    const auto layer = std::find_if(subject_.network.layers.begin(), subject_.network.layers.end(),
+    const std::vector<Layer>& layers = subject_.job.network.layers;
+    const auto layer = std::find_if(layers.begin(), layers.end(),
                                     [&](const Layer& one) { return one.name == wrong.front(); });
     result_.reason +=
         fmt::format("; wrong alone: {} ({}){}", wrong.front(), OpName(layer->op),
@@ -188,7 +301,7 @@ class OneVerification {
     const Trial trial = TENCH_TRY(MakeTrial(subject_, TrialKind::kDropout));
     const std::optional<ParityRun> seen = TENCH_TRY(Run(trial));
     if (!seen) return Ok();
-    const std::string complaint = JudgeDropout(trial, seen->tensors());
+    const std::string complaint = JudgeDropout(trial, seen->snapshots());
     if (!complaint.empty()) Fail("dropout: " + complaint);
     return Ok();
   }
@@ -201,32 +314,46 @@ class OneVerification {
   const Verifier::Progress& progress_;
   const int64_t timeout_ns_;
   const StopToken stop_;
+  std::set<std::string> discriminated_;  // keys of deviations
   Verification result_;
 };
 
 }  // namespace
 
-std::string Verification::Summary() const {
-  return outcome == Outcome::kOk ? worst_tensor : reason;
-}
+std::string Verification::Summary() const { return verified() ? worst_tensor : reason; }
 
 Verifier::Verifier(WorkerCatalog& workers, ReferenceAnswers& answers, StopToken stop)
     : workers_(workers), answers_(answers), stop_(stop) {}
 
+Result<const WorkerEntry*> Verifier::Find(const std::string& worker, Verification& absent) const {
+  const WorkerEntry* entry = TENCH_TRY(workers_.Find(WorkerName::Of(worker).name));
+  if (entry->installed()) return entry;
+  absent.worker = worker;
+  absent.outcome = Outcome::kUnsupported;
+  absent.reason =
+      entry->install.empty() ? "not installed" : "not installed; to install: " + entry->install;
+  return nullptr;
+}
+
 Result<Verification> Verifier::Verify(const std::string& worker, const SubjectName& name,
                                       const Subject& subject, const Progress& progress,
                                       int64_t timeout_ns) {
-  const WorkerEntry* entry = TENCH_TRY(workers_.Find(WorkerName::Of(worker).name));
-  if (!entry->installed()) {
-    Verification absent;
-    absent.worker = worker;
-    absent.subject = name;
-    absent.outcome = Outcome::kUnsupported;
-    absent.reason =
-        entry->install.empty() ? "not installed" : "not installed; to install: " + entry->install;
-    return absent;
-  }
+  Verification absent;
+  absent.subject = name;
+  const WorkerEntry* entry = TENCH_TRY(Find(worker, absent));
+  if (entry == nullptr) return absent;
   return OneVerification(*entry, worker, answers_, name, subject, progress, timeout_ns, stop_).Go();
+}
+
+Result<Verification> Verifier::VerifyTimed(const std::string& worker, const SubjectName& name,
+                                           const Subject& subject, const Progress& progress,
+                                           int64_t timeout_ns) {
+  Verification absent;
+  absent.subject = name;
+  const WorkerEntry* entry = TENCH_TRY(Find(worker, absent));
+  if (entry == nullptr) return absent;
+  return OneVerification(*entry, worker, answers_, name, subject, progress, timeout_ns, stop_)
+      .GoTimed();
 }
 
 }  // namespace tench

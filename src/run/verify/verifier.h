@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Parity of one worker on one network: runs the trials in the worker, compares each with the
-// reference's answer, and locates the first difference. Not aware of the store or the terminal.
+// Parity of one worker. Verify runs the trials of a network in an observing build, compares each
+// with the reference's answer, and locates the first difference. VerifyTimed compares the build
+// that is timed with the observing build at the same batch. Not aware of the store or the terminal.
 
 #include <functional>
 #include <string>
@@ -25,8 +26,10 @@ struct Verification {
   // kOk = verified, kWrong = it computes something else; others (unsupported, crashed, …) as a
   // run's.
   Outcome outcome = Outcome::kOk;
-  std::string reason;        // of any other: what differs by how much, and where it begins
-  double worst = 0;          // the largest difference over its allowance; at most 1 when verified
+  std::string reason;  // of any other: what differs by how much, and where it begins
+  double worst = 0;    // the largest difference over its allowance; at most 1 when verified
+  // kOk: tensors that no trial discriminates, so that an error in them would pass. Not verified.
+  std::vector<std::string> undiscriminated;
   std::string worst_tensor;  // "train: parameters of conv1.weight"
   // kWrong: the first layer, in forward order, whose output differs; "" = no output does.
   std::string first_layer;
@@ -39,6 +42,7 @@ struct Verification {
   std::vector<Far> furthest;
   int64_t wall_ns = 0;
 
+  bool verified() const { return outcome == Outcome::kOk && undiscriminated.empty(); }
   std::string Summary() const;  // one line: the reason, or the worst tensor
 };
 
@@ -53,8 +57,16 @@ class Verifier {
   Result<Verification> Verify(const std::string& worker, const SubjectName& name,
                               const Subject& subject, const Progress& progress,
                               int64_t timeout_ns = kTrialTimeoutNs);
+  // The timed build of `subject.job` against the observing build of the same worker: losses of the
+  // first steps, and what the updates, or the backward pass, leave behind. Only kOk means verified.
+  Result<Verification> VerifyTimed(const std::string& worker, const SubjectName& name,
+                                   const Subject& subject, const Progress& progress,
+                                   int64_t timeout_ns = kTrialTimeoutNs);
 
  private:
+  // Null if the worker is not installed, as `absent` then says.
+  Result<const WorkerEntry*> Find(const std::string& worker, Verification& absent) const;
+
   WorkerCatalog& workers_;
   ReferenceAnswers& answers_;
   const StopToken stop_;

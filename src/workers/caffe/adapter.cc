@@ -8,7 +8,9 @@
 
 #include "worker/device_table.h"
 #include "workers/caffe/binary.h"
+#include "workers/caffe/net_text.h"
 #include "workers/caffe/observed_run.h"
+#include "workers/caffe/solver_state.h"
 #include "workers/caffe/timed_run.h"
 #include "workers/caffe/weights.h"
 #include "workers/caffe/workshop.h"
@@ -16,14 +18,14 @@
 namespace tench::caffe_worker {
 namespace {
 
-// Sequences: Caffe's own LSTM is another one, and it has nothing for lengths.
+// Sequence ops: Caffe's LSTM has another definition, and Caffe has no sequence lengths.
 constexpr std::array<std::string_view, 3> kLacking = {"embedding", "lstm", "mean_over_time"};
 constexpr const char* kWeights = "weights.caffemodel";
 
 Error NotObserving(std::string_view what) {
-  return Failed(
-      "{} can be had of an observing build only: a timed caffe process is ahead of the steps that "
-      "were taken from it",
+  return Unsupported(
+      "{} are available in an observing build only: a timed caffe process runs ahead of the steps "
+      "that are read from it",
       what);
 }
 
@@ -47,7 +49,9 @@ class CaffeAdapter final : public Adapter {
       return description;
     }
     const BinaryFacts facts = AskBinary(*binary_);
-    description.version = facts.version;
+    // A named build begins with its name, which tench compares with the cell's.
+    const std::string name = BinaryName();
+    description.version = name.empty() ? facts.version : fmt::format("{}-{}", name, facts.version);
     description.facts["binary"] = binary_->string();
     if (!facts.blas.empty()) description.facts["blas"] = facts.blas;
     return description;
@@ -56,7 +60,7 @@ class CaffeAdapter final : public Adapter {
   Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
     if (!binary_.ok()) return binary_.error();
     if (options.profile)
-      return Unsupported("caffe: its log has no times of single layers; `caffe time` prints them");
+      return Unsupported("caffe: the log has no times per layer; `caffe time` prints them");
     timed_.reset();
     observed_.reset();
     cycle_ = false;
@@ -72,7 +76,12 @@ class CaffeAdapter final : public Adapter {
     BuildFacts facts;
     facts.choices["step"] = options.observe ? "one caffe process per step, through files"
                                             : std::string(StepSource(options.phase));
-    facts.choices["data"] = "HDF5Data: Caffe copies the batch into place in every step";
+    facts.choices["data"] = "HDF5Data: Caffe copies the batch in every step";
+    // Caffe stores a diff with every blob, but computes none whose learning rate is 0.
+    facts.gradients_materialized =
+        options.phase == Phase::kGradient &&
+        std::none_of(graph_.parameters.begin(), graph_.parameters.end(),
+                     [](const Parameter& p) { return p.trained && p.lr_mult == 0; });
     return facts;
   }
 
@@ -96,10 +105,19 @@ class CaffeAdapter final : public Adapter {
   }
 
   Status Parameters(const TensorSink& sink) override {
-    return observed_ ? observed_->Parameters(sink) : NotObserving("parameters");
+    if (observed_) return observed_->Parameters(sink);
+    return ReadWeights(workshop_->Path(TENCH_TRY(RepeatTimed()) + ".caffemodel"), graph_, true,
+                       sink);
   }
   Status State(const TensorSink& sink) override {
-    return observed_ ? observed_->State(sink) : NotObserving("the state");
+    if (observed_) return observed_->State(sink);
+    const std::string snapshot = TENCH_TRY(RepeatTimed());
+    TENCH_TRY(ReadWeights(workshop_->Path(snapshot + ".caffemodel"), graph_, false, sink));
+    const NetText net = TENCH_TRY(WriteNet(graph_, kDataList, {}));
+    return ReadSolverState(workshop_->Path(snapshot + ".solverstate"), graph_, net.slots,
+                           [&](const Parameter& parameter, std::span<const float> values) {
+                             return sink(parameter.name + ".momentum", values);
+                           });
   }
 
   Status SetCycle(int64_t samples, const BatchSource& batch) override {
@@ -110,8 +128,8 @@ class CaffeAdapter final : public Adapter {
   }
 
   Status SetBatch(std::span<const HostTensor> inputs) override {
-    if (cycle_)
-      return Ok();  // it is in Caffe's files already, and Caffe's data layer takes it from there
+    // Caffe's data layer reads the batches from the files of SetCycle.
+    if (cycle_) return Ok();
     TENCH_TRY(workshop_->PutBatch(inputs));
     return observed_ ? Ok() : StartTimed();
   }
@@ -122,8 +140,8 @@ class CaffeAdapter final : public Adapter {
     if (steps_ > 0) {
       if (cycle_)
         return Unsupported(
-            "caffe: with cycled input the learning rate of a timed run cannot change: the process "
-            "was told it when it began");
+            "caffe: with cycled input the learning rate of a timed run is fixed when the process "
+            "starts");
       timed_.reset();
       from_ = TENCH_TRY(Replay(*workshop_, graph_, options_, before, from_, done_, steps_));
       done_ += steps_;
@@ -148,6 +166,16 @@ class CaffeAdapter final : public Adapter {
   pid_t Helper() const override { return timed_ ? timed_->pid() : 0; }
 
  private:
+  // The process of a timed training is ahead of the steps that were read from it. An untimed
+  // repetition of these steps, from the same files and seed, ends in their snapshot.
+  Result<std::string> RepeatTimed() {
+    if (options_.phase != Phase::kTrain || cycle_ || !timed_ || steps_ == 0)
+      return NotObserving("tensors");
+    const std::string state =
+        TENCH_TRY(Replay(*workshop_, graph_, options_, lr_, from_, done_, steps_));
+    return state.substr(0, state.rfind('.'));
+  }
+
   Status StartTimed() {
     timed_.reset();  // one caffe at a time
     steps_ = 0;
@@ -159,8 +187,8 @@ class CaffeAdapter final : public Adapter {
   TypedGraph graph_;
   BuildOptions options_;
   double lr_ = 0;
-  // Of a timed run: the file that its process began with, the updates behind that, and the steps
-  // taken since.
+  // Of a timed run: the file that its process started from, the number of updates before it, and
+  // the steps read since.
   std::string from_ = kWeights;
   int64_t done_ = 0, steps_ = 0;
   bool cycle_ = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// With the user's own caffe; without one these tests are skipped, and say what is missing.
+// Tests with the user's caffe. Without one they are skipped with a message about the missing
+// program.
 #include "workers/caffe/adapter.h"
 
 #include <gmock/gmock.h>
@@ -99,6 +100,40 @@ TEST_F(CaffeAdapterTest, TimesTheSameLossesThatItShows) {
   }
 }
 
+TEST_F(CaffeAdapterTest, TimedParametersAreThoseOfTheSameSteps) {
+  const auto timed = MakeCaffeAdapter(), observed = MakeCaffeAdapter();
+  BuildOptions options = Options(Phase::kTrain, false);
+  options.dropout = false;
+  ASSERT_TRUE(Prepare(*timed, *Infer(Network(), 4), options).ok());
+  options.observe = true;
+  ASSERT_TRUE(Prepare(*observed, *Infer(Network(), 4), options).ok());
+  for (int step = 0; step < 3; ++step) {
+    ASSERT_TRUE(timed->Step(Phase::kTrain).ok());
+    ASSERT_TRUE(observed->Step(Phase::kTrain).ok());
+    Tensors parameters, state, expected_parameters, expected_state;
+    ASSERT_TRUE(timed->Parameters(Into(parameters)).ok());
+    ASSERT_TRUE(timed->State(Into(state)).ok());
+    ASSERT_TRUE(observed->Parameters(Into(expected_parameters)).ok());
+    ASSERT_TRUE(observed->State(Into(expected_state)).ok());
+    ExpectNear(expected_parameters, parameters, "parameters");
+    ExpectNear(expected_state, state, "state");
+  }
+}
+
+TEST_F(CaffeAdapterTest, MaterializesGradientsOfParametersThatLearn) {
+  const auto adapter = MakeCaffeAdapter();
+  const auto materializes = [&](const Graph& graph, Phase phase) {
+    const auto built = adapter->Build(*Infer(graph, 4), Options(phase, false));
+    EXPECT_TRUE(built.ok()) << built.error().message;
+    return built.ok() && built->gradients_materialized;
+  };
+  EXPECT_TRUE(materializes(Network(), Phase::kGradient));
+  EXPECT_FALSE(materializes(Network(), Phase::kTrain));
+  Graph frozen = Network();
+  frozen.layers[2].weight.lr_mult = 0;
+  EXPECT_FALSE(materializes(frozen, Phase::kGradient));
+}
+
 TEST_F(CaffeAdapterTest, LeavesNoProcessBehind) {
   pid_t pid = 0;
   {
@@ -110,7 +145,7 @@ TEST_F(CaffeAdapterTest, LeavesNoProcessBehind) {
   EXPECT_EQ(PeakResidentBytes(pid), 0);
 }
 
-// Not of the fixture: this is what happens where there is none.
+// Not in the fixture, because this tests a machine without caffe.
 TEST(CaffeBinaryTest, SaysWhatToInstallWhereThereIsNoCaffe) {
   const char* before = std::getenv("TENCH_CAFFE");
   const std::string kept = before != nullptr ? before : "";

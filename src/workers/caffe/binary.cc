@@ -26,6 +26,17 @@ bool IsProgram(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
+// "TENCH_CAFFE_NV_0_17" of "nv-0.17".
+std::string VariableOf(const std::string& name) {
+  std::string variable = "TENCH_CAFFE_";
+  for (const char c : name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const bool digit = c >= '0' && c <= '9';
+    variable += letter ? static_cast<char>(c & ~0x20) : digit ? c : '_';
+  }
+  return variable;
+}
+
 // The program's output; after a failure, the part that was printed.
 std::string Printed(const std::filesystem::path& binary, const std::vector<std::string>& arguments,
                     const std::string& loader_trace) {
@@ -56,11 +67,27 @@ std::string Printed(const std::filesystem::path& binary, const std::vector<std::
 
 }  // namespace
 
+std::string BinaryName() {
+  const char* version = std::getenv("TENCH_WORKER_VERSION");
+  const bool named =
+      version != nullptr && *version != '\0' && !(*version >= '0' && *version <= '9');
+  return named ? version : "";
+}
+
 Result<std::filesystem::path> FindBinary() {
+  if (const std::string name = BinaryName(); !name.empty()) {
+    const std::string variable = VariableOf(name);
+    const char* path = std::getenv(variable.c_str());
+    if (path == nullptr || *path == '\0')
+      return Unsupported("caffe@{}: set {} to the path of that `caffe` program", Printable(name),
+                         variable);
+    if (IsProgram(path)) return std::filesystem::absolute(path);
+    return Unsupported("{} is '{}', which is not an executable", variable, Printable(path));
+  }
   if (const char* named = std::getenv("TENCH_CAFFE"); named != nullptr && *named != '\0') {
     if (IsProgram(named)) return std::filesystem::absolute(named);
-    return Unsupported("TENCH_CAFFE is '{}', which is no program that can be run; {}",
-                       Printable(named), kHelp);
+    return Unsupported("TENCH_CAFFE is '{}', which is not an executable; {}", Printable(named),
+                       kHelp);
   }
   const char* path = std::getenv("PATH");
   for (const std::string& folder : Split(path != nullptr ? path : "", ':')) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The user's own `caffe`: where it is, which version, which BLAS it would load. Nothing here
-// computes.
+// The user's `caffe` program: its path, version and BLAS. Runs no computation.
 
 #include <filesystem>
 #include <string>
@@ -10,12 +9,17 @@
 
 namespace tench::caffe_worker {
 
-// What TENCH_CAFFE names, otherwise `caffe` on PATH. Missing: kUnsupported with what to do.
+// The name of one of several Caffe builds: "intel" in a job of `caffe@intel`; "" without a name or
+// for a version number.
+std::string BinaryName();
+
+// The program in TENCH_CAFFE_NAME (capitals) for a named build, otherwise in TENCH_CAFFE, otherwise
+// `caffe` on PATH. If there is none, a kUnsupported error with the fix.
 Result<std::filesystem::path> FindBinary();
 
 struct BinaryFacts {
-  std::string version;  // "1.0.0"; "unknown" if it does not say
-  std::string blas;     // the library's file; "" if the loader does not tell
+  std::string version;  // "1.0.0"; "unknown" if it is not reported
+  std::string blas;     // the library's file; "" if unknown
 };
 
 BinaryFacts AskBinary(const std::filesystem::path& binary);

@@ -29,7 +29,7 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
-// Errors are ours to print.
+// Errors are returned, so HDF5 must not print them.
 void Quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 bool WriteTensor(hid_t file, const std::string& name, const Shape& shape,
@@ -81,7 +81,7 @@ Status ReadNumbers(const std::filesystem::path& path, const std::string& name,
   const Handle space(H5Dget_space(set.get()), H5Sclose);
   const hssize_t count = H5Sget_simple_extent_npoints(space.get());
   if (count != static_cast<hssize_t>(out.size()))
-    return Failed("{}: {} numbers where {} were due", path.string(), count, out.size());
+    return Failed("{}: has {} values, expected {}", path.string(), count, out.size());
   if (H5Dread(set.get(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0)
     return Failed("{}: cannot read '{}'", path.string(), name);
   return Ok();

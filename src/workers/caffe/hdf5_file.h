@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Batches as HDF5 files that Caffe's HDF5Data layer reads, and what its HDF5Output layer wrote.
-// Numbers are f32 in the file, bit for bit; class numbers become f32 too, as everything in Caffe
-// is. One thread at a time.
+// Writes batches as HDF5 files for Caffe's HDF5Data layer, and reads the files of its HDF5Output
+// layer. All values are f32, bit for bit; class indices become f32 too, as Caffe has no other type.
+// Used by one thread at a time.
 
 #include <filesystem>
 #include <span>
@@ -12,14 +12,15 @@
 
 namespace tench::caffe_worker {
 
-// The data set of input number `index`: a slash in a layer's own name would mean a folder to HDF5.
+// The data-set name of input `index`. A layer's name may contain a slash, which HDF5 reads as a
+// group.
 std::string InputName(size_t index);
 
-// The first `rows` samples of each tensor.
+// Writes the first `rows` samples of each tensor.
 Status WriteBatch(const std::filesystem::path& path, std::span<const HostTensor> inputs,
                   int64_t rows);
 
-// The data set `name`, which must have exactly that many numbers.
+// Reads the data set `name`, which must have exactly as many values.
 Status ReadNumbers(const std::filesystem::path& path, const std::string& name,
                    std::span<float> out);
 

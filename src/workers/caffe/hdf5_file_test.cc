@@ -41,7 +41,7 @@ TEST_F(Hdf5FileTest, WritesTheFirstSamplesOnlyWhereTheRestIsNotWanted) {
   EXPECT_THAT(data, ElementsAre(1, 2, 3, 4));
   std::vector<float> more(6);
   EXPECT_THAT(ReadNumbers(File(), InputName(0), more).error().message,
-              HasSubstr("4 numbers where 6 were due"));
+              HasSubstr("has 4 values, expected 6"));
 }
 
 TEST_F(Hdf5FileTest, SaysWhatIsMissing) {

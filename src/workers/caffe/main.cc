@@ -8,8 +8,8 @@
 #include "workers/caffe/adapter.h"
 
 int main(int argc, char** argv) {
-  // Caffe's files can be gigabytes. tench removes the folder that a job works in whatever becomes
-  // of the worker, so they belong there.
+  // Caffe's files can be gigabytes. tench always removes the job's folder, even if the worker is
+  // killed, so they belong there.
   std::error_code error;
   const std::filesystem::path here = std::filesystem::current_path(error);
   if (!error && access(here.c_str(), W_OK) == 0) setenv("TMPDIR", here.c_str(), 1);

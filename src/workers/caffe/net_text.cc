@@ -28,7 +28,7 @@ class NetEditor {
   Result<NetText> Edit(const std::string& source) {
     caffe::NetParameter from;
     Check(google::protobuf::TextFormat::ParseFromString(source, &from),
-          "a prototxt of ours does not parse");
+          "a prototxt that tench wrote does not parse");
     to_.set_name(from.name());
     for (const caffe::LayerParameter& layer : from.layer()) AddLayer(layer);
     result_.slots = TENCH_TRY(Slots());
@@ -116,13 +116,12 @@ class NetEditor {
     Append(loss, "");
   }
 
-  // The blob of a layer's output: a batch norm's is that of its Scale layer.
+  // The blob with a layer's output; for a batch norm, the output of its Scale layer.
   Result<std::string> BlobOf(const std::string& layer) const {
     const auto scale = names_.scales.find(layer);
     const auto found = output_of_.find(scale == names_.scales.end() ? layer : scale->second.name);
     if (found == output_of_.end())
-      return Unsupported("layer '{}' is part of another one in Caffe, and has no output of its own",
-                         layer);
+      return Unsupported("layer '{}' is part of another layer in Caffe and has no output", layer);
     return found->second;
   }
 
@@ -150,7 +149,7 @@ class NetEditor {
   const CaffeNames& names_;
   caffe::NetParameter to_;
   NetText result_;
-  // Name in the source -> name here, at this point of the network.
+  // Name in the source -> name in the output, at the current layer.
   std::map<std::string, std::string> blob_;
   std::map<std::string, std::string> output_of_;  // Caffe's layer -> blob
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The network as the prototxt of one `caffe` process: what net/caffe writes, with the changes that
-// this process needs. Pure.
+// Writes the prototxt for one `caffe` process: the text of net/caffe with the changes that the
+// process needs. Pure.
 
 #include <map>
 #include <optional>
@@ -15,25 +15,25 @@ namespace tench::caffe_worker {
 
 struct NetForm {
   bool dropout = true;  // false: dropout layers are left out
-  // Nothing in place, so that every layer's output can be seen; losses are written to files, to
-  // the last bit.
+  // No in-place layers, so that every layer's output is observable; losses are written to files,
+  // bit for bit.
   bool apart = false;
-  bool as_training =
-      false;  // the phase TEST computes the training's loss: batch statistics, auxiliary heads
+  // The phase TEST computes the training loss: batch statistics, auxiliary heads.
+  bool as_training = false;
   bool equal_rates = false;  // every lr_mult and decay_mult is 1
-  // Layers whose output is to be written to a file; needs `apart`.
+  // Layers whose output is written to a file; needs `apart`.
   std::vector<std::string> outputs;
 };
 
-// One of the network's losses, as Caffe knows it.
+// One of the network's losses in Caffe's log.
 struct LossBlob {
-  std::string blob;   // its name in the log
-  double weight = 1;  // what the blob's number is multiplied by in the network's loss
+  std::string blob;   // name in the log
+  double weight = 1;  // factor of the blob's value in the network's loss
 };
 
-// A blob of a layer, in the order in which Caffe's solver numbers what it learns.
+// A blob of a layer, in the order of the solver's learnable parameters.
 struct BlobSlot {
-  // Index in TypedGraph::parameters; nullopt: a batch norm's factor.
+  // Index into TypedGraph::parameters; nullopt for a batch norm's scale factor.
   std::optional<size_t> parameter;
   Shape shape;
 };
@@ -42,14 +42,14 @@ struct NetText {
   std::string text;
   std::vector<LossBlob> losses;
   std::vector<BlobSlot> slots;
-  // Apart: layer -> HDF5 file of its output, in the data set "data"; losses too.
+  // With `apart`: layer -> HDF5 file of its output (data set "data"), losses included.
   std::map<std::string, std::string> files;
-  // Of a loss layer: the file's number times this is its output.
+  // By loss layer: the factor from the file's value to the layer's output.
   std::map<std::string, double> factors;
 };
 
-// `list` is the file that names the HDF5 files of data. kUnsupported, with the layer's name, for
-// what Caffe does not have.
+// `list` is the file that lists the HDF5 data files. An op that Caffe lacks is a kUnsupported error
+// with the layer's name.
 Result<NetText> WriteNet(const TypedGraph& graph, const std::string& list, const NetForm& form);
 
 }  // namespace tench::caffe_worker

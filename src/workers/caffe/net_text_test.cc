@@ -88,7 +88,7 @@ TEST(NetTextTest, KeepsEveryOutputApartWhereTheyAreLookedAt) {
   EXPECT_EQ(net.files.count("bn"), 1u);
   EXPECT_NE(net.files.at("bn"), net.files.at("relu"));
   EXPECT_EQ(net.factors.at("aux"), 0.25);
-  // Nothing reads the losses themselves: Caffe would count them twice.
+  // No layer reads the losses themselves, because Caffe would count them twice.
   EXPECT_EQ(Count(net.text, "\"SoftmaxWithLoss\""), 4u);
   EXPECT_EQ(Count(net.text, "loss_weight: 0\n"), 2u);
   EXPECT_EQ(Count(net.text, "bottom: \"loss\""), 0u);

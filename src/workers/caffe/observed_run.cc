@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kMomentumSuffix = ".momentum";
 
-// One update by it leaves the plain gradients in the solver's history.
+// One update with this solver stores the plain gradients in the solver's history.
 Solver GradientSolver() {
   Solver solver;
   solver.lr = 1;
@@ -44,13 +44,13 @@ Status ObservedRun::SetMomenta(const TensorSource& source) {
     return Ok();
   };
   TENCH_TRY(WriteSolverState(workshop_->Path(file), before_.weights, *graph_, net.slots, momentum));
-  // Where there are none the weights go in by themselves, as a user would start.
+  // Without momenta, Caffe starts from the weights alone.
   before_.momenta = after_.momenta = any ? file : "";
   return Ok();
 }
 
-// A gradient step moves the running statistics and nothing else, so the two can be of different
-// files.
+// A gradient step changes only the running statistics, so parameters and statistics may be in
+// different files.
 Result<std::string> ObservedRun::JoinedWeights() {
   if (before_.weights == before_.statistics) return before_.weights;
   std::map<std::string, std::vector<float>> statistics;
@@ -69,8 +69,7 @@ Result<std::string> ObservedRun::JoinedWeights() {
   return joined;
 }
 
-// The state before the step. Its own word for the file of the weights counts, and that may be
-// another by now.
+// The state before the step. It refers to its weights file by name, which may have changed.
 Result<std::string> ObservedRun::ResumeState(const NetText& net, const std::string& weights) {
   std::map<std::string, std::vector<float>> momenta;
   const SlotSink gather = [&](const Parameter& parameter, std::span<const float> from) -> Status {
@@ -97,7 +96,7 @@ Result<NetText> ObservedRun::Run(const NetForm& form, const Solver& solver,
     arguments = {"test", fmt::format("--model={}", kNetFile), "--weights=" + weights,
                  "--iterations=1"};
   } else {
-    // Displayed at the first iteration only: after an even last one Caffe would make one more
+    // Displays only the first iteration: after an even last iteration Caffe would run one more
     // forward pass.
     TENCH_TRY(workshop_->PutSolver(
         {solver, options_.seed + static_cast<uint64_t>(steps_), 1, 2, prefix}));

@@ -23,9 +23,9 @@ class ObservedRun {
   ObservedRun(const Workshop& workshop, const TypedGraph& graph, const BuildOptions& options)
       : workshop_(&workshop), graph_(&graph), options_(options) {}
 
-  // `weights` is the .caffemodel to begin with, in the workshop's folder.
+  // `weights` is the initial .caffemodel, in the workshop's folder.
   void Begin(const std::string& weights) { before_ = after_ = {weights, weights, ""}; }
-  // The momenta to begin with.
+  // Sets the initial momenta.
   Status SetMomenta(const TensorSource& source);
 
   Result<double> Step(double lr);
@@ -36,7 +36,7 @@ class ObservedRun {
   Status Outputs(std::span<const std::string> layers, const TensorSink& sink);
 
  private:
-  // Files of one moment of the training.
+  // The files of one state of the training.
   struct Moment {
     std::string weights;     // trained parameters
     std::string statistics;  // running statistics
@@ -46,9 +46,9 @@ class ObservedRun {
 
   NetForm Form() const;
   std::string Fresh(std::string_view kind) { return fmt::format("{}{}", kind, ++files_); }
-  // Removes what no moment that is still known needs: a large network's files are gigabytes.
+  // Removes files that no kept state needs, because a large network's files are gigabytes.
   void Tidy(const std::vector<std::string>& files) const;
-  // One step from `before_`; what it leaves has the prefix. Forward leaves nothing.
+  // Runs one step from `before_`; its files have the prefix. Forward writes no file.
   Result<NetText> Run(const NetForm& form, const Solver& solver, const std::string& prefix);
   Result<std::string> JoinedWeights();
   Result<std::string> ResumeState(const NetText& net, const std::string& weights);
@@ -58,7 +58,7 @@ class ObservedRun {
   const TypedGraph* graph_;
   BuildOptions options_;
   Moment before_, after_;
-  std::string gradients_;  // .solverstate of the last step's gradients, if it is there
+  std::string gradients_;  // .solverstate with the last step's gradients, if computed
   int64_t steps_ = 0, files_ = 0;
 };
 

@@ -81,7 +81,7 @@ Result<std::optional<std::string_view>> CaffeProcess::ReadLine() {
     buffer_.resize(size + static_cast<size_t>(std::max<ssize_t>(got, 0)));
     if (got == 0) return std::optional<std::string_view>();
     if (got < 0 && errno != EAGAIN && errno != EINTR)
-      return Failed("cannot read what caffe writes: {}", std::strerror(errno));
+      return Failed("cannot read the output of caffe: {}", std::strerror(errno));
   }
 }
 
@@ -117,10 +117,10 @@ Error CaffeProcess::Failure() {
       Mentions(fatal_, "host allocation of size"))
     return Error{fmt::format("caffe: {}", words), ErrorKind::kOutOfMemory};
   if (fatal_.empty() && status && status->signal == SIGKILL)
-    return Error{"caffe was killed (SIGKILL), most likely by the kernel for want of memory",
+    return Error{"caffe was killed (SIGKILL), most likely by the kernel's OOM killer",
                  ErrorKind::kOutOfMemory};
   if (Mentions(fatal_, "Unknown layer type"))
-    return Unsupported("this caffe was built without a layer that is needed: {}", words);
+    return Unsupported("this caffe was built without a required layer: {}", words);
   return Failed("caffe ended with {}: {}", how, words);
 }
 

@@ -15,8 +15,8 @@
 
 namespace tench::caffe_worker {
 
-// Our own environment, with everything that makes Caffe use so many threads and log to stderr
-// alone.
+// The environment of this process, with the settings that fix Caffe's thread count and send its log
+// only to stderr.
 std::vector<std::pair<std::string, std::string>> ChildEnvironment(int64_t threads);
 
 class CaffeProcess {
@@ -27,12 +27,12 @@ class CaffeProcess {
 
   pid_t pid() const { return child_.pid(); }
 
-  // The next whole line, waited for; nullopt once Caffe has closed its log. The view holds until
-  // the next call.
+  // Waits for the next complete line; nullopt after Caffe has closed its log. The view is valid
+  // until the next call.
   Result<std::optional<std::string_view>> ReadLine();
-  // Reads on to the line that has `text` in it; the end of the log before it is a failure.
+  // Reads up to a line that contains `text`; fails if the log ends before it.
   Status ReadUntil(std::string_view text);
-  // Reads to the end. Anything but a clean exit is a failure.
+  // Reads to the end. Any exit other than 0 is a failure.
   Status Finish();
   // The reason of Caffe's exit: its last fatal message, or the signal. kOutOfMemory and
   // kUnsupported by the message.
@@ -45,8 +45,8 @@ class CaffeProcess {
   Subprocess child_;
   Fd log_;
   std::string buffer_;
-  size_t begin_ = 0,
-         searched_ = 0;  // of buffer_: where the next line starts, up to where it holds no line end
+  // Positions in buffer_: start of the next line, and end of the part without a newline.
+  size_t begin_ = 0, searched_ = 0;
   std::string fatal_, last_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shell stands in for `caffe`: these tests cover the reading of a process.
+// A shell script replaces `caffe`: these tests cover the reading of a process.
 #include "workers/caffe/process.h"
 
 #include <gmock/gmock.h>

@@ -8,7 +8,7 @@
 namespace tench::caffe_worker {
 namespace {
 
-// Null for what the solver keeps but does not learn.
+// Null for blobs that the solver stores but does not train.
 const Parameter* Trained(const TypedGraph& graph, const BlobSlot& slot) {
   if (!slot.parameter || !graph.parameters[*slot.parameter].trained) return nullptr;
   return &graph.parameters[*slot.parameter];

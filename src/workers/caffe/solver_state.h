@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The momenta of a training, as Caffe's solver keeps them in a .solverstate: one blob per blob that
-// it learns. Because Caffe multiplies by the rate before it adds to the momentum, one update at
-// rate 1 without momentum and decay leaves the plain gradients here, bit for bit.
+// The momenta in Caffe's .solverstate file: one blob per learnable blob. Caffe applies the rate
+// before it accumulates the momentum, so one update at rate 1 without momentum and decay stores the
+// plain gradients here, bit for bit.
 
 #include <filesystem>
 #include <functional>
@@ -18,12 +18,12 @@ namespace tench::caffe_worker {
 using SlotSource = std::function<Status(const Parameter& parameter, std::span<float> out)>;
 using SlotSink = std::function<Status(const Parameter& parameter, std::span<const float> values)>;
 
-// `learned_net` is the file of the weights that belong to it. Asks for trained parameters; the rest
-// is zero.
+// `learned_net` is the file with the matching weights. Calls `source` for trained parameters; all
+// others are zero.
 Status WriteSolverState(const std::filesystem::path& path, const std::string& learned_net,
                         const TypedGraph& graph, std::span<const BlobSlot> slots,
                         const SlotSource& source);
-// Calls for every trained parameter, in the order of the slots.
+// Calls `sink` for every trained parameter, in the order of the slots.
 Status ReadSolverState(const std::filesystem::path& path, const TypedGraph& graph,
                        std::span<const BlobSlot> slots, const SlotSink& sink);
 

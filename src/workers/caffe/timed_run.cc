@@ -8,7 +8,7 @@
 namespace tench::caffe_worker {
 namespace {
 
-// More than any run makes; the process is ended when enough steps were seen.
+// More iterations than any run needs; the process is ended after enough steps.
 constexpr int64_t kWithoutEnd = 2'000'000'000;
 
 std::string Flag(std::string_view name, const std::string& value) {
@@ -21,13 +21,12 @@ NetForm FormOf(const BuildOptions& options) {
   return form;
 }
 
-// Weights to begin with, or a training to go on with.
+// The flag for initial weights or for a training state to resume.
 std::string FromFlag(const std::string& from) {
   return Flag(from.ends_with(".solverstate") ? "snapshot" : "weights", from);
 }
 
-// The loss that a line of `caffe test` scores, already times its weight; nothing for what is no
-// loss.
+// The weighted loss in a line of `caffe test`; nullopt for any other score.
 std::optional<double> ScoredLoss(const std::vector<LossBlob>& losses, const CaffeLine& line) {
   if (line.kind != CaffeLine::Kind::kScore) return std::nullopt;
   const auto found = std::find_if(losses.begin(), losses.end(),
@@ -35,7 +34,7 @@ std::optional<double> ScoredLoss(const std::vector<LossBlob>& losses, const Caff
   return found == losses.end() ? std::nullopt : std::optional(line.value * found->weight);
 }
 
-// The training's loss of these weights, dropout aside: what every gradient step of them has.
+// The training loss of these weights without dropout, which is the loss of every gradient step.
 Result<double> LossOfWeights(const Workshop& workshop, const TypedGraph& graph,
                              const std::string& weights) {
   NetForm form;
@@ -66,12 +65,12 @@ std::string_view StepSource(Phase phase) {
     case Phase::kForward:
       return "caffe test: the time between the scores of two batches";
     case Phase::kGradient:
-      return "caffe time: the time between two of its iteration lines; weights by Caffe's own "
-             "fillers, the loss computed once before";
+      return "caffe time: the time between two iteration lines; weights from Caffe's fillers, the "
+             "loss computed once before";
     case Phase::kTrain:
       break;
   }
-  return "caffe train: the time between two of its iteration lines";
+  return "caffe train: the time between two iteration lines";
 }
 
 Result<TimedRun> TimedRun::Start(const Workshop& workshop, const TypedGraph& graph,
@@ -129,7 +128,7 @@ Result<double> TimedRun::Step() {
   }
 }
 
-// Nothing, unless the line is the last of a step.
+// nullopt unless the line ends a step.
 Result<std::optional<double>> TimedRun::LossIn(std::string_view text) {
   const std::optional<CaffeLine> line = TENCH_TRY(ParseCaffeLine(text));
   if (!line) return std::optional<double>();

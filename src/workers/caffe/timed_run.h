@@ -22,13 +22,13 @@ namespace tench::caffe_worker {
 
 class TimedRun {
  public:
-  // `from` is a .caffemodel or a .solverstate in the workshop's folder. Returns when Caffe is about
-  // to make its first step.
+  // `from` is a .caffemodel or a .solverstate in the workshop's folder. Returns just before Caffe's
+  // first step.
   static Result<TimedRun> Start(const Workshop& workshop, const TypedGraph& graph,
                                 const BuildOptions& options, double lr, const std::string& from);
 
   pid_t pid() const { return process_.pid(); }
-  // Waits for the next step's line and returns its loss, with the six digits of the log.
+  // Waits for the next step's line and returns its loss, with the log's six digits.
   Result<double> Step();
 
  private:
@@ -40,18 +40,18 @@ class TimedRun {
   Phase phase_;
   std::vector<LossBlob> losses_;
   double gradient_loss_ = 0;  // phase gradient
-  double scored_ = 0;         // phase forward: of the batch that is being scored
+  double scored_ = 0;         // phase forward: sum of the current batch's scores
   size_t scores_ = 0;
 };
 
-// The process of a timed training is ahead of the steps that were read from it. Repeats `steps`
-// updates from the same file at the same rate, untimed, and returns the .solverstate after them.
-// `done` is the number of updates before `from`.
+// The process of a timed training may be ahead of the steps that were read. Repeats `steps` updates
+// from the same file at the same rate, untimed, and returns the .solverstate after them. `done` is
+// the number of updates before `from`.
 Result<std::string> Replay(const Workshop& workshop, const TypedGraph& graph,
                            const BuildOptions& options, double lr, const std::string& from,
                            int64_t done, int64_t steps);
 
-// In words, for the result.
+// How steps are delimited, as text for the result.
 std::string_view StepSource(Phase phase);
 
 }  // namespace tench::caffe_worker

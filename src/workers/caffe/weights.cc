@@ -10,14 +10,14 @@ namespace {
 
 Status CopyBlob(const Caffemodel& model, const std::optional<BlobPlace>& place,
                 std::span<float> out) {
-  Check(place.has_value(), "a trained parameter has no place in our own file");
+  Check(place.has_value(), "a trained parameter has no place in the written file");
   const auto layer =
       std::find_if(model.layers().begin(), model.layers().end(),
                    [&](const CaffeLayer& each) { return each.name == place->layer; });
   const auto index = static_cast<size_t>(place->index);
   if (layer == model.layers().end() || index >= layer->blobs.size() ||
       layer->blobs[index].count() != static_cast<int64_t>(out.size()))
-    return Failed("the file has no fitting blob {} of layer '{}'", place->index, place->layer);
+    return Failed("the file has no matching blob {} of layer '{}'", place->index, place->layer);
   layer->blobs[index].CopyTo(out);
   return Ok();
 }
@@ -43,7 +43,7 @@ Status ReplaceStatistics(const std::filesystem::path& path, const std::filesyste
   const Caffemodel model = TENCH_TRY(Caffemodel::Open(trained));
   const CaffeNames names = NamesOf(graph);
   const auto places = TENCH_TRY(BlobPlaces(graph, names));
-  // The file is replaced by renaming, so that the mapping of the old one stays whole.
+  // The file is replaced by a rename, so that the mapping of the old file stays valid.
   return WriteCaffemodel(path, graph, names, [&](const Parameter& parameter, std::span<float> out) {
     const auto index = static_cast<size_t>(&parameter - graph.parameters.data());
     return parameter.trained ? CopyBlob(model, places[index], out) : source(parameter.name, out);

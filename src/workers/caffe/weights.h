@@ -14,10 +14,11 @@ CaffeNames NamesOf(const TypedGraph& graph);
 
 Status WriteWeights(const std::filesystem::path& path, const TypedGraph& graph,
                     const TensorSource& trained, const TensorSource& statistics);
-// The statistics are from `source`, all else from the file `trained`; `path` may be that file.
+// Writes statistics from `source` and all other blobs from the file `trained`; `path` may be that
+// file.
 Status ReplaceStatistics(const std::filesystem::path& path, const std::filesystem::path& trained,
                          const TypedGraph& graph, const TensorSource& source);
-// What is trained, or else what is not.
+// Reads the trained parameters, or the others if `trained` is false.
 Status ReadWeights(const std::filesystem::path& path, const TypedGraph& graph, bool trained,
                    const TensorSink& sink);
 

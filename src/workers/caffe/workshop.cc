@@ -70,8 +70,8 @@ Status Workshop::PutCycle(int64_t samples, const BatchOf& batch) const {
       const auto room = std::filesystem::space(folder_.path(), error);
       if (!error && needed > 0.8 * static_cast<double>(room.available)) {
         return Unsupported(
-            "Caffe reads its data from files: {} samples need {} in {}, which has {}; ask for "
-            "fewer with --images",
+            "Caffe reads its data from files: {} samples need {} in {}, which has {}; use a "
+            "smaller --images",
             samples, HumanBytes(static_cast<int64_t>(needed)),
             folder_.path().parent_path().string(),
             HumanBytes(static_cast<int64_t>(room.available)));

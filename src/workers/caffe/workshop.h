@@ -28,7 +28,7 @@ struct SolverText {
   uint64_t seed = 1;
   int64_t iterations = 0;
   int64_t display = 1;
-  std::string snapshot;  // prefix of what is written after the last iteration; "" = nothing is
+  std::string snapshot;  // prefix of the files after the last iteration; "" = none
 };
 
 class Workshop {
@@ -40,10 +40,9 @@ class Workshop {
   // Writes the network and returns its description.
   Result<NetText> PutNet(const TypedGraph& graph, const NetForm& form) const;
   Status PutSolver(const SolverText& solver) const;
-  // One resident batch, which Caffe's HDF5Data layer copies into place in every iteration.
+  // One resident batch, which Caffe's HDF5Data layer copies in every iteration.
   Status PutBatch(std::span<const HostTensor> inputs) const;
-  // `samples` of a cycle, as files of one batch each. kUnsupported if the disk has no room for
-  // them.
+  // `samples` of a cycle, one file per batch. kUnsupported if the disk has too little space.
   using BatchOf = std::function<std::span<const HostTensor>(int64_t step)>;
   Status PutCycle(int64_t samples, const BatchOf& batch) const;
 

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kNoSubgraph = "NONE";
 
 // MXNet 1.9.1's oneDNN subgraph of a fully connected layer and its activation replaces the layer's
-// own output for every reader.
+// output for every reader.
 bool FusionWouldHideAnOutput(const TypedGraph& graph) {
   std::vector<int> readers(graph.layers.size()), activations(graph.layers.size());
   for (const TypedLayer& layer : graph.layers) {
@@ -35,6 +35,15 @@ bool FusionWouldHideAnOutput(const TypedGraph& graph) {
 class MxnetAdapter final : public Adapter {
  public:
   explicit MxnetAdapter(const std::filesystem::path& library) : library_(Library::Open(library)) {}
+  MxnetAdapter(const MxnetAdapter&) = delete;
+  MxnetAdapter& operator=(const MxnetAdapter&) = delete;
+  // Frees the arrays, and waits for the deletions, which MXNet queues.
+  ~MxnetAdapter() override {
+    profiler_.reset();
+    if (network_ == nullptr) return;
+    network_.reset();
+    (void)Wait(*library_);
+  }
 
   Description Describe() override {
     const EngineSettings fallback;
@@ -46,8 +55,8 @@ class MxnetAdapter final : public Adapter {
     description.precisions = {"f32"};
     description.options = {
         {"subgraph",
-         "MXNet's subgraph backend: oneDNN fuses convolutions with what follows (inference), or "
-         "nothing is fused",
+         "MXNet's subgraph backend: MKLDNN fuses convolutions with the ops after them (inference), "
+         "NONE fuses nothing",
          fallback.subgraph,
          {"MKLDNN", "NONE"}},
         {"bulk",
@@ -55,8 +64,7 @@ class MxnetAdapter final : public Adapter {
          std::to_string(fallback.bulk),
          {}},
         {"aggregate",
-         "parameters that one update op serves (multi_sgd_mom_update), at most 60; 0 = "
-         "sgd_mom_update for each",
+         "parameters per update op (multi_sgd_mom_update), at most 60; 0 = one sgd_mom_update each",
          std::to_string(fallback.aggregate),
          {}},
         {"engine",
@@ -79,11 +87,11 @@ class MxnetAdapter final : public Adapter {
     if (settings.subgraph != kNoSubgraph && FusionWouldHideAnOutput(graph)) {
       settings.subgraph = kNoSubgraph;
       choices["subgraph"] =
-          "NONE: MXNet fuses an activation into a layer whose own output is read too, and gives "
-          "the wrong one on";
+          "NONE: MXNet would fuse an activation into a layer with other readers and give them the "
+          "wrong output";
     }
     if (options.profile) {
-      // Op by op and in order, or no event could be told to be a layer's.
+      // One op at a time in order, so that events can be matched to layers.
       settings.engine = kSynchronousEngine;
       settings.bulk = 0;
       settings.aggregate = 0;
@@ -100,7 +108,9 @@ class MxnetAdapter final : public Adapter {
     TENCH_TRY(library_->Ask((*library_)->MXRandomSeed(static_cast<int>(options.seed & 0x7fffffff)),
                             "seed"));
     if (options.profile) profiler_ = TENCH_TRY(Profiler::Make(*library_));
-    return BuildFacts{TENCH_TRY(network_->Bytes()), std::move(choices)};
+    // The executor is bound with the request "write" for every trained parameter.
+    return BuildFacts{TENCH_TRY(network_->Bytes()), std::move(choices),
+                      options.phase == Phase::kGradient};
   }
 
   Status SetParameters(const TensorSource& source) override {
@@ -145,7 +155,7 @@ class MxnetAdapter final : public Adapter {
     return Ok();
   }
 
-  // The loss is there as soon as the forward pass is; backward and update are waited for as well.
+  // The loss is available after the forward pass; backward and update are awaited too.
   Result<double> Step(Phase phase) override {
     Check(phase == options_.phase, "a step of a phase that was not built");
     if (profiler_) TENCH_TRY(profiler_->BeginStep());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The MXNet adapter. With a library that cannot be opened Describe still answers, and Build returns
-// the reason as an error.
+// The MXNet adapter. If the library cannot be opened, Describe still answers, and Build returns the
+// reason as an error.
 
 #include <filesystem>
 #include <memory>

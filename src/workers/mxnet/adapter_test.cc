@@ -68,8 +68,8 @@ TEST(MxnetAdapterTest, RefusesOptionsThatAreNoNumbers) {
   }
 }
 
-// The engine queues: without the wait a step would seem to take only as long as the queueing. The
-// clock is looked at in proportion only.
+// The engine queues work: without the wait, a step would take only the time of the queueing. The
+// test compares ratios of times only.
 TEST(MxnetAdapterTest, AStepEndsOnlyWhenAllOfItsWorkIsDone) {
   const Library library = *Library::Open(Library::DefaultFile());
   const TypedGraph graph = Lenet(128);

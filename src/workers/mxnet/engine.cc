@@ -9,7 +9,7 @@ namespace tench::mxnet {
 namespace {
 
 constexpr int64_t kMaxBulk = 10'000;
-constexpr int64_t kMaxAggregate = 60;  // MXNet's own limit
+constexpr int64_t kMaxAggregate = 60;  // MXNet's limit
 
 Status ReadNumber(const std::map<std::string, std::string>& options, const std::string& name,
                   int64_t highest, int64_t& into) {
@@ -76,13 +76,13 @@ Status SetThreads(const Library& library, const EngineSettings& settings, int64_
   ThreadCount count{library->omp_set_num_threads, static_cast<int>(threads)};
   library->omp_set_num_threads(1);
   if (settings.engine == kSynchronousEngine) SetInThisThread(nullptr, &count);
-  const Device cpu;                         // laid out as MXNet's Context
-  const int kNormal = 0, kPrioritized = 3;  // of MXNet's FnProperty
+  const Device cpu;                         // same layout as MXNet's Context
+  const int kNormal = 0, kPrioritized = 3;  // values of MXNet's FnProperty
   for (const int* property : {&kNormal, &kPrioritized}) {
     TENCH_TRY(library.Ask(library->MXEnginePushSync(SetInThisThread, &count, nullptr, &cpu, nullptr,
                                                     0, nullptr, 0, property, 0, "threads"),
                           "thread count"));
-    // Also keeps `count` alive until it was read.
+    // Also keeps `count` alive until it is read.
     TENCH_TRY(Wait(library));
   }
   return Ok();

@@ -6,7 +6,7 @@
 namespace tench::mxnet {
 namespace {
 
-// Names, requests and shapes of every argument, in the form that the C API reads.
+// Names, gradient requests and shapes of all arguments, in the format of the C API.
 struct BindLists {
   std::vector<const char*> names, requests;
   std::vector<int> sizes;

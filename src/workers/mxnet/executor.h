@@ -22,12 +22,12 @@ class Executor {
   Status Backward();
 
   Array& variable(const std::string& name);  // arguments and running statistics
-  Array& gradient(const std::string& name);  // only of a trained variable, bound with gradients
+  Array& gradient(const std::string& name);  // only for a trained variable, bound with gradients
   const Array& output(size_t head) const { return outputs_[head]; }
 
-  // MXNet's own listing of its nodes and of what it has planned.
+  // MXNet's listing of its nodes and planned memory.
   Result<std::string> Listing() const;
-  // Planned memory by that listing, and the variables and gradients.
+  // The planned memory in the listing, plus the variables and gradients.
   Result<int64_t> Bytes() const;
 
  private:

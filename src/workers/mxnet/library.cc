@@ -15,8 +15,7 @@ namespace tench::mxnet {
 namespace {
 
 constexpr const char* kFix =
-    "deps/fetch --workers mxnet brings the one that tench was written for; "
-    "TENCH_MXNET_LIBRARY names another";
+    "run deps/fetch --workers mxnet, or set TENCH_MXNET_LIBRARY to a library of MXNet 1.9";
 
 // MXNet checks once, while it is loaded, whether OMP_NUM_THREADS is set. If not, it assumes
 // hyper-threads and uses half of the CPUs at most. If it is set, MXNet asks OpenMP before every

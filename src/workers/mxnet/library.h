@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "worker/symbol_table.h"
 
-// Of nnvm's C API, whose header brings in dmlc's.
+// Declared here, because the header of nnvm's C API includes dmlc's headers.
 extern "C" int NNGetOpHandle(const char* op_name, void** op_out);
 
 namespace tench::mxnet {
@@ -57,7 +57,7 @@ struct Functions {
   decltype(&::MXSetProcessProfilerState) MXSetProcessProfilerState =
       symbols["MXSetProcessProfilerState"];
   decltype(&::MXDumpProcessProfile) MXDumpProcessProfile = symbols["MXDumpProcessProfile"];
-  // Of OpenMP's runtime, as the library itself sees it.
+  // From OpenMP's runtime, as resolved by the library.
   void (*omp_set_num_threads)(int) = symbols["omp_set_num_threads"];
   int (*omp_get_max_threads)() = symbols["omp_get_max_threads"];
 };
@@ -78,7 +78,7 @@ class Library {
 
   const Functions* operator->() const { return &functions_; }
 
-  // A return code of the C API as a status, with the first line of MXNet's message.
+  // Converts a return code of the C API to a status with the first line of MXNet's message.
   Status Ask(int code, std::string_view what) const;
   Result<void*> Op(const std::string& name) const;
   bool HasFeature(std::string_view name) const;

@@ -50,7 +50,7 @@ Result<Symbol> Lowering::Lower(size_t i, const Power& op) {
   const Symbol scaled = TENCH_TRY(WithNumber(i, "_mul_scalar", in, op.scale, ".scaled"));
   const Symbol base = TENCH_TRY(WithNumber(i, "_plus_scalar", scaled, op.shift, ".base"));
   const Symbol power = TENCH_TRY(WithNumber(i, "_power_scalar", base, op.power, ""));
-  // A constant has no gradient; MXNet would multiply zero by what may be infinite.
+  // A constant has no gradient; MXNet would compute 0 · ∞.
   return op.power * op.scale == 0 ? Constant(NameOf(i) + ".constant", power) : power;
 }
 
@@ -85,7 +85,7 @@ Result<Symbol> Lowering::Lower(size_t i, const Scale& op) {
   return value;
 }
 
-// MXNet has no such op: an average of the padded squares, as the definition says.
+// MXNet has no such op, so it is an average of the padded squares, as in the definition.
 Result<Symbol> Lowering::LrnWithin(size_t i, const Lrn& op) {
   const Symbol in = TENCH_TRY(In(i));
   const Symbol squares = TENCH_TRY(Apply(i, "square", {}, {in}, ".squares"));

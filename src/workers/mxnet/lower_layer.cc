@@ -11,14 +11,14 @@ std::string Pair(Hw size) { return fmt::format("({}, {})", size.h, size.w); }
 std::string Flag(bool value) { return value ? "True" : "False"; }
 
 struct PoolExtent {
-  int64_t kernel = 1, wanted = 1, down = 1,
-          up = 1;  // windows: wanted by the network, and MXNet's rounded down and up
+  // Numbers of windows: required by the network, and MXNet's rounded down and up.
+  int64_t kernel = 1, wanted = 1, down = 1, up = 1;
 };
 
 PoolExtent ExtentOf(int64_t size, int64_t kernel, int64_t stride, int64_t pad, int64_t wanted) {
   const int64_t padded = size + 2 * pad;
-  // A kernel that is larger than the padded image has one window, over all of it; MXNet refuses
-  // such a kernel.
+  // A kernel larger than the padded image has one window over all of it; MXNet rejects such a
+  // kernel.
   const int64_t clipped = std::min(kernel, padded);
   const int64_t room = padded - clipped;
   return {clipped, wanted, room / stride + 1, (room + stride - 1) / stride + 1};
@@ -134,7 +134,7 @@ Result<Symbol> Lowering::Lower(size_t i, const BatchNorm& op) {
   const size_t statistics = op.affine ? 2 : 0;
   std::vector<Symbol> inputs = {TENCH_TRY(In(i))};
   for (size_t k = 0; k < 2; ++k) {
-    // Without a scale and a shift of its own they are the constants 1 and 0.
+    // Without affine parameters, scale and shift are the constants 1 and 0.
     const Attributes constant = {{"shape", fmt::format("({},)", shape[1])}};
     inputs.push_back(op.affine ? TENCH_TRY(Weight(i, k))
                                : TENCH_TRY(Apply(i, k == 0 ? "_ones" : "_zeros", constant, {},

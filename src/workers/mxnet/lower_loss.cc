@@ -38,8 +38,8 @@ Result<Symbol> Lowering::Lower(size_t i, const SoftmaxCrossEntropy& op) {
   return loss_values_.back();
 }
 
-// The same over the labels that count. `pick` takes the nearest class for a label that is none; its
-// sample weighs nothing.
+// Only labels that count contribute. `pick` clips an ignored label to a valid class, and its sample
+// has the weight 0.
 Result<Symbol> Lowering::LowerIgnoring(size_t i, const SoftmaxCrossEntropy& op) {
   const Symbol scores = TENCH_TRY(In(i)), labels = TENCH_TRY(In(i, 1));
   const std::string ignored = std::to_string(*op.ignore_label);
@@ -69,7 +69,7 @@ Result<Symbol> Lowering::LowerIgnoring(size_t i, const SoftmaxCrossEntropy& op) 
   return loss_values_.back();
 }
 
-// The regression outputs divide their gradient by the elements of one sample, and not by the batch.
+// MXNet's regression outputs divide the gradient by the elements of one sample, not by the batch.
 Result<Symbol> Lowering::Lower(size_t i, const SigmoidCrossEntropy& op) {
   const Symbol scores = TENCH_TRY(In(i)), targets = TENCH_TRY(In(i, 1));
   const double batch = static_cast<double>(graph_.batch);

@@ -25,8 +25,8 @@ Status Lowering::LowerEmbedding(size_t i, const Embedding& op) {
 }
 
 // The op's parameters are one flat vector: weight_input, weight_hidden, bias, and a second bias
-// that tench's LSTM does not have: it stays at zero, because nothing updates it. Gates are in our
-// order.
+// that tench's LSTM lacks. It stays zero, because no update changes it. The order of the gates is
+// the same.
 Status Lowering::LowerLstm(size_t i, const Lstm& op) {
   const Symbol in = TENCH_TRY(Ordered(graph_.layers[i].inputs[0], TimeOrder::kTimeMajor));
   const std::string flat = NameOf(i) + ".parameters";

@@ -81,7 +81,7 @@ Result<Symbol> Lowering::Apply(size_t i, const char* op, const Attributes& attri
   return maker_.Apply(op, NameOf(i) + suffix, attributes, std::move(inputs));
 }
 
-// An observed value is handed out through a node of its own, so that no op in place overwrites it.
+// Observed values get a separate node, so that no in-place op overwrites them.
 Result<Symbol> Lowering::Heads() {
   std::vector<Symbol> heads = loss_values_;
   heads.insert(heads.end(), gradient_heads_.begin(), gradient_heads_.end());

@@ -24,18 +24,18 @@ struct ParameterPlace {
 };
 
 struct Lowered {
-  // Grouped: the losses' values first, then what makes gradients, then observed outputs.
+  // Grouped: first the losses' values, then the heads of the backward pass, then observed outputs.
   Symbol heads = nullptr;
   std::vector<std::string> losses;         // layers, in the order of the heads
   std::map<std::string, size_t> observed;  // layer -> head
   std::map<std::string, Shape> variables;  // every variable's shape
   std::set<std::string> trained;           // those that need a gradient
-  std::vector<ParameterPlace> parameters;  // by the network's parameter
+  std::vector<ParameterPlace> parameters;  // by parameter of the network
 };
 
 class Lowering {
  public:
-  // All three are the caller's, and outlive this.
+  // The caller owns all three; they must outlive this object.
   Lowering(const TypedGraph& graph, const BuildOptions& options, SymbolMaker& maker)
       : graph_(graph), options_(options), maker_(maker), values_(graph.layers.size()) {}
 
@@ -69,24 +69,24 @@ class Lowering {
   Result<Symbol> Activation(size_t i, const char* kind);
   Result<Symbol> LeakyRelu(size_t i, const Relu& op);
   Result<Symbol> LrnWithin(size_t i, const Lrn& op);
-  // By the op of two inputs, from the first on.
+  // Reduces the inputs by a binary op, from the first on.
   Result<Symbol> Chain(size_t i, const char* op);
-  // An op of a symbol and a number.
+  // An op with a symbol and a scalar.
   Result<Symbol> WithNumber(size_t i, const char* op, Symbol in, double number,
                             const std::string& suffix);
   Result<std::vector<Symbol>> Ins(size_t i);
   Status LowerEmbedding(size_t i, const Embedding& op);
   Status LowerLstm(size_t i, const Lstm& op);
 
-  // The value, already weighted; in the phases that need one, a head that begins the gradient is
-  // added.
+  // Returns the weighted value, and in the phases with gradients adds a head that starts the
+  // backward pass.
   Result<Symbol> Lower(size_t i, const SoftmaxCrossEntropy& op);
   Result<Symbol> LowerIgnoring(size_t i, const SoftmaxCrossEntropy& op);
   Result<Symbol> Lower(size_t i, const SigmoidCrossEntropy& op);
   Result<Symbol> Lower(size_t i, const MeanSquaredError& op);
   Result<Symbol> Scaled(const std::string& name, Symbol values, double factor);
-  Result<Symbol> Constant(const std::string& name,
-                          Symbol symbol);  // no gradient flows back through it
+  // Blocks the gradient.
+  Result<Symbol> Constant(const std::string& name, Symbol symbol);
 
   // The layer's input, and its parameter as a variable.
   Result<Symbol> In(size_t i, size_t input = 0);

@@ -40,7 +40,7 @@ std::string Momentum2Name(const Parameter& parameter) { return parameter.name + 
 
 Result<Device> DeviceOf(const std::string& name) {
   const DeviceName device = TENCH_TRY(ParseDevice(name).In("device"));
-  constexpr int kCpu = 1, kGpu = 2;  // MXNet's numbers of device types
+  constexpr int kCpu = 1, kGpu = 2;  // device types of MXNet
   return Device{device.is_gpu() ? kGpu : kCpu, static_cast<int>(device.index)};
 }
 
@@ -69,7 +69,7 @@ Result<std::unique_ptr<Network>> Network::Make(const Library& library, const Typ
   return network;
 }
 
-// A view over the whole is a handle of its own to the same memory.
+// A full-size slice is a separate handle to the same memory.
 Result<Array> Network::View(const Array& whole, size_t parameter) const {
   const ParameterPlace& place = lowered_.parameters[parameter];
   const Parameter& described = graph_.parameters[parameter];

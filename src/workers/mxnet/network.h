@@ -20,7 +20,7 @@ class Network {
                                                const BuildOptions& options,
                                                const EngineSettings& settings);
 
-  // Forward, and backward and update as far as the phase has them.
+  // Queues the forward pass, and the backward pass and update if the phase has them.
   Status Queue();
   Result<double> Loss() const;
   void SetLearningRate(double lr) {
@@ -32,7 +32,7 @@ class Network {
   Status ReadParameter(size_t parameter, const TensorSink& sink) const;
   Status ReadGradient(size_t parameter, const TensorSink& sink) const;
   bool HasMomentum(size_t parameter) const { return momenta_[parameter].has_value(); }
-  Status ZeroMomentum(size_t parameter);  // and the count of updates
+  Status ZeroMomentum(size_t parameter);  // also resets the number of updates
   Status WriteMomentum(size_t parameter, const TensorSource& source);
   Status ReadMomentum(size_t parameter, const TensorSink& sink) const;
   Status ReadOutput(const std::string& layer, const TensorSink& sink) const;
@@ -53,7 +53,7 @@ class Network {
   Lowered lowered_;
   std::unique_ptr<Executor> executor_;
   std::vector<Array> values_, gradients_;  // by parameter
-  // By parameter; a second handle of what the update writes.
+  // By parameter: a second handle of the array that the update writes.
   std::vector<std::optional<Array>> momenta_;
   std::vector<std::optional<Array>> momenta2_;  // Adam's
   double momentum_sign_ = 1;

@@ -86,6 +86,17 @@ TEST(MxnetParityTest, EveryOptionComputesTheSame) {
   }
 }
 
+TEST(MxnetParityTest, ATimedGradientStepMaterializesEveryGradient) {
+  const Graph graph = OpChain({4, 6, 6})
+                          .Then("conv", UnbiasedConvolution(8))
+                          .Then("bn", BatchNorm{})
+                          .Then("relu", Relu{})
+                          .Classify();
+  EXPECT_THAT(CompareTimedGradients(*MakeReferenceAdapter(),
+                                    *MakeMxnetAdapter(Library::DefaultFile()), graph, 4),
+              IsEmpty());
+}
+
 TEST(MxnetParityTest, TuningDoesNotChangeTheNumbers) {
   const Graph graph =
       OpChain({3, 12, 12}).Then("conv", UnbiasedConvolution(8)).Then("bn", BatchNorm{}).Classify();

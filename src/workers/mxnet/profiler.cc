@@ -18,8 +18,8 @@ constexpr std::string_view kBackward = "_backward";
 
 bool IsUpdate(std::string_view op) { return op.ends_with("sgd_mom_update"); }
 
-// The layer of a node called "LAYER", "LAYER.part" or either with "_backward"; the node's own name
-// if no layer has such a name.
+// The layer of a node named "LAYER", "LAYER.part" or either with "_backward"; if there is no such
+// layer, the node's own name.
 struct Origin {
   std::string layer;
   bool backward = false, whole = false;  // whole: the node is the layer's main op
@@ -39,7 +39,7 @@ Origin OriginOf(std::string_view node, const std::map<std::string, size_t>& laye
   return {std::string(base), backward, false, 0};
 }
 
-// Rows in the order in which their first event came.
+// Rows in the order of their first event.
 class RowTable {
  public:
   ProfileRow& At(const std::string& layer, const std::string& direction,
@@ -56,7 +56,7 @@ class RowTable {
   std::vector<ProfileRow> rows_;
 };
 
-// The next node of this op, at or after `cursor`; a new step begins from the start.
+// The next node with this op at or after `cursor`; wraps around at a new step.
 size_t NextNode(std::span<const ListedNode> nodes, size_t cursor, const std::string& op) {
   for (const size_t start : {cursor, size_t{0}}) {
     for (size_t i = start; i < nodes.size(); ++i) {
@@ -87,7 +87,7 @@ Result<std::vector<OpEvent>> ParseTrace(std::string_view text) {
     int64_t start_us = 0, end_us = 0;
   };
   std::vector<Stretch> stretches;
-  std::map<std::string, std::vector<size_t>> open;  // by thread and name: begun and not ended
+  std::map<std::string, std::vector<size_t>> open;  // begun but not ended, by thread and name
   for (const Json& event : trace["traceEvents"]) {
     if (event.value("cat", "") != "operator" || !event.contains("ts")) continue;
     const std::string name = event.value("name", ""), phase = event.value("ph", "");

@@ -26,8 +26,8 @@ struct OpEvent {
 std::vector<ListedNode> ParseListing(std::string_view listing);
 // From the profiler's file (Chrome's trace format), in the order of time.
 Result<std::vector<OpEvent>> ParseTrace(std::string_view text);
-// `updated` are the parameters in the order of their updates. What no node claims is a row of its
-// own without a layer.
+// `updated` are the parameters in the order of their updates. Events without a node get a row
+// without a layer.
 std::vector<ProfileRow> AttributeEvents(std::span<const OpEvent> events,
                                         std::span<const ListedNode> nodes, const TypedGraph& graph,
                                         std::span<const std::string> updated);
@@ -36,8 +36,7 @@ class Profiler {
  public:
   static Result<std::unique_ptr<Profiler>> Make(const Library& library);
 
-  // Around every step; after enough steps these do nothing, because MXNet holds all events in
-  // memory.
+  // Called around every step. Ignored after enough steps, because MXNet keeps all events in memory.
   Status BeginStep();
   Status EndStep();
   Result<std::vector<OpEvent>> Finish();

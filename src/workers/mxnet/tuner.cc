@@ -42,7 +42,7 @@ Status FillForTrial(Network& network, const TypedGraph& graph, const BuildOption
     }
     TENCH_TRY(network.WriteInput(tensor));
   }
-  // The steps must not diverge while they are timed.
+  // A rate of 0, so that steps cannot diverge during the trial.
   network.SetLearningRate(0);
   return Ok();
 }
@@ -59,7 +59,7 @@ Result<bool> TrySettings(const Library& library, const TypedGraph& graph,
   });
 }
 
-// The further values of an option, at the best settings so far.
+// The other values of an option, at the best settings so far.
 std::vector<Candidate> CandidatesOf(const std::string& knob, const EngineSettings& best,
                                     const BuildOptions& options) {
   std::vector<Candidate> candidates;

@@ -17,11 +17,11 @@ namespace tench::mxnet {
 class Update {
  public:
   struct Item {
-    Array weight, gradient, momentum, momentum2;  // the last one is Adam's
+    Array weight, gradient, momentum, momentum2;  // momentum2 is Adam's
     double lr_mult = 1, weight_decay = 0;
   };
 
-  // `aggregate` parameters per op, where there is such an op; 0 or 1 = each by itself.
+  // `aggregate` parameters per op, if MXNet has such an op; 0 or 1 = one op each.
   static Result<Update> Make(const Library& library, std::vector<Item> items, const Solver& solver,
                              int64_t aggregate);
 
@@ -35,7 +35,7 @@ class Update {
   }
 
  private:
-  // One call, with its attributes as text: they change only with the learning rate.
+  // One call, with its attributes as text, which change only with the learning rate.
   struct Call {
     std::vector<void*> inputs, outputs;
     std::vector<double> lr_mults;

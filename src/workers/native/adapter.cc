@@ -32,6 +32,7 @@ class NativeAdapter final : public Adapter {
     Description description;
     description.name = "native";
     description.version = TENCH_VERSION;
+    description.role = Role::kBaseline;
     description.ops.assign(OpAbilities().begin(), OpAbilities().end());
     description.updates = SolverAbilities();
     description.devices = {"cpu"};
@@ -78,7 +79,7 @@ class NativeAdapter final : public Adapter {
     outputs_.clear();
     for (size_t i = 0; i < graph_.layers.size(); ++i) outputs_.push_back(lowering.Output(i));
     if (options.profile) program_->StartProfile();
-    return BuildFacts{program_->planned_bytes(), std::move(choices)};
+    return BuildFacts{program_->planned_bytes(), std::move(choices), MaterializesGradients()};
   }
 
   Status SetParameters(const TensorSource& source) override {
@@ -145,7 +146,7 @@ class NativeAdapter final : public Adapter {
 
   Status Gradients(const TensorSink& sink) override {
     return ForEachTrained([&](const Parameter& parameter, const ParameterPlace& place) -> Status {
-      if (!place.gradient || !options_.observe)
+      if (!place.gradient || !KeepsGradients())
         return Failed("gradient of '{}' is not available: not an observing build", parameter.name);
       return Write(parameter.name, place.plain, place.gradient, sink);
     });
@@ -179,6 +180,18 @@ class NativeAdapter final : public Adapter {
   }
 
  private:
+  bool KeepsGradients() const { return options_.observe || options_.phase == Phase::kGradient; }
+
+  bool MaterializesGradients() {
+    bool all = KeepsGradients();
+    const Status visited =
+        ForEachTrained([&](const Parameter&, const ParameterPlace& place) -> Status {
+          all = all && static_cast<bool>(place.gradient);
+          return Ok();
+        });
+    return visited.ok() && all;
+  }
+
   void Reorder(const Md& from_md, float* from, const Md& to_md, float* to) {
     dnnl::memory source(from_md, engine_, from), target(to_md, engine_, to);
     dnnl::reorder(source, target).execute(stream_, source, target);

@@ -6,15 +6,15 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/file.h"
 #include "worker/adapter.h"
-#include "workers/native/conv/tuner_cache.h"
 
 namespace tench::native {
 
 struct NativeSettings {
-  std::filesystem::path cache_folder = DefaultCacheFolder();  // the tuner's; empty: no cache file
-  int64_t forced_candidate = -1;                              // see ConvTuner::Force
-  int64_t available_bytes = -1;                               // -1: AvailableBytes()
+  std::filesystem::path cache_folder = UserCacheFolder();  // the tuner's; empty: no cache file
+  int64_t forced_candidate = -1;                           // see ConvTuner::Force
+  int64_t available_bytes = -1;                            // -1: AvailableBytes()
 };
 
 std::unique_ptr<Adapter> MakeNativeAdapter(const NativeSettings& settings = {});

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "net/builder.h"
 #include "worker/adapter_run.h"
+#include "workers/native/conv/tuner_cache.h"
 
 namespace tench::native {
 namespace {

@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
-#include <cstdlib>
-
 #include "worker/serve.h"
 #include "workers/native/adapter.h"
-
-namespace {
-
-// libgomp reads its environment when it is loaded, so the program sets it and executes itself
-// again. A thread at a barrier spins for some hundred microseconds, which bridges the gap between
-// two steps, and then sleeps. By default it would spin for milliseconds. On a busy machine those
-// cost nearly everything: the awaited thread does not get a CPU.
-void LimitSpinning(char** argv) {
-  if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  setenv("GOMP_SPINCOUNT", "30000", 1);
-  execv("/proc/self/exe", argv);  // on failure libgomp's default stays
-}
-
-}  // namespace
+#include "workers/native/spin_limit.h"
 
 int main(int argc, char** argv) {
-  LimitSpinning(argv);
+  tench::native::LimitSpinning(argv);
   return tench::Serve(argc, argv, [] { return tench::native::MakeNativeAdapter(); });
 }

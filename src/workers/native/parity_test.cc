@@ -157,6 +157,24 @@ TEST(ParityTest, SmallNetworksOfTheZooAgreeOverFiveUpdates) {
   }
 }
 
+// The arena would overwrite the gradients of the last layers by those of the first.
+TEST(ParityTest, ATimedGradientStepKeepsEveryGradient) {
+  std::vector<OpCase> cases = OpCases();
+  cases.push_back({"lenet", ZooGraph("lenet", "mnist")});
+  cases.push_back({"lstm", ZooGraph("lstm", "imdb")});
+  for (const auto& [name, graph] : cases) {
+    EXPECT_THAT(CompareTimedGradients(*MakeReferenceAdapter(), *Native(), graph, 4,
+                                      {{"tune", "off"}}, {2 * kTolerance, kRoundingFloor}),
+                testing::IsEmpty())
+        << name;
+  }
+  BuildOptions train;
+  train.options["tune"] = "off";
+  EXPECT_FALSE(
+      Native()->Build(*Infer(ZooGraph("lenet", "mnist"), 4), train)->gradients_materialized)
+      << "SGD is fused into some gradients";
+}
+
 // In a deep network rounding changes the sign of some ReLU inputs and the argmax of some pools.
 // Each changes about one element of a gradient; 1e-2 allows a few. The tests above hold single ops
 // to 1e-5, and this one the loss, to which a single element hardly contributes.

@@ -10,7 +10,7 @@ namespace {
 // y = Value(x), dx = dy · Slope(x, y).
 struct ReluFunction {
   double negative_slope;
-  // Written so that a NaN passes through.
+  // The comparisons propagate NaN.
   double Value(double x) const { return x > 0 ? x : x < 0 ? negative_slope * x : x; }
   double Slope(double x, double) const { return x > 0 ? 1.0 : negative_slope; }
 };

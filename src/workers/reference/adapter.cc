@@ -30,18 +30,17 @@ class ReferenceAdapter final : public Adapter {
     Description description;
     description.name = "reference";
     description.version = TENCH_VERSION;
+    description.role = Role::kOracle;
     description.ops.assign(OpAbilities().begin(), OpAbilities().end());
     description.updates = SolverAbilities();
     description.devices = {"cpu"};
     description.precisions = {"f32"};
     description.options = {
         {"jitter",
-         "moves every result of every op at random by up to so many units in the last place: how a "
-         "network answers to "
-         "rounding",
+         "perturbs every result of every op at random by up to this many units in the last place",
          "0",
          {}},
-        {"jitter_seed", "a whole number: another one moves them another way", "0", {}}};
+        {"jitter_seed", "seed of the jitter, an integer", "0", {}}};
     description.facts = {{"accumulation", "f64"}};
     return description;
   }
@@ -58,7 +57,9 @@ class ReferenceAdapter final : public Adapter {
     update_.reset();
     if (options.phase == Phase::kTrain)
       update_ = std::make_unique<Update>(*network_, options.solver);
-    return BuildFacts{network_->bytes() + (update_ ? update_->bytes() : 0), {}};
+    return BuildFacts{network_->bytes() + (update_ ? update_->bytes() : 0),
+                      {},
+                      options.phase == Phase::kGradient};
   }
 
   Status SetParameters(const TensorSource& source) override {
@@ -132,7 +133,7 @@ class ReferenceAdapter final : public Adapter {
     return Ok();
   }
 
-  // Running statistics, and momenta where there are any.
+  // Visits the running statistics and the solver's momenta.
   Status ForEachState(const std::function<Status(const std::string&, std::vector<float>&)>& visit) {
     return ForEachParameter([&](const Parameter& parameter, size_t i) -> Status {
       if (!parameter.trained) return visit(parameter.name, network_->parameter(i));
@@ -143,7 +144,7 @@ class ReferenceAdapter final : public Adapter {
   const KernelMaker make_kernel_;
   BuildOptions options_;
   std::unique_ptr<Network> network_;
-  std::unique_ptr<Update> update_;  // in phase train
+  std::unique_ptr<Update> update_;  // only in the phase train
   int64_t step_ = 0;
 };
 

@@ -23,8 +23,8 @@ TensorSink Into(Tensors& tensors) {
   };
 }
 
-// Convolutions in two branches, batch norm, LRN, dropout, both ways to join, and a branch that is
-// read twice.
+// Convolutions in two branches, batch norm, LRN, dropout, add and concat, and a branch with two
+// readers.
 Graph Branches() {
   GraphBuilder b("branches");
   const ParameterRule msra{{FillKind::kMsra, 0, 0}}, one{{FillKind::kConstant, 1, 0}};
@@ -86,8 +86,8 @@ TEST(ReferenceAdapterTest, GivesTheSameBitsWithOneAndWithSeveralThreads) {
     EXPECT_TRUE(trial.adapter->Outputs(layers, Into(tensors)).ok());
     results.push_back(std::move(tensors));
   }
-  EXPECT_EQ(results[0].size(),
-            7u + 9u + 3u);  // gradients, then momenta and running statistics, then outputs
+  // Gradients, then momenta and running statistics, then outputs.
+  EXPECT_EQ(results[0].size(), 7u + 9u + 3u);
   EXPECT_EQ(results[0], results[1]);
   EXPECT_EQ(results[0], results[2]);
   EXPECT_EQ(std::vector(losses.begin(), losses.begin() + 3),
@@ -106,6 +106,8 @@ TEST(ReferenceAdapterTest, ComputesTheSameWithAndWithoutSharedMemory) {
     EXPECT_TRUE(observed.adapter->Gradients(Into(a)).ok());
     EXPECT_TRUE(shared.adapter->Gradients(Into(b)).ok());
     EXPECT_EQ(a, b);
+    const Result<BuildFacts> facts = MakeReferenceAdapter()->Build(shared.graph, options);
+    EXPECT_EQ(facts->gradients_materialized, phase == Phase::kGradient);
   }
 }
 
@@ -148,7 +150,7 @@ TEST(ReferenceAdapterTest, ForwardPhaseKeepsOnlyWhatIsStillRead) {
   EXPECT_LT(2 * forward_bytes, train->Build(graph, options)->planned_bytes);
 }
 
-// w·x with x = 1 and the target 0 has the gradient 2w: every step can be worked out by hand.
+// w·x with x = 1 and target 0 has the gradient 2w, so every step has a closed form.
 Graph OneWeight() {
   GraphBuilder b("one");
   b.Append("data", Input{InputRole::kData, {1}, {FillKind::kConstant, 1, 0}}, {});
@@ -227,7 +229,7 @@ TEST(ReferenceAdapterTest, ClipsAllGradientsTogetherBeforeTheDecay) {
   BuildOptions options = Observing(Phase::kTrain);
   options.solver = {0.1, 0, 0.5};
   options.solver.clip_gradients = 1;
-  // The gradients are 3 and 4, of norm 5; what does not learn does not count.
+  // The gradients are 3 and 4, so their norm is 5. The frozen parameter is excluded.
   Trial trial(b.Take(), 1, options);
   EXPECT_TRUE(trial.adapter->Step(Phase::kTrain).ok());
   Tensors parameters, gradients;

@@ -7,7 +7,7 @@
 namespace tench {
 namespace {
 
-// The free buffer to use for `elements`, or sizes.size() if every buffer is in use.
+// The free buffer for `elements`, or sizes.size() if every buffer is in use.
 size_t ChooseBuffer(const std::vector<int64_t>& sizes, const std::vector<int64_t>& busy_until,
                     const Lifetime& lifetime) {
   size_t best = sizes.size();

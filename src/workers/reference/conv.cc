@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution as three products over patches, one per group:
-//   forward          output(channel, position)       = Σ over (channel, tap)  weight · input patch
-//   data gradient    input gradient(channel, pixel)  = Σ over (filter, tap)   weight ·
-//   output-gradient patch weight gradient  weight gradient(filter, tap)    = Σ over positions
-//   output gradient · input patch
-// Positions run over all images of the batch, so that small images still fill a tile.
+// Convolution as implicit GEMM, three products per group over im2col patches:
+//   forward          y(oc, position)  = Σ over (ic, tap)  weight(oc, ic, tap) · x patch
+//   data gradient    dx(ic, pixel)    = Σ over (oc, tap)  weight(oc, ic, tap) · dy patch
+//   weight gradient  dw(oc, ic, tap)  = Σ over positions  dy(oc, position) · x patch
+// Positions run over all images of the batch, so that small images also fill a tile.
 #include <array>
 
 #include "workers/reference/kernel.h"

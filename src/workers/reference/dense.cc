@@ -65,8 +65,8 @@ class FullyConnectedKernel final : public Kernel {
   const int64_t batch_, in_, out_;
 };
 
-// The positions (sample, time) at which each token occurs, in order: a token's gradient is then one
-// sum, made by one thread.
+// Backward sorts the positions (sample, time) by token, so that one thread accumulates each token's
+// gradient, in a fixed order.
 class EmbeddingKernel final : public Kernel {
  public:
   EmbeddingKernel(const Embedding& op, const KernelSite& site)
@@ -105,7 +105,7 @@ class EmbeddingKernel final : public Kernel {
   }
 
  private:
-  // starts[t] is the number of positions that hold a smaller token than t.
+  // starts[t] is the number of positions with a token smaller than t.
   std::vector<int64_t> CountTokens(std::span<const int32_t> tokens) const {
     std::vector<int64_t> starts(vocabulary_ + 1, 0);
     for (const int32_t token : tokens) ++starts[token + 1];

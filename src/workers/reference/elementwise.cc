@@ -4,7 +4,7 @@
 namespace tench {
 namespace {
 
-// Flatten is the sum of one input: the elements keep their order.
+// Also implements Flatten, as the sum of one input: the elements keep their order.
 class SumKernel final : public Kernel {
  public:
   explicit SumKernel(std::vector<double> coefficients) : coefficients_(std::move(coefficients)) {}
@@ -52,7 +52,7 @@ class ProductKernel final : public Kernel {
                });
   }
 
-  // The product of the others is made anew: a quotient would be none where an input is 0.
+  // Recomputes the product of the other inputs: output / input would be 0 / 0 for an input of 0.
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
     pool.Split(static_cast<int64_t>(tensors.output.size()), kElementGrain,
                [&](int64_t first, int64_t last) {
@@ -75,7 +75,7 @@ class ProductKernel final : public Kernel {
   }
 };
 
-// The first of equal inputs has the gradient.
+// Among equal inputs, the first gets the gradient.
 class MaximumKernel final : public Kernel {
  public:
   void Forward(const KernelTensors& tensors, const StepContext&, ThreadPool& pool) override {
@@ -97,7 +97,7 @@ class MaximumKernel final : public Kernel {
   }
 
  private:
-  // Written so that a NaN passes through.
+  // The comparison propagates NaN.
   static size_t Largest(const KernelTensors& tensors, int64_t at) {
     size_t largest = 0;
     for (size_t k = 1; k < tensors.inputs.size(); ++k) {

@@ -7,8 +7,7 @@
 namespace tench {
 namespace {
 
-// The noise of f32 outputs over 2 · epsilon stays below a tenth of this; an error of one per cent
-// is three times it.
+// Above ten times the f32 rounding noise over 2 · epsilon, and a third of a one-percent error.
 constexpr double kTolerance = 3e-3;
 
 Convolution Conv(int64_t out, Hw kernel, Hw stride = {1, 1}, Hw pad = {0, 0}, Hw dilation = {1, 1},
@@ -52,7 +51,7 @@ TEST(GradientTest, OfGroupedConvolutionAgrees) {
       kTolerance);
 }
 
-// Values 0.1 apart in a scrambled order: no step of epsilon changes which one is the largest.
+// Values 0.1 apart in scrambled order: a step of epsilon never changes the maximum.
 void Scramble(std::vector<float>& values) {
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<float>((i * 37 % values.size()) * 0.1) - 3;

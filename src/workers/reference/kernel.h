@@ -18,15 +18,15 @@
 namespace tench {
 
 struct KernelTensors {
-  // One per input of the layer; empty where that is of integers.
+  // One per input of the layer; empty for an integer input.
   std::vector<std::span<const float>> inputs;
-  // The same positions; empty where the input is f32.
+  // At the same positions; empty for an f32 input.
   std::vector<std::span<const int32_t>> integers;
   std::span<float> output;
-  std::vector<std::span<float>> parameters;       // in the order that net/op.h lists them
-  std::span<const float> output_gradient;         // empty for losses: theirs is 1
-  std::vector<std::span<float>> input_gradients;  // to be added to; empty = not wanted
-  // To be overwritten; empty for running statistics.
+  std::vector<std::span<float>> parameters;       // in the order of net/op.h
+  std::span<const float> output_gradient;         // empty for losses, where it is 1
+  std::vector<std::span<float>> input_gradients;  // accumulated into; empty = not needed
+  // Overwritten; empty for running statistics.
   std::vector<std::span<float>> parameter_gradients;
 };
 
@@ -34,21 +34,21 @@ struct StepContext {
   bool training = true;  // batch statistics, dropout
   bool dropout = true;
   uint64_t seed = 1;
-  int64_t step = 0;  // makes each step's dropout mask its own
+  int64_t step = 0;  // part of the dropout mask's seed
 };
 
 class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual void Forward(const KernelTensors& tensors, const StepContext& step, ThreadPool& pool) = 0;
-  // Follows a training Forward with the same inputs.
+  // Must follow a training Forward with the same inputs.
   virtual void Backward(const KernelTensors& tensors, ThreadPool& pool) = 0;
   // The weighted loss of the last Forward, before rounding to f32; 0 for other ops.
   virtual double Loss() const { return 0; }
 };
 
-// The position of a kernel. `training` false: Backward is never called, and no state is kept for
-// it.
+// The position of a kernel in its graph. If `training` is false, Backward is never called, and
+// Forward keeps no state for it.
 struct KernelSite {
   const TypedGraph& graph;
   size_t layer;
@@ -60,9 +60,9 @@ struct KernelSite {
   const std::string& name() const { return graph.layers[layer].layer.name; }
 };
 
-// null for Input layers, which compute nothing.
+// Null for Input layers, which compute nothing.
 std::unique_ptr<Kernel> MakeKernel(const KernelSite& site);
-// Replaces the kernel of a layer: for tests that need a wrong worker.
+// Replaces the kernel of a layer, for tests that inject faults.
 using KernelMaker = std::function<std::unique_ptr<Kernel>(const KernelSite&)>;
 
 std::unique_ptr<Kernel> MakeConvolution(const Convolution& op, const KernelSite& site);
@@ -79,7 +79,7 @@ std::unique_ptr<Kernel> MakeSlice(const Slice& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeAdd(const Add& op);
 std::unique_ptr<Kernel> MakeMultiply();
 std::unique_ptr<Kernel> MakeMaximum();
-std::unique_ptr<Kernel> MakeFlatten();  // and Reshape: the elements keep their order
+std::unique_ptr<Kernel> MakeFlatten();  // also for Reshape: the elements keep their order
 std::unique_ptr<Kernel> MakeBatchNorm(const BatchNorm& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeScale(const Scale& op, const KernelSite& site);
 std::unique_ptr<Kernel> MakeSoftmax(const KernelSite& site);
@@ -92,10 +92,10 @@ std::unique_ptr<Kernel> MakeSigmoidCrossEntropy(const SigmoidCrossEntropy& op,
                                                 const KernelSite& site);
 std::unique_ptr<Kernel> MakeMeanSquaredError(const MeanSquaredError& op);
 
-// Elements per piece of work where each element is cheap.
+// Elements per work item of an element-wise op.
 inline constexpr int64_t kElementGrain = 1 << 14;
 
-// A gradient is added to in double and rounded once.
+// Accumulates in double and rounds once.
 inline void AddTo(float& gradient, double value) {
   gradient = static_cast<float>(gradient + value);
 }

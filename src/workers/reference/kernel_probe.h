@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests: one kernel alone, with inputs and parameters of its own. Compares its gradients with
-// central differences of a scalar: the kernel's loss, or for other ops a fixed random combination
-// of its outputs.
+// For tests: one kernel with its own inputs and parameters. Compares its gradients with central
+// differences of a scalar: the kernel's loss, or for other ops a fixed random combination of its
+// outputs.
 
 #include <algorithm>
 #include <cmath>
@@ -69,8 +69,8 @@ class KernelProbe {
   }
 
   // The largest difference between a gradient and its central difference, over the largest element
-  // of that tensor's gradient. `factor` spoils the analytic side, to show that the comparison
-  // notices. Targets of losses get no gradient and are left out.
+  // of that tensor's gradient. `factor` scales the analytic gradient, to test that the check
+  // detects an error. Targets of losses have no gradient and are excluded.
   double Mismatch(double epsilon = 1e-2, double factor = 1) {
     Forward();
     Backward();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases computed by hand, and what a gradient check cannot see.
+// Cases computed by hand, and behaviour that a gradient check cannot cover.
 #include "workers/reference/kernel.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ TEST(KernelTest, ConvolutionPadsStridesAndDilates) {
   conv.input(0) = {1, 2, 3, 4, 5};
   conv.parameter(0) = {1, 10};
   conv.Forward();
-  // Windows over 0 1 2 3 4 5 0 at 0, 2 and 4, each meeting the first and the third element.
+  // Windows over 0 1 2 3 4 5 0 at 0, 2 and 4, each reading its first and third element.
   EXPECT_THAT(conv.output(), ElementsAre(20, 42, 4));
 }
 
@@ -66,8 +66,8 @@ TEST(KernelTest, MaxPoolingPassesNaNOn) {
 }
 
 TEST(KernelTest, AveragePoolingCountsPaddingButNotWhatLiesBeyondIt) {
-  // Ceil mode: windows of 3 at -1, 1 and 3 over 4 pixels with a pad of 1; the last one reaches two
-  // beyond the padded row.
+  // Ceil mode: windows of 3 at -1, 1 and 3 over 4 pixels with padding 1. The last one extends two
+  // pixels beyond the padded row.
   KernelProbe pool(1, Pooling{PoolMode::kAvg, {1, 3}, {1, 2}, {0, 1}, true, false},
                    {DataInput({1, 1, 4})});
   pool.input(0) = {1, 2, 3, 5};
@@ -106,7 +106,7 @@ TEST(KernelTest, LrnWithinAChannelDividesByTheWholeWindowAtTheBorderToo) {
   KernelProbe lrn(1, Lrn{3, 9, 1, 1, LrnRegion::kWithinChannel}, {DataInput({2, 1, 3})});
   lrn.input(0) = {1, 2, 3, 10, 0, 0};
   lrn.Forward();
-  // 1 + 9 / 9 · Σ x² over the neighbours in the row, of which the channel has no other.
+  // 1 + 9 / 9 · Σ x² over the window in the row; the channel has no other rows.
   EXPECT_THAT(lrn.output(),
               Pointwise(FloatEq(), {1.0f / 6, 2.0f / 15, 3.0f / 14, 10.0f / 101, 0.0f, 0.0f}));
 }
@@ -282,8 +282,8 @@ TEST(KernelTest, MeanOverTimeStopsAtEachSequencesOwnLength) {
 
 TEST(KernelTest, SoftmaxCrossEntropyOfEqualScoresIsTheLogarithmOfTheirNumber) {
   KernelProbe loss(2, SoftmaxCrossEntropy{0.5, false}, {DataInput({4}), LabelInput(4)});
-  std::fill(loss.input(0).begin(), loss.input(0).end(),
-            1000.0f);  // would overflow a bare exponential
+  // An unshifted exponential would overflow.
+  std::fill(loss.input(0).begin(), loss.input(0).end(), 1000.0f);
   loss.Forward();
   EXPECT_DOUBLE_EQ(loss.loss(), 0.5 * std::log(4.0));
   EXPECT_FLOAT_EQ(loss.output()[0], static_cast<float>(loss.loss()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses are small: one thread sums them, in order. No gradient flows into labels or targets: the
-// graph's check sees to it that they are data.
+// Losses are small, so one thread sums them in order. Labels and targets get no gradient: Infer
+// accepts only data in their place.
 #include <algorithm>
 #include <cmath>
 
@@ -62,7 +62,8 @@ class SoftmaxCrossEntropyKernel final : public LossKernel {
   }
 
  private:
-  // The largest score, taken off every other before its exponential, and the sum of those.
+  // The maximum of the scores, which is subtracted before the exponential, and the sum of the
+  // exponentials.
   struct Norm {
     double highest = 0, sum = 0;
   };
@@ -91,7 +92,7 @@ class SigmoidCrossEntropyKernel final : public LossKernel {
     double sum = 0;
     for (size_t i = 0; i < tensors.inputs[0].size(); ++i) {
       const double score = tensors.inputs[0][i], target = tensors.inputs[1][i];
-      // -target·log σ(score) - (1 - target)·log(1 - σ(score)), written so that neither exponential
+      // -target·log σ(score) - (1 - target)·log(1 - σ(score)), in a form in which no exponential
       // overflows.
       sum += std::max(score, 0.0) - score * target + std::log1p(std::exp(-std::abs(score)));
     }

@@ -7,8 +7,8 @@
 namespace tench {
 namespace {
 
-// The size is odd, so a window is symmetric: the windows that hold an element are those of the
-// elements in its own.
+// Windows have odd size and are symmetric: element j lies in the window of i if and only if i lies
+// in the window of j.
 class LrnKernel final : public Kernel {
  public:
   LrnKernel(const Lrn& op, const KernelSite& site)
@@ -36,8 +36,8 @@ class LrnKernel final : public Kernel {
     });
   }
 
-  // With s the scale and n the elements of a window: dx = dy · s^-beta - 2 · alpha · beta / n · x ·
-  // Σ dy · x · s^(-beta - 1), the sum over the elements whose window holds this one.
+  // With s the scale and n the window's elements: dx = dy · s^-beta - 2 · alpha · beta / n · x · Σ
+  // dy · x · s^(-beta - 1), summed over the elements whose window contains this one.
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
     if (tensors.input_gradients[0].empty()) return;
     const std::span<const float> x = tensors.inputs[0], dy = tensors.output_gradient;
@@ -64,7 +64,7 @@ class LrnKernel final : public Kernel {
     });
   }
 
-  // Every element of the window around element `at`, which is place i of the channel.
+  // Visits every element of the window around element `at`, which has index i in its channel.
   template <class Visit>
   void Around(int64_t channel, int64_t i, int64_t at, const Visit& visit) const {
     if (!within_) {
@@ -85,7 +85,7 @@ class LrnKernel final : public Kernel {
   const Lrn op_;
   const int64_t half_;
   const bool within_;
-  const double count_;  // of a window's elements
+  const double count_;  // elements of a window
   const int64_t batch_, channels_, height_, width_;
   std::vector<double> scale_;
 };

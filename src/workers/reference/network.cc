@@ -57,7 +57,7 @@ Network::Network(const TypedGraph& graph, const NetworkOptions& options)
   for (size_t i = 0; i < graph_.layers.size(); ++i) BindLayer(i);
 }
 
-// A step's timeline: layer i computes at time i, and its backward at time 2n - 1 - i.
+// On the step's timeline, layer i runs forward at time i and backward at time 2n - 1 - i.
 void Network::PlanActivations(const NetworkOptions& options) {
   const int64_t count = static_cast<int64_t>(graph_.layers.size()), end = 2 * count;
   const std::vector<size_t> last_readers = LastReaders(graph_);
@@ -69,7 +69,7 @@ void Network::PlanActivations(const NetworkOptions& options) {
     const int64_t elements = ElementCount(layer.output.shape), backward = end - 1 - i;
     const int64_t last_reader = static_cast<int64_t>(last_readers[i]);
     lifetimes[i] = {elements, i, options.observe ? end : options.training ? backward : last_reader};
-    // A loss starts the backward pass: it has no gradient of its own.
+    // A loss starts the backward pass and has no output gradient.
     if (options.training && needs_gradient[i] && !IsLoss(layer.layer.op)) {
       lifetimes[count + i] = {elements, end - 1 - last_reader, backward};
     }
@@ -111,7 +111,7 @@ int64_t Network::bytes() const {
 }
 
 void Network::SetInput(size_t layer, const HostTensor& tensor) {
-  // Copied in place: the kernels' views stay valid.
+  // Copied in place, so that the kernels' views stay valid.
   HostTensor& mine = inputs_[layer];
   Check(tensor.f32.size() == mine.f32.size() && tensor.i32.size() == mine.i32.size(),
         "a batch has another size than its input layer");

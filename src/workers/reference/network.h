@@ -19,9 +19,9 @@ namespace tench {
 
 struct NetworkOptions {
   bool training = true;  // Backward will be called
-  bool observe = false;  // every layer's output can be asked for after a step
+  bool observe = false;  // Output is valid for every layer after a step
   int64_t threads = 1;
-  double jitter = 0;  // units in the last place; see Jitter
+  double jitter = 0;  // in units in the last place; see Jitter
   int64_t jitter_seed = 0;
   KernelMaker make_kernel = MakeKernel;
 };
@@ -35,12 +35,11 @@ class Network {
   int64_t bytes() const;
 
   std::vector<float>& parameter(size_t index) { return parameters_[index]; }
-  std::vector<float>& gradient(size_t index) {
-    return gradients_[index];
-  }  // empty for running statistics, and unless training
+  // Empty for running statistics, and outside of training.
+  std::vector<float>& gradient(size_t index) { return gradients_[index]; }
 
   void SetInput(size_t layer, const HostTensor& tensor);
-  // The sum of the losses.
+  // Returns the sum of the losses.
   double Forward(const StepContext& step);
   void Backward();
 
@@ -49,8 +48,8 @@ class Network {
  private:
   void PlanActivations(const NetworkOptions& options);
   void BindLayer(size_t layer);
-  // Moves each number at random by up to `jitter_` units in the last place, as a computation in f32
-  // alone might.
+  // Perturbs each value at random by up to `jitter_` units in the last place, to simulate rounding
+  // in f32.
   void Jitter(std::span<float> values, size_t layer, uint64_t what);
 
   TypedGraph graph_;
@@ -61,10 +60,10 @@ class Network {
   std::vector<std::unique_ptr<Kernel>> kernels_;  // null for inputs
   std::vector<KernelTensors> tensors_;
   std::vector<std::vector<float>> parameters_, gradients_, buffers_;
-  std::vector<HostTensor> inputs_;  // by layer; only those of Input layers are used
-  // By layer; empty where no parameter lies before.
+  std::vector<HostTensor> inputs_;  // by layer; used only for Input layers
+  // By layer; empty if no preceding layer has parameters.
   std::vector<std::span<float>> output_gradients_;
-  // By layer: the reader whose backward comes first, which finds it zeroed.
+  // By layer: the reader that runs backward first and zeroes the gradient.
   std::vector<size_t> opens_gradient_of_;
 };
 

@@ -6,7 +6,7 @@
 namespace tench {
 namespace {
 
-// What goes channel by channel.
+// Base of the kernels that process channel by channel.
 class ChannelKernel : public Kernel {
  protected:
   explicit ChannelKernel(const KernelSite& site)
@@ -82,8 +82,8 @@ class BatchNormKernel final : public ChannelKernel {
     });
   }
 
-  // With x̂ the normalised input and m the elements of a channel: dx = scale / σ · (dy - Σdy / m - x̂
-  // · Σ(dy·x̂) / m).
+  // With x̂ the normalized input and m the elements of a channel: dx = scale / σ · (dy - Σdy / m -
+  // x̂ · Σ(dy·x̂) / m).
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
     const double count = static_cast<double>(batch_ * plane_);
     pool.Run(channels_, [&](int64_t channel, int64_t) {
@@ -107,7 +107,7 @@ class BatchNormKernel final : public ChannelKernel {
   }
 
  private:
-  // The running statistics come last, whether there are a scale and a shift or not.
+  // The running statistics are last, with or without scale and shift.
   enum ParameterOrder { kScale, kShift };
   static std::span<float> RunningMean(const KernelTensors& tensors) {
     return tensors.parameters.end()[-2];
@@ -130,7 +130,7 @@ class BatchNormKernel final : public ChannelKernel {
     });
     mean_[channel] = mean;
     inverse_[channel] = 1 / std::sqrt(squares / count + op_.eps);
-    // A single element has no unbiased variance; its biased one, 0, stands in.
+    // A single element has no unbiased variance; the biased variance, 0, replaces it.
     const double unbiased = squares / (count > 1 ? count - 1 : 1);
     Move(RunningMean(tensors)[channel], mean);
     Move(RunningVar(tensors)[channel], unbiased);

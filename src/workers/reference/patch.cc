@@ -6,7 +6,7 @@
 namespace tench {
 namespace {
 
-// The source coordinate that a grid coordinate and a tap meet, or -1 for padding and holes.
+// The source coordinate of a tap at a grid coordinate, or -1 for padding and holes.
 int64_t SourceAt(int64_t grid, int64_t tap, int64_t stride, int64_t pad, int64_t dilation,
                  int64_t limit, bool transposed) {
   if (!transposed) {
@@ -59,9 +59,9 @@ void PatchReader::ReadRow(const float* row, int64_t tap_x, int64_t first_column,
   }
   const int64_t shift =
       g.transposed ? g.pad.w - tap_x * g.dilation.w : tap_x * g.dilation.w - g.pad.w;
-  const int64_t origin =
-      first_column * g.stride.w + shift;  // transposed with stride 1 is the same walk, mirrored
-  // The i for which 0 <= origin + i · stride < width.
+  // A transposed read with stride 1 is the same traversal, mirrored.
+  const int64_t origin = first_column * g.stride.w + shift;
+  // The range of i with 0 <= origin + i · stride < width.
   const int64_t low =
       std::clamp<int64_t>(origin >= 0 ? 0 : (-origin + g.stride.w - 1) / g.stride.w, 0, count);
   const int64_t beyond = g.source.w - origin;

@@ -24,7 +24,7 @@ class PatchReader {
   PatchReader(const PatchGeometry& geometry, std::span<const float> source)
       : geometry_(geometry), source_(source.data()) {}
 
-  // What tap (channel, y, x) of a filter meets at positions first, first + 1, … counted over
+  // The source values under tap (channel, y, x) at positions first, first + 1, …, counted over
   // (image, row, column) of the grid.
   void Read(int64_t channel, int64_t tap_y, int64_t tap_x, int64_t first,
             std::span<double> out) const;

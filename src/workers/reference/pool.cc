@@ -8,7 +8,7 @@ namespace tench {
 namespace {
 
 // One window along one axis: the pixels [first, last) that it covers, and its length inside the
-// padded image, by which avg divides.
+// padded image, which is the divisor of avg.
 struct Reach {
   int64_t first, last, padded_length;
 };
@@ -63,7 +63,7 @@ class MaxPoolingKernel final : public PoolingKernel {
         int64_t winner = rows.first * in_.w + columns.first;
         for (int64_t y = rows.first; y < rows.last; ++y) {
           for (int64_t x = columns.first; x < columns.last; ++x) {
-            // The first of equal maxima wins, and a NaN is passed on rather than hidden.
+            // Among equal maxima the first wins, and NaN propagates.
             const float value = input[y * in_.w + x];
             if (value > input[winner] || std::isnan(value)) winner = y * in_.w + x;
           }

@@ -5,7 +5,7 @@ namespace tench {
 
 void AccumulatePanel(int64_t depth, const double* __restrict rows, const double* __restrict columns,
                      double* __restrict tile) {
-  // Constant bounds let the compiler keep all the sums in registers.
+  // Constant bounds let the compiler keep the accumulators in registers.
   double sums[kRowPanel][kColumnPanel];
   for (int64_t r = 0; r < kRowPanel; ++r) {
     for (int64_t c = 0; c < kColumnPanel; ++c) sums[r][c] = tile[r * kTileColumns + c];

@@ -22,8 +22,8 @@ struct ProductSize {
   int64_t rows = 0, columns = 0, depth = 0;
 };
 
-// A block of lines × depth, interleaved by kWidth lines so that the innermost loop reads it
-// straight through.
+// A packed block of lines × depth, interleaved by kWidth lines so that the innermost loop reads
+// contiguous memory.
 template <int64_t kWidth>
 class Panels {
  public:
@@ -34,7 +34,7 @@ class Panels {
   }
   const double* panel(int64_t line) const { return data_ + line * kTileDepth; }
 
-  // values[i] is of line `line + i` (or at depth k + i).
+  // values[i] goes to line `line + i` (SetAlong: to depth k + i).
   void SetAcross(int64_t line, int64_t k, std::span<const double> values) {
     for (size_t i = 0; i < values.size(); ++i) at(line + static_cast<int64_t>(i), k) = values[i];
   }
@@ -46,13 +46,13 @@ class Panels {
   double* data_;
 };
 
-// What a tile wants of an operand: lines first_line … and depths first_depth …, to be put at (0, 0)
-// … of the panels.
+// The part of an operand that a tile needs: lines first_line … and depths first_depth …, packed to
+// (0, 0) … of the panels.
 struct Block {
   int64_t first_line = 0, lines = 0, first_depth = 0, depth = 0;
 };
 
-// An operand that lies in memory: element (line, k) is data[line · line_stride + k · depth_stride].
+// An operand in memory: element (line, k) is data[line · line_stride + k · depth_stride].
 template <class Element>
 struct MatrixOperand {
   const Element* data;
@@ -79,18 +79,17 @@ struct MatrixOperand {
 // tile(kRowPanel × kColumnPanel, rows kTileColumns apart) += rows · columns over `depth`.
 void AccumulatePanel(int64_t depth, const double* rows, const double* columns, double* tile);
 
-// A tile's result for its caller to store: value(row, column) for rows and columns of the whole
+// The finished tile that `store` receives. `first_row` and `first_column` refer to the whole
 // product.
 struct Tile {
   int64_t first_row = 0, rows = 0, first_column = 0, columns = 0;
   const double* values = nullptr;
 
-  double at(int64_t row, int64_t column) const {
-    return values[row * kTileColumns + column];
-  }  // counted from the tile's corner
+  // Relative to the tile's corner.
+  double at(int64_t row, int64_t column) const { return values[row * kTileColumns + column]; }
 };
 
-// A store that overwrites a row-major matrix of `width` columns.
+// Stores tiles into a row-major matrix of `width` columns.
 struct StoreMatrix {
   float* out;
   int64_t width;
@@ -116,8 +115,7 @@ void MultiplyMatrices(ThreadPool& pool, const ProductSize& size, const Rows& row
     Tile tile{piece % row_tiles * kTileRows, 0, piece / row_tiles * kTileColumns, 0, sums};
     tile.rows = std::min(kTileRows, size.rows - tile.first_row);
     tile.columns = std::min(kTileColumns, size.columns - tile.first_column);
-    // Lines beyond an edge are computed with what lies there and thrown away; zeros keep them free
-    // of slow denormals.
+    // Lines beyond an edge are computed and discarded. Zeros avoid slow denormals in them.
     const bool edge = tile.rows % kRowPanel != 0 || tile.columns % kColumnPanel != 0;
     std::fill_n(sums, edge ? kProductScratch : kTileRows * kTileColumns, 0.0);
     for (int64_t k = 0; k < size.depth; k += kTileDepth) {

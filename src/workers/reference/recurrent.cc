@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LSTM. The input's share of all gates is one product over every (sample, time); only the
-// hidden state's share goes step by step. Backward writes the gradients of the gates over the gates
-// themselves, last step first; the three big products then read them from there.
+// The LSTM. The input's part of all gates is one product over every (sample, time); only the hidden
+// state's part is sequential. Backward overwrites the gates with their gradients, from the last
+// step to the first, and the three large products then read them.
 #include <cmath>
 
 #include "workers/reference/kernel.h"
@@ -95,8 +95,8 @@ class LstmKernel final : public Kernel {
     tensors.output[Position(sample, t) * hidden_ + i] = static_cast<float>(out * std::tanh(cell));
   }
 
-  // Puts the gradients of the sums before the gates in the gates' place, and turns `dc` from this
-  // step's into the one before's.
+  // Replaces the gates by the gradients of their pre-activations, and updates `dc` from this step's
+  // gradient to the previous step's.
   void BackwardCell(int64_t sample, int64_t t, int64_t i, double dh, double& dc) {
     double* gates = Gates(sample, t);
     const double in = gates[i], forget = gates[hidden_ + i], fresh = gates[2 * hidden_ + i],
@@ -167,7 +167,7 @@ class LstmKernel final : public Kernel {
   }
 
   const int64_t batch_, time_, features_, hidden_, width_;
-  std::vector<double> gates_;  // (sample, time, gate): sums, then gates, then their gradients
+  std::vector<double> gates_;  // (sample, time, gate): pre-activations, then gates, then gradients
   std::vector<double> cells_;  // (sample, time, hidden)
 };
 

@@ -40,7 +40,7 @@ class ConcatKernel final : public Kernel {
 
  private:
   const int64_t batch_, width_;
-  std::vector<int64_t> widths_;  // elements per sample, of each input
+  std::vector<int64_t> widths_;  // elements per sample of each input
 };
 
 // A contiguous part of every sample.
@@ -70,7 +70,7 @@ class SliceKernel final : public Kernel {
   }
 
  private:
-  const int64_t batch_, from_, width_;  // elements per sample, of the input and of the output
+  const int64_t batch_, from_, width_;  // elements per sample of the input and of the output
   int64_t begin_ = 0;
 };
 

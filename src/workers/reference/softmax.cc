@@ -30,7 +30,7 @@ class SoftmaxKernel final : public Kernel {
     });
   }
 
-  // dx = y · (dy - Σ dy · y), the sum over the channels of one place.
+  // dx = y · (dy - Σ dy · y), summed over the channels of one position.
   void Backward(const KernelTensors& tensors, ThreadPool& pool) override {
     if (tensors.input_gradients[0].empty()) return;
     const std::span<const float> y = tensors.output, dy = tensors.output_gradient;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A fixed set of threads that share out independent pieces of work. The calling thread is one of
-// them. Which thread computes a piece is left to chance, so a piece must not depend on another one:
-// then results are the same bits for every number of threads. Owned and used by one thread at a
-// time. Pieces must not throw.
+// A fixed set of threads that execute independent work items; the calling thread is one of them.
+// The assignment of items to threads is dynamic, so no item may depend on another. Results then
+// have the same bits for every number of threads. Owned and used by one thread at a time. Work
+// items must not throw.
 
 #include <atomic>
 #include <condition_variable>
@@ -28,15 +28,15 @@ class ThreadPool {
   // is in [0, threads()).
   void Run(int64_t pieces, const std::function<void(int64_t piece, int64_t thread)>& work);
 
-  // Splits [0, count) into stretches of about `grain` and calls work(first, last) for each.
+  // Splits [0, count) into ranges of about `grain` elements and calls work(first, last) for each.
   void Split(int64_t count, int64_t grain,
              const std::function<void(int64_t first, int64_t last)>& work);
 
-  // Memory of a thread's own, kept from call to call; its content is undefined. Only for use inside
-  // a piece.
+  // A buffer per thread, kept from call to call, with undefined content. Only for use inside a work
+  // item.
   double* Scratch(int64_t thread, size_t size);
-  // Makes every thread's scratch at least so large; allocation happens here and never inside a
-  // piece.
+  // Resizes every thread's scratch to at least `size`, so that no allocation happens inside a work
+  // item.
   void ReserveScratch(size_t size);
 
  private:

@@ -26,7 +26,7 @@ void Update::Reset() {
   }
 }
 
-// What every gradient is multiplied by, so that all together are no longer than the solver allows.
+// The factor for all gradients that limits their global norm to solver.clip_gradients.
 double Update::ClipScale() const {
   if (solver_.clip_gradients <= 0) return 1;
   double squares = 0;
@@ -39,8 +39,8 @@ double Update::ClipScale() const {
   return norm > solver_.clip_gradients ? solver_.clip_gradients / norm : 1;
 }
 
-// rule(gradient with its decay, momentum, second momentum) moves the momenta and returns what is
-// taken off the weight.
+// rule(gradient with weight decay, momentum, second momentum) updates the momenta and returns the
+// decrement of the weight.
 template <class Rule>
 void Update::Apply(size_t i, double clip, const Rule& rule) {
   float* weights = network_.parameter(i).data();

@@ -17,12 +17,12 @@ class Update {
   Update(Network& network, const Solver& solver);
 
   void SetLearningRate(double lr) { solver_.lr = lr; }
-  // Momenta at zero, and no update made yet.
+  // Sets the momenta and the number of updates to zero.
   void Reset();
-  // After a backward pass.
+  // Call after a backward pass.
   void Run();
 
-  // Every momentum of that parameter under its name; none for running statistics.
+  // Visits every momentum of the parameter by name; none for running statistics.
   Status ForEachState(
       size_t parameter,
       const std::function<Status(const std::string& name, std::vector<float>&)>& visit);
@@ -36,8 +36,8 @@ class Update {
   Network& network_;
   Solver solver_;
   int64_t updates_ = 0;
-  std::vector<std::vector<float>> momenta_,
-      momenta2_;  // by parameter; empty for running statistics, the second unless Adam's
+  // By parameter; empty for running statistics. momenta2_ is empty unless the solver is Adam.
+  std::vector<std::vector<float>> momenta_, momenta2_;
 };
 
 }  // namespace tench

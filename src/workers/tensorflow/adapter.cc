@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/tensorflow/adapter.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -63,17 +64,16 @@ class TensorFlowAdapter final : public Adapter {
     description.ops.assign(OpAbilities().begin(), OpAbilities().end());
     description.updates = SolverAbilities();
     description.precisions = {"f32"};
-    description.options = {{"inter_op",
-                            "threads that run different nodes at once: a number, auto (the job's "
-                            "threads), or caller (nodes run one by "
-                            "one in the calling thread)",
-                            "auto",
-                            {}},
-                           {"onednn",
-                            "oneDNN's kernels where it has one, instead of Eigen's; auto leaves it "
-                            "to TensorFlow, which looks at the CPU",
-                            "on",
-                            {"on", "off", "auto"}}};
+    description.options = {
+        {"inter_op",
+         "threads that run different nodes concurrently: a number, auto (the job's threads), or "
+         "caller (nodes run sequentially in the calling thread)",
+         "auto",
+         {}},
+        {"onednn",
+         "on: oneDNN's kernels where available; off: Eigen's; auto: TensorFlow decides by the CPU",
+         "on",
+         {"on", "off", "auto"}}};
     if (problem_) {
       description.facts["problem"] = problem_->message;
       DescribeDevices({0, "TensorFlow is not loaded"}, description);
@@ -90,8 +90,7 @@ class TensorFlowAdapter final : public Adapter {
       return Unsupported("precision '{}': this worker computes in f32", options.precision);
     if (const std::string asked = OptionOr(options, "onednn", "on"); asked != onednn_)
       return Unsupported(
-          "option onednn={}: TensorFlow was loaded with {} (the option is heeded in jobs that come "
-          "as a file)",
+          "option onednn={}: TensorFlow was loaded with {} (the option needs a job from a file)",
           asked, onednn_);
     const DeviceName device = TENCH_TRY(ParseDevice(options.device).In("device"));
     graph_ = graph;
@@ -112,6 +111,7 @@ class TensorFlowAdapter final : public Adapter {
     if (api_->onednn_enabled != nullptr)
       facts.choices["onednn"] = api_->onednn_enabled() ? "on" : "off";
     if (options.profile) profile_ = StartProfile();
+    facts.gradients_materialized = options.phase == Phase::kGradient && ComputesEveryGradient();
     return facts;
   }
 
@@ -177,7 +177,14 @@ class TensorFlowAdapter final : public Adapter {
     return static_cast<double>(*static_cast<const float*>(api_->TensorData(fetched_[0].get())));
   }
 
+  // A timed step of phase gradient computes every gradient and fetches none. The same step with
+  // fetches reads them.
   Status Gradients(const TensorSink& sink) override {
+    if (!options_.observe && options_.phase == Phase::kGradient) {
+      RunRequest request = request_;
+      FetchGradients(request);
+      fetched_ = TENCH_TRY(session_->Run(request));
+    }
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
       if (!graph_.parameters[p].trained) continue;
       const size_t at = gradient_places_.at(p);
@@ -309,12 +316,30 @@ class TensorFlowAdapter final : public Adapter {
       output_places_[i] = request.fetches.size();
       request.fetches.push_back(program_.outputs[i]);
     }
+    FetchGradients(request);
+    return request;
+  }
+
+  void FetchGradients(RunRequest& request) {
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
       if (program_.gradients[p].oper == nullptr) continue;
       gradient_places_[p] = request.fetches.size();
       request.fetches.push_back(program_.gradients[p]);
     }
-    return request;
+  }
+
+  // In phase gradient the op of every gradient is a target of the run: none is pruned, and each
+  // writes its output.
+  bool ComputesEveryGradient() const {
+    for (size_t p = 0; p < graph_.parameters.size(); ++p) {
+      if (!graph_.parameters[p].trained) continue;
+      const TF_Operation* gradient = program_.gradients[p].oper;
+      const auto& targets = program_.targets;
+      if (gradient == nullptr ||
+          std::find(targets.begin(), targets.end(), gradient) == targets.end())
+        return false;
+    }
+    return true;
   }
 
   tensorflow::Profile StartProfile() const {

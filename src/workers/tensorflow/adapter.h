@@ -13,11 +13,9 @@
 namespace tench::tensorflow {
 
 struct TensorFlowSettings {
-  // Of the installation; "" = what the environment names (TENCH_TENSORFLOW_ROOT), or the fetched
-  // one.
+  // The installation; "" = TENCH_TENSORFLOW_ROOT, or the fetched one.
   std::filesystem::path root;
-  // "on", "off" or "auto": TensorFlow decides while it is loaded, before a job's options are
-  // known.
+  // "on", "off" or "auto". TensorFlow decides while it is loaded, before a job's options are known.
   std::string onednn = "on";
 };
 

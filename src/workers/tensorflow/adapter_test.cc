@@ -44,6 +44,13 @@ bool HasKernel(const std::vector<ProfileRow>& rows, const std::string& layer,
   });
 }
 
+bool HasDirection(const std::vector<ProfileRow>& rows, const std::string& layer,
+                  const std::string& direction) {
+  return std::any_of(rows.begin(), rows.end(), [&](const ProfileRow& row) {
+    return row.layer == layer && row.direction == direction;
+  });
+}
+
 // No node reads the gradients in this phase, so that Grappler would prune the backward pass.
 TEST(TensorFlowAdapterTest, RunsTheWholeBackwardPassInPhaseGradient) {
   const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
@@ -57,6 +64,12 @@ TEST(TensorFlowAdapterTest, RunsTheWholeBackwardPassInPhaseGradient) {
   EXPECT_FALSE(HasKernel(rows, "conv1", "BackpropInput"))
       << "nobody needs the gradient by the data";
   EXPECT_FALSE(HasKernel(rows, "conv1", "Momentum"));
+  EXPECT_TRUE(HasKernel(rows, "fc", "BiasAddGrad"));
+  EXPECT_TRUE(HasDirection(rows, "fc", "backward_weights"));
+  options.profile = false;
+  EXPECT_TRUE(adapter->Build(*Infer(SmallNetwork(), 4), options)->gradients_materialized);
+  EXPECT_FALSE(
+      adapter->Build(*Infer(SmallNetwork(), 4), Options(Phase::kTrain))->gradients_materialized);
 }
 
 TEST(TensorFlowAdapterTest, ProfilesEveryDirectionOfATrainingStep) {
@@ -124,7 +137,7 @@ TEST(TensorFlowAdapterTest, DropsOutAnewInEveryStepAndTheSameForOneSeed) {
   EXPECT_EQ(losses, RunGraph(*adapter, SmallNetwork(), 4, Options(Phase::kGradient), 3)->losses);
 }
 
-// Each of the three: one line with the file, what is wrong with it, and the fix.
+// Each of three errors is one line with the file, the reason and the fix.
 TEST(TensorFlowAdapterTest, RefusesAMissingLibraryButStillDescribesItself) {
   const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter({"/no/such/place", "on"});
   const Description description = adapter->Describe();

@@ -15,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFix =
-    "deps/fetch --workers tensorflow brings one that works, or set TENCH_TENSORFLOW_ROOT to the "
-    "folder that holds the package 'tensorflow', 2.12 to 2.21";
+    "run deps/fetch --workers tensorflow, or set TENCH_TENSORFLOW_ROOT to the folder of the "
+    "package 'tensorflow', 2.12 to 2.21";
 
 // A wheel's site-packages, the package itself, and the archive of the C library alone.
 constexpr std::array<std::string_view, 5> kPlaces = {

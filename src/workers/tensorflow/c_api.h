@@ -74,12 +74,12 @@ struct CApi {
   decltype(&TF_NewBufferFromString) NewBufferFromString = symbols["TF_NewBufferFromString"];
   decltype(&TF_DeleteBuffer) DeleteBuffer = symbols["TF_DeleteBuffer"];
 
-  // Facts that the C API does not tell; null where a version does not export them.
+  // Facts that the C API lacks; null if a version does not export them.
   bool (*cuda_enabled)() = symbols.Optional("_ZN10tensorflow19IsGoogleCudaEnabledEv");
   bool (*onednn_enabled)() = symbols.Optional("_ZN10tensorflow12IsMKLEnabledEv");
 };
 
-// What TF_New… and TF_Allocate… return, owned.
+// Owns the result of TF_New… or TF_Allocate….
 template <class Object>
 using Owned = std::unique_ptr<Object, void (*)(Object*)>;
 

@@ -51,8 +51,8 @@ class NodeDraft {
  private:
   bool open() const;
   GraphWriter& writer_;
-  TF_OperationDescription* draft_ =
-      nullptr;  // null when it is written, or was begun after an error
+  // Null after the node is written, or after an error.
+  TF_OperationDescription* draft_ = nullptr;
 };
 
 class GraphWriter {
@@ -77,8 +77,7 @@ class GraphWriter {
   TF_Output Scalar(int32_t value) { return Constant(std::span<const int32_t>(&value, 1), {}); }
   TF_Output Integers(const Dims& values);  // a vector of int32: shapes, axes, permutations
 
-  // The gradients of `y`, given the gradient `dy` of it (none: ones), by every one of `xs`, by
-  // TF_AddGradients.
+  // TF_AddGradients: the gradients of `y` with respect to `xs`, given `dy` (null: ones).
   std::vector<TF_Output> Gradients(TF_Output y, const TF_Output* dy, std::span<const TF_Output> xs);
 
   TF_Output Gradient(TF_Output y, TF_Output dy, TF_Output x) {

@@ -14,7 +14,7 @@ namespace tench::tensorflow {
 
 struct HostLayout {
   Shape sizes;  // the logical sizes that are moved; a flattened image still has its four
-  // Physical dimension i is the logical dimension order[i]; empty = as it is.
+  // Physical dimension i is the logical dimension order[i]; empty = identity.
   std::vector<int> order;
 
   bool plain() const { return order.empty(); }

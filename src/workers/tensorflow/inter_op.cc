@@ -13,7 +13,7 @@ constexpr int64_t kMaxInterOp = 1024;
 constexpr TrialLimits kLimits{
     .warmup_steps = 2, .min_steps = 2, .max_steps = 10, .candidate_ns = 400'000'000};
 
-// Any numbers will do for a trial, as long as no label or length is out of bounds.
+// A trial may use arbitrary values, as long as labels and lengths are in range.
 Status FillForTrial(const TypedGraph& graph, const Program& program, const GraphWriter& writer,
                     Session& session) {
   const CApi& api = writer.api();

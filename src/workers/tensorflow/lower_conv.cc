@@ -138,10 +138,10 @@ class GroupedConvolution {
   TF_Output mask_{};
 };
 
-// What surrounds the dense convolution of a dilated one.
+// The nodes around the dense convolution of a dilated one.
 struct Phases {
   TF_Output block, paddings, crops;
-  Dims inner_sizes;  // of the image inside
+  Dims inner_sizes;  // of the inner image
 };
 
 int64_t RoundUp(int64_t value, int64_t step) { return (value + step - 1) / step * step; }

@@ -118,7 +118,7 @@ LoweredLayer LowerFlatten(const LayerSite& site) {
                            .In(site.in(0))
                            .In(site.writer.Integers(site.output_shape()))
                            .Output();
-  // An image stays in its order; what was flat before stays as it was, too.
+  // An image keeps its order; a flat tensor keeps its order too.
   layer.value.layout = moved || (!in.plain() && site.shape(0).size() == 2)
                            ? in
                            : HostLayout{site.output_shape(), {}};

@@ -46,7 +46,7 @@ LoweredLayer LowerPower(const Power& op, const LayerSite& site) {
   const TF_Output x = site.in(0);
   const TF_Output base = Plus(writer, Times(writer, x, op.scale), op.shift);
   LoweredLayer layer;
-  // A node of its own, also where nothing is to be done.
+  // Always a separate node, even for the identity.
   layer.value = {writer.Add("Identity").In(ToPower(writer, base, op.power)).Output(),
                  site.input(0).layout};
   layer.backward = [=, &writer](TF_Output dy) {
@@ -101,7 +101,7 @@ LoweredLayer LowerProduct(const LayerSite& site) {
   return layer;
 }
 
-// Two by two from the first on; of two equal ones the earlier has the gradient.
+// Pairwise from the first input on; among equal inputs the earlier gets the gradient.
 LoweredLayer LowerMaximum(const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const Parts parts(site);
@@ -154,7 +154,7 @@ LoweredLayer LowerSlice(const Slice& op, const LayerSite& site) {
   return layer;
 }
 
-// Elements keep their logical order, so an image is moved into it and a new image out of it.
+// Elements keep their logical order, so images are transposed to it before and from it after.
 LoweredLayer LowerReshape(const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const Shape& out = site.output_shape();
@@ -169,7 +169,7 @@ LoweredLayer LowerReshape(const LayerSite& site) {
   return layer;
 }
 
-// Channels stand last, in vectors as well.
+// Channels are the last dimension, also of vectors.
 LoweredLayer LowerSoftmax(const LayerSite& site) {
   LoweredLayer layer;
   layer.value = {site.writer.Add("Softmax").In(site.PlainIn(0)).Output(),

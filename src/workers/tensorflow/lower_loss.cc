@@ -28,7 +28,7 @@ LoweredLayer Scalar(TF_Output loss) {
 
 namespace {
 
-// Labels that do not count become class 0, which is one, and their samples weigh nothing.
+// Ignored labels become class 0, which is valid, and their samples get the weight 0.
 LoweredLayer LowerIgnoring(const SoftmaxCrossEntropy& op, const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const TF_Output scores = site.PlainIn(0), outside = site.in(0), labels = site.in(1);
@@ -57,8 +57,8 @@ LoweredLayer LowerIgnoring(const SoftmaxCrossEntropy& op, const LayerSite& site)
 
 }  // namespace
 
-// The node that takes class numbers computes its gradient beside the loss; C++'s TF_AddGradients
-// does not know it.
+// The sparse cross-entropy node computes its gradient together with the loss; TF_AddGradients in
+// C++ lacks it.
 LoweredLayer LowerSoftmaxCrossEntropy(const SoftmaxCrossEntropy& op, const LayerSite& site) {
   if (op.ignore_label) return LowerIgnoring(op, site);
   GraphWriter& writer = site.writer;

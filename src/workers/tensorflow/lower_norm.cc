@@ -6,7 +6,7 @@ namespace tench::tensorflow {
 
 namespace {
 
-// TensorFlow's alpha is that of one element, and its bias is k.
+// TensorFlow's alpha is per element, and its bias is k.
 NodeDraft& Describe(NodeDraft& node, const Lrn& op) {
   return node.Int("depth_radius", op.size / 2)
       .Float("bias", op.k)
@@ -14,7 +14,7 @@ NodeDraft& Describe(NodeDraft& node, const Lrn& op) {
       .Float("beta", op.beta);
 }
 
-// TensorFlow has no such op: an average of the padded squares, as the definition says.
+// TensorFlow has no such op, so it is an average of the padded squares, as in the definition.
 LoweredLayer LowerLrnWithin(const Lrn& op, const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const Shape& shape = site.shape(0);
@@ -59,8 +59,8 @@ LoweredLayer LowerLrn(const Lrn& op, const LayerSite& site) {
   return layer;
 }
 
-// FusedBatchNormV3 moves the running statistics itself (exponential_avg_factor), with the unbiased
-// variance, as network.md has it.
+// FusedBatchNormV3 updates the running statistics (exponential_avg_factor) with the unbiased
+// variance, as docs/network.md defines.
 LoweredLayer LowerBatchNorm(const BatchNorm& op, const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const Shape& shape = site.shape(0);

@@ -86,8 +86,7 @@ LoweredLayer LowerLstm(const Lstm& op, const LayerSite& site) {
   return layer;
 }
 
-// A product of (1, T) by (T, F) for every sample: its row holds 1 / length for the steps that
-// count.
+// Per sample a product of (1, T) by (T, F), whose row is 1 / length for the steps that count.
 LoweredLayer LowerMeanOverTime(const LayerSite& site) {
   GraphWriter& writer = site.writer;
   const Shape& in = site.shape(0);

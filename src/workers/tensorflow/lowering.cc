@@ -93,8 +93,7 @@ class Lowerer {
     return writer_.Add("Identity", "observed").In(output).Output();
   }
 
-  // The batch stays in a variable, in TensorFlow's order; what is fed into it is in the logical
-  // one.
+  // The batch stays in a variable in TensorFlow's layout; the fed value is in the logical order.
   LoweredLayer MakeInput(size_t i) {
     const TensorType& type = graph_.layers[i].output;
     const HostLayout layout = UsualLayout(type.shape);
@@ -161,8 +160,8 @@ class Lowerer {
     }
   }
 
-  // By TF_AddGradients, from the layer's output to its first input and its parameters. Layers with
-  // several inputs to pass on to write their own.
+  // TF_AddGradients from the layer's output to its first input and its parameters. Layers with
+  // several differentiable inputs write their own nodes.
   LayerGradients Differentiate(size_t i, const TF_Output* dy) {
     const TypedLayer& layer = graph_.layers[i];
     std::vector<TF_Output> xs;
@@ -216,7 +215,7 @@ class Lowerer {
     writer_.SetScope(fmt::format("u.{}.{}", graph_.parameters[p].layer, graph_.parameters[p].name));
   }
 
-  // As tf.clip_by_global_norm does it.
+  // As in tf.clip_by_global_norm.
   std::vector<TF_Output> Clip() {
     writer_.SetScope("clip");
     std::vector<TF_Output> halves;
@@ -276,14 +275,14 @@ class Lowerer {
       update.In(rate).In(gradient).In(momentum).Bool("use_nesterov",
                                                      options_.solver.type == SolverType::kNesterov);
     }
-    // While a reader still holds the weights an update would have to copy them first.
+    // An update must wait for the readers of the weights, or it would copy them first.
     for (TF_Operation* reader : writer_.Consumers(parameter.read)) {
       if (needed.contains(reader)) update.After(reader);
     }
     return update.Node();
   }
 
-  // Of momentum (0) and momentum2 (1).
+  // The variable of momentum (0) or momentum2 (1).
   TF_Output PowerOf(size_t which) {
     while (program_.powers.size() < 2) {
       writer_.SetScope("power");
@@ -295,7 +294,7 @@ class Lowerer {
     return program_.powers[which].variable.read;
   }
 
-  // After the updates, for the next ones.
+  // Runs after the updates, for the next ones.
   std::vector<TF_Operation*> RaisePowers(const std::vector<TF_Operation*>& updates) {
     std::vector<TF_Operation*> raised;
     for (const RateVariable& power : program_.powers) {
@@ -327,7 +326,7 @@ class Lowerer {
   const std::vector<bool> needs_;
   std::vector<LoweredLayer> layers_;
   std::vector<Value> values_;
-  // Gradients by each layer's output, one per reader.
+  // Gradients of each layer's output, one per reader.
   std::vector<std::vector<TF_Output>> arriving_;
   Program program_;
 };
@@ -361,7 +360,7 @@ TF_Output LayerSite::PlainIn(size_t i) const {
   const Value& value = input(i);
   const bool flattened_image = shape(i).size() == 2 && !value.layout.plain();
   if (!flattened_image) return value.output;
-  // (N, H·W·C) as an image, then in the order C, H, W, then flat again.
+  // (N, H·W·C) to an image, to the order C, H, W, to flat again.
   const TF_Output image = writer.Add("Reshape", "image")
                               .In(value.output)
                               .In(writer.Integers(value.layout.PhysicalSizes()))
@@ -374,7 +373,7 @@ TF_Output LayerSite::PlainIn(size_t i) const {
 TF_Output LayerSite::Parameter(size_t i, HostLayout layout) const {
   const size_t p = graph_.layers[layer_].parameters[i];
   const Dims dims = layout.PhysicalSizes();
-  // A filter's or matrix's own rank, where the layout counts an image's dimensions apart.
+  // The rank of a filter or matrix; the layout counts an image's dimensions separately.
   const bool matrix = graph_.parameters[p].shape.size() == 2 && dims.size() == 4;
   const Dims shape = matrix ? Dims{dims[0] * dims[1] * dims[2], dims[3]} : dims;
   parameters_[p] =

@@ -37,17 +37,18 @@ struct Program {
   std::vector<Variable> parameters;  // by parameter
   // By parameter; holds minus the momentum of net/solver.h, as TensorFlow does.
   std::vector<std::optional<Variable>> momenta;
-  std::vector<TF_Output>
-      gradients;                 // by parameter; empty operation for state and in the forward phase
-  std::vector<Variable> inputs;  // by Input layer, in order
+  // By parameter; an empty operation for state and in the forward phase.
+  std::vector<TF_Output> gradients;
+  std::vector<Variable> inputs;                   // by Input layer, in order
   std::vector<TF_Output> outputs;                 // by layer
   std::vector<HostLayout> layouts;                // by layer, of its output
   std::vector<RateVariable> rates;                // one per distinct lr_mult
   std::vector<std::optional<Variable>> momenta2;  // by parameter: Adam's
-  // Adam's momenta to the power of the next update's number; `multiplier` is the first.
+  // momentum^t and momentum2^t of the next update t, in this order; `multiplier` is the initial
+  // value.
   std::vector<RateVariable> powers;
   TF_Output loss{};
-  std::vector<TF_Operation*> targets;  // what a step has to run besides the loss
+  std::vector<TF_Operation*> targets;  // nodes that a step runs besides the loss
 };
 
 struct Value {
@@ -62,12 +63,12 @@ struct LayerGradients {
 
 struct LoweredLayer {
   Value value;
-  // The layer's own gradient nodes; none = TF_AddGradients does it. Losses get no `dy`.
+  // Writes the layer's own gradient nodes; null = TF_AddGradients. Losses get no `dy`.
   std::function<LayerGradients(TF_Output dy)> backward;
-  std::vector<TF_Operation*> side_effects;  // in training: new running statistics
+  std::vector<TF_Operation*> side_effects;  // in training: updates of the running statistics
 };
 
-// Where a layer stands, as its lowering sees it.
+// The position of a layer in the graph, for its lowering.
 class LayerSite {
  public:
   LayerSite(const TypedGraph& graph, size_t layer, const BuildOptions& build, GraphWriter& into,
@@ -141,8 +142,8 @@ LoweredLayer LowerSoftmaxCrossEntropy(const SoftmaxCrossEntropy& op, const Layer
 LoweredLayer LowerSigmoidCrossEntropy(const SigmoidCrossEntropy& op, const LayerSite& site);
 LoweredLayer LowerMeanSquaredError(const MeanSquaredError& op, const LayerSite& site);
 
-// The layout of a layer's output in TensorFlow's memory when nothing else is said: NHWC for images,
-// otherwise as it is.
+// The default layout of a layer's output in TensorFlow's memory: NHWC for images, otherwise the
+// logical order.
 HostLayout UsualLayout(const Shape& shape);
 
 Result<Program> Lower(const TypedGraph& graph, const BuildOptions& options, GraphWriter& writer);

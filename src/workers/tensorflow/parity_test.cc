@@ -53,7 +53,7 @@ Graph AroundOp(const std::string& name, const Shape& image, const Op& op, Parame
   b.Append("data", Input{InputRole::kData, image, kValues}, {});
   b.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 3}}, {});
   Convolution stem{image[0], {1, 1}};
-  stem.bias = false;  // before a batch norm its gradient would be rounding alone
+  stem.bias = false;  // its gradient before a batch norm would be rounding error
   b.Append("stem", stem, {"data"}, kXavier);
   b.Append("op", op, {"stem"}, weight, bias);
   b.Append("flat", Flatten{}, {"op"});
@@ -69,7 +69,7 @@ TEST(ParityTest, EveryOpAgrees) {
     EXPECT_THAT(CompareOpCase(*reference, *worker, each), IsEmpty());
 }
 
-// TensorFlow computes in NHWC: these ops meet an image whose logical order is another.
+// TensorFlow computes in NHWC: these ops get an image in another logical order.
 TEST(ParityTest, OpsBeforeAFlattenedImageAgree) {
   ExpectParity(AroundOp("softmax", {5, 4, 3}, Softmax{}));
   ExpectParity(AroundOp("slice", {5, 4, 3}, Slice{1, 4}));

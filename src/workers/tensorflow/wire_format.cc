@@ -6,7 +6,7 @@ namespace {
 
 constexpr int kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5;
 
-Error Broken() { return Failed("a message of TensorFlow's ends before its time"); }
+Error Broken() { return Failed("a message from TensorFlow is truncated"); }
 
 Result<uint64_t> TakeVarint(std::string_view& rest) {
   uint64_t value = 0;
@@ -68,7 +68,7 @@ Status ReadWire(std::string_view message, const std::function<void(const WireFie
         break;
       }
       default:
-        return Failed("a message of TensorFlow's has a field of unknown kind {}", key & 7);
+        return Failed("a message from TensorFlow has a field of unknown type {}", key & 7);
     }
   }
   return Ok();

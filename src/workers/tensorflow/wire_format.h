@@ -30,8 +30,8 @@ struct WireField {
   std::string_view bytes;  // of texts and messages
 };
 
-// Calls `visit` for every varint and every text of the message, in order; fixed-width fields are
-// passed over.
+// Calls `visit` for every varint and every length-delimited field of the message, in order; skips
+// fixed-width fields.
 Status ReadWire(std::string_view message, const std::function<void(const WireField&)>& visit);
 
 }  // namespace tench::tensorflow

@@ -39,8 +39,8 @@ TEST(WireFormatTest, RefusesEveryMessageThatEndsTooSoon) {
   const std::string text = WireWriter().Bytes(1, "some text").text();
   for (size_t size = 1; size < text.size(); ++size)
     EXPECT_FALSE(ReadWire(text.substr(0, size), [](const WireField&) {}).ok()) << size;
-  EXPECT_FALSE(
-      ReadWire("\x0b", [](const WireField&) {}).ok());  // a group, which nobody writes any more
+  // A group, which is deprecated.
+  EXPECT_FALSE(ReadWire("\x0b", [](const WireField&) {}).ok());
 }
 
 TEST(ProfileTest, MatchesNodesToLayersAndAddsUpSteps) {

@@ -123,10 +123,12 @@ class TorchAdapter final : public Adapter {
     Knobs knobs = TENCH_TRY(KnobsOf(options.options));
     device_ = TENCH_TRY(OpenDevice(options.device, options.threads));
     if (options.profile && !device_.is_cpu())
-      return Unsupported("a profile is made on the CPU only, not on {}", options.device);
+      return Unsupported("profiles are supported on the CPU only, not on {}", options.device);
     Release();
     options_ = options;
     BuildFacts facts;
+    // Autograd leaves a gradient in every leaf, and none is cleared before the next step.
+    facts.gradients_materialized = options.phase == Phase::kGradient;
     if (options.tuned) {
       TrialResult trial = TENCH_TRY(RunTrial(graph, options, knobs, device_));
       knobs = trial.best;
@@ -140,7 +142,7 @@ class TorchAdapter final : public Adapter {
       update_ =
           std::make_unique<Update>(graph, network_->parameters(), options.solver, options.observe);
     }
-    // The trial has drawn numbers too; a run's masks depend on its seed alone.
+    // The trial has drawn random numbers; a run's masks must depend only on its seed.
     SeedDropout(options.seed);
     if (options.profile) profile_ = std::make_unique<pytorch::Profile>();
     return facts;
@@ -172,7 +174,7 @@ class TorchAdapter final : public Adapter {
     return Ok();
   }
 
-  // Running statistics, and momenta where there are any.
+  // Visits the running statistics and the momenta.
   Status ForEachState(const std::function<Status(const std::string&, const at::Tensor&)>& visit) {
     TENCH_TRY(ForEachParameter(false, [&](const Parameter& parameter, size_t i) {
       return visit(parameter.name, network_->parameters()[i]);
@@ -188,8 +190,8 @@ class TorchAdapter final : public Adapter {
   BuildOptions options_;
   c10::Device device_ = c10::kCPU;
   std::unique_ptr<Network> network_;
-  std::unique_ptr<Update> update_;             // of phase train
-  std::unique_ptr<pytorch::Profile> profile_;  // if it was asked for
+  std::unique_ptr<Update> update_;             // only in phase train
+  std::unique_ptr<pytorch::Profile> profile_;  // null unless requested
   int64_t steps_ = 0;
 };
 

@@ -39,7 +39,7 @@ Graph Overwriting() {
   b.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 4}}, {});
   b.Append("stem", Convolution{8, {3, 3}, {1, 1}, {1, 1}}, {"data"}, msra);
   b.Append("stem_relu", Relu{}, {"stem"});
-  // Without a bias, whose gradient before a batch norm is nothing but rounding.
+  // Without a bias, whose gradient before a batch norm consists of rounding errors.
   b.Append("left", Convolution{8, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, false}, {"stem_relu"}, msra);
   b.Append("left_bn", BatchNorm{}, {"left"}, ones);
   b.Append("sum", Add{}, {"left_bn", "stem_relu"});
@@ -84,7 +84,7 @@ TEST(TorchAdapterTest, RefusesWhatItCannotCompute) {
               HasSubstr("default or channels_last"));
 }
 
-// `device: gpu` is a device that this machine lacks, not a name that the worker does not know.
+// `device: gpu` is a known device that this machine lacks, not an unknown name.
 TEST(TorchAdapterTest, WithoutAGpuTheReasonIsThatThereIsNoCudaDevice) {
   if (Gpus().count > 0) GTEST_SKIP() << "this machine has a GPU";
   const std::unique_ptr<Adapter> adapter = MakeTorchAdapter();

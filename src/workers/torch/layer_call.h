@@ -29,7 +29,7 @@ struct LayerSite {
   const Shape& input(size_t i) const { return graph.InputType(layer, i).shape; }
 };
 
-// Unsupported where PyTorch refuses what the op allows; the error does not name the layer.
+// kUnsupported if PyTorch rejects a valid op; the error does not name the layer.
 Result<LayerCall> MakeLayerCall(const LayerSite& site);
 
 // The operators of one kind each, called by MakeLayerCall.

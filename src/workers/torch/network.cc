@@ -14,8 +14,7 @@ namespace {
 
 bool IsInput(const TypedLayer& layer) { return std::holds_alternative<Input>(layer.layer.op); }
 
-// Whether the backward pass of the op does without its own output, so that the next layer may write
-// over it.
+// Whether the op's backward pass does not need its output, so that the next layer may overwrite it.
 bool ForgetsOutput(const Op& op) {
   return std::visit(
       Overload{[](const AnyOf<Convolution, FullyConnected, BatchNorm, Add> auto&) { return true; },
@@ -26,7 +25,7 @@ bool ForgetsOutput(const Op& op) {
       op);
 }
 
-// Those that have a form in place.
+// Ops with an in-place variant.
 bool MayOverwrite(const Op& op) {
   return std::visit(
       Overload{
@@ -101,7 +100,7 @@ void Network::SetInput(size_t layer, const at::Tensor& input) {
   at::Tensor& value = values_[layer];
   if (!value.defined()) {
     const Shape& shape = graph_.layers[layer].output.shape;
-    // Class numbers and tokens are 64-bit integers in PyTorch.
+    // Class indices and tokens are 64-bit integers in PyTorch.
     const at::ScalarType type = input.scalar_type() == at::kFloat ? at::kFloat : at::kLong;
     value = at::empty(shape, at::TensorOptions().device(settings_.device).dtype(type),
                       FormatOf(shape.size(), settings_.channels_last));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation across channels, within channels and over the batch; softmax and scale. LRN is no
-// ATen operator but a function of the C++ front end; only this source includes its large headers.
+// LRN across and within channels, batch norm, softmax and scale. LRN is not an ATen operator but a
+// function of the C++ front end; only this source includes its large headers.
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/batch_norm.h>
@@ -34,8 +34,8 @@ Result<LayerCall> MakeCall(const BatchNorm& op, const LayerSite& site) {
   const Shape& shape = site.input(0);
   if (site.training && ElementCount(shape) == shape[1]) {
     return Unsupported(
-        "PyTorch's batch norm cannot train on one value per channel: its unbiased variance has no "
-        "value");
+        "PyTorch's batch norm cannot train on one value per channel: its unbiased variance is "
+        "undefined");
   }
   std::vector<at::Tensor> parameters = site.parameters;
   if (!op.affine) parameters.insert(parameters.begin(), 2, at::Tensor());

@@ -26,6 +26,16 @@ TEST(TorchParityTest, EveryOpAgreesInChannelsLast) {
   ExpectEveryOpAgrees({{"layout", "channels_last"}});
 }
 
+TEST(TorchParityTest, ATimedGradientStepMaterializesEveryGradient) {
+  const Graph graph = OpChain({4, 6, 6})
+                          .Then("conv", UnbiasedConvolution(8))
+                          .Then("bn", BatchNorm{})
+                          .Then("relu", Relu{})
+                          .Classify();
+  EXPECT_THAT(CompareTimedGradients(*MakeReferenceAdapter(), *MakeTorchAdapter(), graph, 4),
+              IsEmpty());
+}
+
 TEST(TorchParityTest, EveryOpAgreesWithoutOneDnn) { ExpectEveryOpAgrees({{"kernels", "own"}}); }
 
 }  // namespace

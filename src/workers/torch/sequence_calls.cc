@@ -34,7 +34,8 @@ Result<LayerCall> MakeCall(const Lstm& op, const LayerSite& site) {
 
 Result<LayerCall> MakeCall(const MeanOverTime&, const LayerSite& site) {
   return LayerCall([steps = site.input(0)[1]](std::span<const at::Tensor> in) {
-    // A weighted sum over time as one matrix product: 1 / length where a step counts, 0 elsewhere.
+    // The mean as one matrix product: weights 1 / length for the steps that count, 0 for the
+    // others.
     const at::Tensor lengths = in[1].unsqueeze(1);
     const at::Tensor counts = at::arange(steps, lengths.options()).unsqueeze(0).lt(lengths);
     const at::Tensor weights = counts.to(in[0].scalar_type()).div_(lengths);

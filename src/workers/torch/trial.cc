@@ -30,12 +30,13 @@ struct KnobRow {
 const std::vector<KnobRow>& Rows() {
   static const std::vector<KnobRow> rows = {
       {{"layout",
-        "how images and filters lie in memory: channels first (PyTorch's default) or last",
+        "memory layout of images and filters: channels first (PyTorch's default) or last",
         "default",
         {"default", "channels_last"}},
        &Knobs::channels_last},
       {{"kernels",
-        "of convolutions and LSTMs: oneDNN's (PyTorch's default), or PyTorch's own over its BLAS",
+        "kernels of convolutions and LSTMs: oneDNN's (PyTorch's default), or PyTorch's own over "
+        "its BLAS",
         "onednn",
         {"own", "onednn"}},
        &Knobs::onednn},

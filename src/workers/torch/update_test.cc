@@ -21,7 +21,7 @@ struct Scalar {
   double weight = 0, momentum = 0;
 };
 
-// As net/solver.h says it.
+// The formulas of net/solver.h.
 void Expect(Scalar& scalar, const Solver& solver, double lr_mult, double decay_mult,
             double gradient) {
   scalar.momentum =
@@ -104,7 +104,7 @@ TEST(TorchUpdateTest, ClipsByTheNormOfAllThatLearnAndLeavesTheGradientsAsTheyAre
   EXPECT_EQ(ValueOf(weights[1].grad()), 4);
 }
 
-// The rate goes in as 1 - (1 - rate): it must not be rounded on the way.
+// The rate is passed as 1 - (1 - rate), which must not round it.
 TEST(TorchUpdateTest, KeepsTinyRatesExact) {
   for (const double rate : {1e-6, 1e-9}) {
     std::vector<at::Tensor> weights = {Weight(0)};

@@ -68,7 +68,6 @@ class Figure {
       tab.setAttribute("aria-selected", this.charts[i] === chart);
       tab.tabIndex = this.charts[i] === chart ? 0 : -1;
     });
-    this.caption.textContent = chart.caption;
     const titles = [...new Set(chart.choices.map((choice) => choice.title))];
     this.pick.replaceChildren(...titles.map((title) => element("option", { value: title }, title)));
     this.pick.hidden = titles.length < 2;
@@ -81,6 +80,7 @@ class Figure {
     this.choice = index;
     const { title } = this.chart.choices[index];
     this.pick.value = title;
+    this.caption.textContent = [this.chart.choices[index].note, this.chart.caption].filter(Boolean).join(" ");
     const details = this.chart.choices.map((choice, i) => [choice, i]).filter(([choice]) => choice.title === title && choice.detail);
     this.detail.replaceChildren(...details.map(([choice, i]) => element("option", { value: i }, choice.detail)));
     this.detail.value = String(index);
@@ -104,6 +104,7 @@ class Figure {
       if (parameter.name in choice.parameters) parameter.value = choice.parameters[parameter.name];
     }
     if (choice.title) spec.title = choice.detail ? { text: choice.title, subtitle: choice.detail } : { text: choice.title };
+    if (choice.x_title) for (const layer of spec.layer) layer.encoding.x.title = choice.x_title;
     spec.config = structuredClone(report.themes[themeName()]);
     spec.datasets = { [spec.data.name]: rowsOf(spec.data.name) };
     return fit(spec, Math.max(280, this.canvas.clientWidth || 640));

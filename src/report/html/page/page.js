@@ -44,6 +44,7 @@ addEventListener("resize", () => {
 // Printing uses the light theme with all details open.
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
+  cellTable.update(() => (cellTable.limit = Infinity), true);
   document.documentElement.dataset.theme = "light";
   drawAll();
 });

@@ -14,19 +14,22 @@ function size(bytes) {
   return bytes >= 2 ** 30 ? `${significant(3)(bytes / 2 ** 30)} GiB` : `${significant(3)(bytes / 2 ** 20)} MiB`;
 }
 
+const ratio = (value) => (value < 10 ? value.toFixed(2) : significant(3)(value));
+
 // Zero means the default of the data set or the network.
 const own = (value) => (value === 0 ? "" : String(value));
 
-// [key, title, format (numbers only), always shown]
+// [key, title, format (numbers only), always shown]. The first column stays in view.
 const tableColumns = [
-  ["rank", "#", String, true], ["series", "worker", null, true], ["version", "version", null], ["machine", "machine", null],
+  ["series", "worker", null, true], ["rank", "#", String, true], ["role", "role", null], ["version", "version", null], ["machine", "machine", null],
   ["network", "network", null, true], ["data", "data", null], ["device", "device", null], ["threads_used", "threads", String], ["batch", "batch", String, true],
   ["precision", "precision", null], ["phase", "phase", null, true], ["input", "input", null], ["images", "images", own], ["labels", "labels", own],
   ["length", "length", own], ["lr", "lr", String], ["momentum", "momentum", String], ["weight_decay", "weight decay", String],
-  ["seed", "seed", String], ["tuned", "tuned", null], ["image_ns", "time/image", duration, true], ["ratio", "× best", significant(3), true],
+  ["seed", "seed", String], ["tuned", "tuned", null], ["image_ns", "time/image", duration, true], ["ratio", "× best", ratio, true], ["ratio_low", "95 %", ratio], ["verdict", "verdict", null],
   ["images_per_s", "images/s", significant(4), true], ["step_ns", "time/step", duration, true], ["gflops_per_s", "GFLOP/s", significant(4)],
-  ["memory_bytes", "peak memory", size, true], ["cpus", "CPUs", significant(3)], ["gpu_use", "GPU use", significant(3)], ["energy_j", "energy, J", significant(4)],
-  ["spread", "spread", (value) => `±${significant(2)(value * 100)} %`], ["loss", "loss", significant(4)], ["outcome", "outcome", null, true],
+  ["p50_ns", "p50", duration], ["p90_ns", "p90", duration], ["p99_ns", "p99", duration], ["parity_error", "parity error", significant(2)],
+  ["memory_bytes", "peak memory", size, true], ["cpus", "CPUs", significant(3)], ["gpu_use", "GPU use", significant(3)], ["energy_j", "energy, J", significant(4)], ["to_first_step_ns", "to first step", duration],
+  ["spread", "spread", (value) => `±${significant(2)(value * 100)} %`], ["loss", "loss", significant(4)], ["loss_step", "at step", String], ["steps", "steps", String, true], ["rounds", "rounds", String, true], ["outcome", "outcome", null, true],
   ["runs_ok", "ok runs", String], ["flags", "flags", null], ["reason", "reason", null],
 ];
 const filterColumns = ["series", "machine", "network", "data", "device", "threads_used", "batch", "precision", "phase", "outcome"];
@@ -35,6 +38,8 @@ class CellTable {
   constructor(root) {
     this.root = root;
     this.rows = rowsOf("cells");
+    this.numbers = new Map(this.rows.map((row, i) => [row, i]));
+    this.rounds = rowsOf("rounds");
     const varies = (key) => this.rows.some((row) => row[key] !== this.rows[0][key] && row[key] !== "");
     this.columns = tableColumns.filter(([key, , , always]) => this.rows.length > 0 && (always || varies(key)));
     this.sort = { key: null, down: false };
@@ -118,23 +123,40 @@ class CellTable {
   rowElements(row) {
     const cells = this.columns.map(([key, , format]) => {
       if (key === "runs_ok") return element("td", {}, `${row.runs_ok} / ${row.runs}`);
-      const text = row[key] === null ? "" : format ? format(row[key]) : row[key];
+      if (key === "ratio_low" && row.ratio_low !== null) return element("td", { class: "soft" }, `${ratio(row.ratio_low)} … ${ratio(row.ratio_high)}`);
+      let text = row[key] === null || row[key] === "" ? "" : format ? format(row[key]) : row[key];
+      if (key === "gflops_per_s" && text !== "" && row.flops_effective) text += " effective";
       const node = element("td", { class: format ? "" : "left" }, text);
       if (key === "outcome") node.className = `left outcome ${row.outcome === "ok" ? "ok" : "bad"}`;
       if (key === "reason" || key === "flags") node.classList.add("long");
       return node;
     });
-    const line = element("tr", { class: row.rank === 1 ? "best" : "", tabindex: "0", title: "Enter or click: the command that repeats it" }, ...cells);
-    const toggle = () => {
-      const open = line.nextElementSibling;
-      if (open?.classList.contains("command")) return open.remove();
-      const parts = [element("code", {}, row.command)];
-      if (row.reason) parts.unshift(element("p", {}, row.reason));
-      line.after(element("tr", { class: "command" }, element("td", { colspan: this.columns.length, class: "left" }, ...parts)));
-    };
-    line.addEventListener("click", toggle);
-    line.addEventListener("keydown", (event) => { if (event.key === "Enter") toggle(); });
+    const button = element("button", { type: "button", class: "toggle", "aria-expanded": "false", "aria-label": `Rounds and command of ${row.series}` });
+    cells[0].prepend(button);
+    const line = element("tr", { class: row.rank === 1 ? "best" : "", title: "Rounds, and the command that repeats it" }, ...cells);
+    line.addEventListener("click", () => {
+      const open = line.nextElementSibling?.classList.contains("command") ? line.nextElementSibling : null;
+      button.setAttribute("aria-expanded", String(!open));
+      if (open) open.remove();
+      else line.after(element("tr", { class: "command" }, element("td", { colspan: this.columns.length, class: "left" }, ...this.details(row))));
+    });
     return [line];
+  }
+
+  // The reason of a failure, the command that repeats the run, and the counted attempt of every round.
+  details(row) {
+    const parts = [];
+    if (row.reason) parts.push(element("p", {}, row.reason));
+    parts.push(element("code", {}, row.command));
+    const rounds = this.rounds.filter((round) => round.cell === this.numbers.get(row));
+    if (rounds.length === 0) return parts;
+    const studies = new Set(rounds.map((round) => round.study)).size > 1;
+    const line = (tag, texts) => element("tr", {}, ...texts.map((text) => element(tag, {}, text)));
+    const titles = ["round", "shortest/image", "median/image", "steps", "attempt", "disturbed"];
+    const body = rounds.map((round) => line("td", [
+      studies ? `${round.study}: ${round.round}` : String(round.round), duration(round.shortest_ns), duration(round.median_ns), String(round.steps),
+      String(round.attempt + 1), round.disturbed ? "yes" : ""]));
+    return [...parts, element("table", { class: "rounds" }, element("thead", {}, line("th", titles)), element("tbody", {}, ...body))];
   }
 
   // RFC 4180, all columns of the filtered rows. Texts that look like formulas are escaped.

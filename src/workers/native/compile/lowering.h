@@ -144,7 +144,7 @@ class Lowering {
   const ParameterPlace& PlaceOf(size_t layer, size_t index) const {
     return parameters_[ParameterIndex(layer, index)];
   }
-  // A new tensor for the parameter's gradient.
+  // A new tensor for the parameter's gradient. In phase gradient it is kept until the next step.
   Tensor NewGradient(size_t layer, size_t index, const Md& md);
   // Adds the update step in the train phase. With gradient clipping the steps are added at the end,
   // after the one that computes the global norm.

@@ -22,7 +22,9 @@ Tensor Lowering::DeclareParameter(size_t layer, size_t index, const Md& plain, c
 }
 
 Tensor Lowering::NewGradient(size_t layer, size_t index, const Md& md) {
-  const Tensor gradient = NewTensor(md, options.observe ? Place::kPersistent : Place::kArena);
+  // In phase gradient the gradients are the result of a step, so that all of them outlive it.
+  const bool outlives = options.observe || options.phase == Phase::kGradient;
+  const Tensor gradient = NewTensor(md, outlives ? Place::kPersistent : Place::kArena);
   parameters_[ParameterIndex(layer, index)].gradient = gradient;
   return gradient;
 }

@@ -18,6 +18,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 struct Chain {
   GraphBuilder builder{"net"};
@@ -282,6 +283,26 @@ TEST(LoweringTest, ChoicesNameTheCandidateOfEveryDirection) {
   EXPECT_TRUE(compiled.low->choices().contains("b.backward_data"));
   EXPECT_TRUE(compiled.low->choices().contains("b.backward_weights"));
   EXPECT_FALSE(compiled.low->choices().contains("a.backward_data"));
+}
+
+// Shape inference admits no shape that oneDNN rejects, so the test changes an inferred one.
+TEST(LoweringTest, AnOpWithoutAnImplementationIsUnsupportedAndNamed) {
+  const Graph graph = Chain()
+                          .Then("narrow", Conv())
+                          .Then("pool", Pooling{PoolMode::kAvg, {2, 2}, {2, 2}})
+                          .Classify();
+  for (const auto& [layer, op] :
+       {std::pair{"narrow", OpName(Op(Convolution{}))}, {"pool", OpName(Op(Pooling{}))}}) {
+    Compiled compiled(graph, Options(Phase::kForward), false);
+    compiled.graph.layers[compiled.LayerOf(layer)].output.shape[2] += 3;
+    const Status lowered = compiled.low->Run();
+    ASSERT_FALSE(lowered.ok()) << layer;
+    EXPECT_EQ(lowered.error().kind, ErrorKind::kUnsupported);
+    EXPECT_THAT(lowered.error().message,
+                StartsWith(fmt::format("layer '{}': oneDNN has no implementation of {} for these "
+                                       "shapes: ",
+                                       layer, op)));
+  }
 }
 
 // The bookkeeping of gradients, without a lowered layer.

@@ -2,12 +2,46 @@
 #include "workers/native/conv/conv_tuner.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/file.h"
 #include "workers/native/conv/conv_trial.h"
 #include "workers/native/kernels/parallel.h"
+
+namespace {
+
+// A machine on which a trial takes as long as a test wants: every reading of the monotonic clock by
+// this thread is `step_ns` after the one before, and every reading of the resource usage has
+// `preemptions` more involuntary context switches.
+struct FakeTime {
+  int64_t step_ns = 0, preemptions = 0;
+  int64_t clock_readings = 0, usage_readings = 0;
+};
+constinit thread_local std::optional<FakeTime> fake_time;
+
+}  // namespace
+
+// These replace the C library's functions in this executable; without a FakeTime they ask the
+// kernel as the originals do.
+extern "C" int clock_gettime(clockid_t clock, timespec* now) noexcept {
+  if (!fake_time || clock != CLOCK_MONOTONIC)
+    return static_cast<int>(syscall(SYS_clock_gettime, clock, now));
+  const int64_t ns = ++fake_time->clock_readings * fake_time->step_ns;
+  *now = {ns / 1'000'000'000, ns % 1'000'000'000};
+  return 0;
+}
+extern "C" int getrusage(int who, rusage* usage) noexcept {
+  if (!fake_time) return static_cast<int>(syscall(SYS_getrusage, who, usage));
+  *usage = {};
+  usage->ru_nivcsw = ++fake_time->usage_readings * fake_time->preemptions;
+  return 0;
+}
 
 namespace tench::native {
 namespace {
@@ -126,6 +160,58 @@ TEST_F(ConvTunerTest, KeysDifferByThreadsAndInference) {
   shape.training = false;
   (void)inference.Choose(shape, ConvDirection::kForward, Md());
   EXPECT_GT(inference.measured(), 0);
+}
+
+// Tunes convolutions of different batch sizes, each for `trial_ns` of FakeTime.
+class BudgetTest : public ConvTunerTest {
+ protected:
+  ~BudgetTest() override { fake_time.reset(); }
+
+  // The number of trials before the tuner stops measuring, at most `limit`.
+  int Trials(TuneMode mode, int64_t trial_ns, int64_t preemptions, int limit) {
+    ConvTuner tuner(engine, mode, 2, TunerCache({}, "machine"));
+    for (int trials = 0; trials < limit; ++trials) {
+      const ConvShape shape = Small(trials + 1);
+      fake_time = FakeTime{trial_ns / Readings(shape), preemptions};
+      const int64_t before = tuner.measured();
+      const std::string id = tuner.Choose(shape, ConvDirection::kForward, Md()).id;
+      fake_time.reset();
+      if (tuner.measured() > before) continue;
+      EXPECT_EQ(id, ListConvCandidates(shape, ConvDirection::kForward, Md(), engine)[0].id)
+          << "the default candidate, unmeasured";
+      return trials;
+    }
+    return limit;
+  }
+
+ private:
+  // The clock's readings in one trial of equally fast candidates: two per candidate and round, and
+  // the last one of the tuner, whose first reading begins the time.
+  int64_t Readings(const ConvShape& shape) const {
+    constexpr int64_t kRounds = 5;
+    std::vector<ConvCandidate> candidates =
+        ListConvCandidates(shape, ConvDirection::kForward, Md(), engine);
+    std::erase_if(candidates, IsPortable);
+    return 2 * kRounds * static_cast<int64_t>(candidates.size()) + 1;
+  }
+};
+
+TEST_F(BudgetTest, ABuildMeasuresUntilAMinuteIsSpent) {
+  constexpr int64_t kSecondNs = 1'000'000'000;
+  EXPECT_EQ(Trials(TuneMode::kCache, 29 * kSecondNs, 0, 5), 3) << "58 s are not yet too many";
+  EXPECT_EQ(Trials(TuneMode::kCache, 31 * kSecondNs, 0, 5), 2) << "62 s are";
+}
+
+TEST_F(BudgetTest, OnABusyMachineTwentySecondsAreEnough) {
+  constexpr int64_t kSecondNs = 1'000'000'000, kBusy = 1'000'000'000;
+  EXPECT_EQ(Trials(TuneMode::kCache, 6 * kSecondNs, kBusy, 6), 4) << "18 s are not, 24 s are";
+  EXPECT_EQ(Trials(TuneMode::kCache, 11 * kSecondNs, kBusy, 6), 3)
+      << "two disturbed trials of 22 s do not make a machine busy, three do";
+  EXPECT_EQ(Trials(TuneMode::kCache, 11 * kSecondNs, 1, 6), 6) << "a usual preemption";
+}
+
+TEST_F(BudgetTest, FullTuningHasNoBudget) {
+  EXPECT_EQ(Trials(TuneMode::kFull, int64_t{3600} * 1'000'000'000, 0, 3), 3);
 }
 
 TEST_F(ConvTunerTest, ForceSelectsByIndexModuloTheirNumber) {

@@ -3,8 +3,6 @@
 
 #include <dnnl.hpp>
 
-#include <cstdlib>
-
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -70,14 +68,6 @@ Status TunerCache::Save() {
   TENCH_TRY(WriteFileAtomically(path_, PrintJson(json, 1) + "\n"));
   learnt_.clear();
   return Ok();
-}
-
-std::filesystem::path DefaultCacheFolder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache != '\0') return std::filesystem::path(cache) / "tench";
-  const char* home = std::getenv("HOME");
-  if (home != nullptr && *home != '\0') return std::filesystem::path(home) / ".cache" / "tench";
-  return {};
 }
 
 // Raised when candidates are added, renamed or become faster: older selections are measured again.

@@ -36,8 +36,6 @@ class TunerCache {
   std::map<std::string, std::string> choices_, learnt_;
 };
 
-// $XDG_CACHE_HOME/tench or ~/.cache/tench; empty if the environment names neither.
-std::filesystem::path DefaultCacheFolder();
 // CPU model, oneDNN version and kernel generation: "AMD EPYC 7B13, oneDNN 3.2.0, kernels 5".
 std::string MachineName();
 

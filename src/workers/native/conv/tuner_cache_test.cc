@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <optional>
 #include <string>
 
 #include "base/file.h"
@@ -84,30 +82,6 @@ TEST_F(TunerCacheTest, IgnoresASelectionOfAnOlderKernelGeneration) {
   std::filesystem::copy_file(old_cache.path(), Open(current).path());
   EXPECT_FALSE(Open(current).Find("backward_weights a")) << "even under the current file name";
   EXPECT_EQ(Open(older).Find("backward_weights a"), "own/0");
-}
-
-TEST_F(TunerCacheTest, TheDefaultFolderFollowsTheEnvironment) {
-  const auto with = [](const char* cache, const char* home) {
-    const char* names[] = {"XDG_CACHE_HOME", "HOME"};
-    std::optional<std::string> saved[2];
-    const char* values[] = {cache, home};
-    for (int i = 0; i < 2; ++i) {
-      if (const char* old = std::getenv(names[i])) saved[i] = old;
-      setenv(names[i], values[i], 1);
-    }
-    const std::filesystem::path folder = DefaultCacheFolder();
-    for (int i = 0; i < 2; ++i) {
-      if (saved[i]) {
-        setenv(names[i], saved[i]->c_str(), 1);
-      } else {
-        unsetenv(names[i]);
-      }
-    }
-    return folder;
-  };
-  EXPECT_EQ(with("/cache", "/home/me"), "/cache/tench");
-  EXPECT_EQ(with("", "/home/me"), "/home/me/.cache/tench");
-  EXPECT_EQ(with("", ""), "");
 }
 
 TEST_F(TunerCacheTest, WithoutAFolderItForgets) {

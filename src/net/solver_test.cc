@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/solver.h"
+
+#include <gtest/gtest.h>
+
+namespace tench {
+namespace {
+
+TEST(SolverTest, ItsTextTellsApartWhatNoAxisDoes) {
+  Solver solver;
+  EXPECT_EQ(SolverText(solver), "sgd");
+  solver.lr = 1, solver.momentum = 0.5, solver.weight_decay = 0;
+  EXPECT_EQ(SolverText(solver), "sgd") << "these are axes";
+  solver.clip_gradients = 35;
+  EXPECT_EQ(SolverText(solver), "sgd clip_gradients=35");
+  solver = {};
+  solver.type = SolverType::kNesterov;
+  EXPECT_EQ(SolverText(solver), "nesterov");
+  solver.type = SolverType::kAdam;
+  EXPECT_EQ(SolverText(solver), "adam momentum2=0.999 delta=1e-08");
+}
+
+}  // namespace
+}  // namespace tench

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/suite_path.h"
+
+namespace tench {
+namespace {
+
+void Resolve(const std::filesystem::path& folder, std::vector<AxisList>& axes) {
+  for (AxisList& list : axes) {
+    if (list.name != Axes()[kAxisNetwork].name) continue;
+    for (std::string& value : list.values) {
+      std::error_code error;
+      if (!IsNetworkPath(value) || std::filesystem::path(value).is_absolute() ||
+          std::filesystem::exists(value, error))
+        continue;
+      const std::filesystem::path beside = (folder / value).lexically_normal();
+      if (!std::filesystem::exists(beside, error)) continue;
+      // A path without a slash must not look like a name.
+      value = beside.has_parent_path() ? beside.string() : "./" + beside.string();
+    }
+  }
+}
+
+}  // namespace
+
+bool IsNetworkPath(std::string_view network) {
+  return network.find('/') != std::string_view::npos || network.ends_with(".json") ||
+         network.ends_with(".prototxt");
+}
+
+void ResolvePaths(const std::filesystem::path& folder, Suite& suite) {
+  for (Block& block : suite.blocks) {
+    Resolve(folder, block.axes);
+    for (AxisPattern& pattern : block.include) Resolve(folder, pattern.axes);
+    for (AxisPattern& pattern : block.exclude) Resolve(folder, pattern.axes);
+  }
+}
+
+}  // namespace tench

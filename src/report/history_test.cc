@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/history.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/history_text.h"
+#include "report/test_ranking.h"
+
+namespace tench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr int64_t kRounds = 5;
+
+struct StudyPlan {
+  double step_ns = 1e6;
+  double sentinel_ns = 4e6;
+  std::string build = "1111111122222222", library = "/opt/lib/libdnnl.so.3", machine_id = "pond-id";
+};
+
+// The wobble between studies is ±0.3 %, within a study ±0.05 %.
+RunRecord RunOf(const StudyPlan& plan, int64_t study, int64_t round) {
+  const double wobble = 1 + 0.003 * static_cast<double>(study * 7 % 3 - 1) +
+                        0.0005 * static_cast<double>(round % 3 - 1);
+  RunRecord run = TimedRun("native", plan.step_ns * wobble);
+  run.study = study;
+  run.round = round;
+  run.id = study * 100 + round;
+  run.build = plan.build;
+  run.machine_id = plan.machine_id;
+  run.worker_json = R"({"libraries":[")" + plan.library + R"(","/usr/lib/libgomp.so.1"]})";
+  const auto part = static_cast<int64_t>(plan.sentinel_ns * (2 - wobble) / 4);
+  run.summary.sentinel_before_compute_ns = run.summary.sentinel_before_memory_ns = part;
+  run.summary.sentinel_after_compute_ns = run.summary.sentinel_after_memory_ns = part;
+  run.summary.slow = run.summary.disturbed = false;
+  return run;
+}
+
+History HistoryOf(const std::vector<StudyPlan>& plans, HistoryOptions options = {}) {
+  HistoryBuilder builder(std::move(options));
+  std::vector<StudyRecord> studies;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const auto study = static_cast<int64_t>(i) + 1;
+    for (int64_t round = 0; round < kRounds; ++round) builder.Add(RunOf(plans[i], study, round));
+    studies.push_back(TestStudy());
+    studies.back().id = study;
+  }
+  return std::move(builder).Finish(studies);
+}
+
+std::vector<StudyPlan> Levels(std::initializer_list<std::pair<double, int>> levels) {
+  std::vector<StudyPlan> plans;
+  for (const auto& [step_ns, count] : levels) {
+    for (int i = 0; i < count; ++i) plans.push_back({.step_ns = step_ns});
+  }
+  return plans;
+}
+
+const HistorySegment& OnlySegment(const History& history) {
+  EXPECT_THAT(history.series, SizeIs(1));
+  EXPECT_THAT(history.series[0].segments, SizeIs(1));
+  return history.series[0].segments[0];
+}
+
+TEST(HistoryTest, APointHasVersionTimeChangeAndVerdict) {
+  const History history = HistoryOf(Levels({{1e6, 1}, {1.1e6, 1}}));
+  const HistorySegment& segment = OnlySegment(history);
+  ASSERT_THAT(segment.points, SizeIs(2));
+  const HistoryPoint& point = segment.points[1];
+  EXPECT_EQ(point.study, 2);
+  EXPECT_EQ(point.build, "1111111122222222");
+  EXPECT_EQ(point.started_utc, "2026-01-02T03:04:05Z");
+  EXPECT_NEAR(point.image_ns.value, 1.1e6 / 64, 100);
+  EXPECT_LT(*point.image_ns.low, *point.image_ns.high);
+  EXPECT_FALSE(segment.points[0].change.has_value());
+  ASSERT_TRUE(point.change.has_value());
+  EXPECT_NEAR(point.change->ratio, 1.1, 0.01);
+  EXPECT_EQ(point.verdict, RatioVerdict::kSlower);
+  EXPECT_THAT(segment.libraries, ElementsAre("libdnnl.so.3", "libgomp.so.1"));
+}
+
+TEST(HistoryTest, ALevelChangeIsConfirmedByTwoStudies) {
+  const History history = HistoryOf(Levels({{1e6, 10}, {1.05e6, 2}}));
+  const HistorySegment& segment = OnlySegment(history);
+  ASSERT_THAT(segment.changes, SizeIs(1));
+  EXPECT_EQ(segment.points[segment.changes[0].point].study, 11);
+  EXPECT_FALSE(segment.changes[0].candidate);
+  EXPECT_TRUE(segment.changes[0].slower());
+  EXPECT_FALSE(segment.changes[0].of_machine());
+  const Gate gate = GateOf(history);
+  ASSERT_THAT(gate.cases, SizeIs(1));
+  EXPECT_EQ(gate.cases[0].finding, GateFinding::kSlower);
+  EXPECT_THAT(gate.cases[0].detail, HasSubstr("study 11: slower by 5."));
+}
+
+TEST(HistoryTest, AChangeAtTheNewestStudyIsACandidate) {
+  const History history = HistoryOf(Levels({{1e6, 10}, {1.05e6, 1}}));
+  const HistorySegment& segment = OnlySegment(history);
+  ASSERT_THAT(segment.changes, SizeIs(1));
+  EXPECT_TRUE(segment.changes[0].candidate);
+  EXPECT_EQ(GateOf(history).cases[0].finding, GateFinding::kAmbiguous);
+  EXPECT_THAT(RenderHistory(history), HasSubstr("candidate: slower by 5."));
+}
+
+TEST(HistoryTest, ASingleSpikeIsNoChange) {
+  for (const size_t place : {3u, 8u, 10u}) {
+    std::vector<StudyPlan> plans = Levels({{1e6, 12}});
+    plans[place].step_ns = 1.4e6;
+    EXPECT_THAT(OnlySegment(HistoryOf(plans)).changes, IsEmpty()) << place;
+  }
+}
+
+TEST(HistoryTest, AFixEndsTheAlarmAndACandidateDoesNot) {
+  EXPECT_EQ(GateOf(HistoryOf(Levels({{1e6, 8}, {1.1e6, 5}, {1e6, 5}}))).cases[0].finding,
+            std::nullopt);
+  EXPECT_EQ(GateOf(HistoryOf(Levels({{1e6, 8}, {1.1e6, 8}, {1e6, 1}}))).cases[0].finding,
+            GateFinding::kSlower);
+}
+
+TEST(HistoryTest, TheMachineIsNamedIfItsSentinelChangesAtTheSamePoint) {
+  std::vector<StudyPlan> plans = Levels({{1e6, 9}, {1.08e6, 6}});
+  for (size_t i = 9; i < plans.size(); ++i) plans[i].sentinel_ns = 4.3e6;
+  const History history = HistoryOf(plans);
+  const HistorySegment& segment = OnlySegment(history);
+  ASSERT_THAT(segment.changes, SizeIs(1));
+  ASSERT_TRUE(segment.changes[0].of_machine());
+  EXPECT_NEAR(*segment.changes[0].sentinel_ratio, 4.3 / 4, 0.01);
+  EXPECT_EQ(GateOf(history).cases[0].finding, std::nullopt) << "no alarm";
+  EXPECT_THAT(RenderHistory(history), HasSubstr("the machine changed: slower by"));
+  // A sentinel that became faster does not explain a slower cell.
+  for (size_t i = 9; i < plans.size(); ++i) plans[i].sentinel_ns = 3.7e6;
+  EXPECT_FALSE(OnlySegment(HistoryOf(plans)).changes[0].of_machine());
+}
+
+TEST(HistoryTest, AnotherMachineOrLibraryBeginsANewSegment) {
+  std::vector<StudyPlan> plans = Levels({{1e6, 4}, {2e6, 4}});
+  for (size_t i = 4; i < plans.size(); ++i) plans[i].library = "/opt/lib/libdnnl.so.4";
+  History history = HistoryOf(plans);
+  ASSERT_THAT(history.series, SizeIs(1));
+  ASSERT_THAT(history.series[0].segments, SizeIs(2));
+  for (const HistorySegment& segment : history.series[0].segments) {
+    EXPECT_THAT(segment.points, SizeIs(4));
+    EXPECT_THAT(segment.changes, IsEmpty());
+    EXPECT_FALSE(segment.points[0].change.has_value());
+  }
+  EXPECT_FALSE(history.series[0].segments[0].newest);
+  EXPECT_TRUE(history.series[0].segments[1].newest);
+  for (size_t i = 0; i < plans.size(); ++i) {
+    plans[i].library = "/x/libdnnl.so.3";
+    plans[i].machine_id = i % 2 == 0 ? "pond-id" : "lake-id";
+  }
+  history = HistoryOf(plans);
+  ASSERT_THAT(history.series[0].segments, SizeIs(2)) << "machines that alternate stay two segments";
+  EXPECT_THAT(history.series[0].segments[0].points, SizeIs(4));
+}
+
+TEST(HistoryTest, StudiesBeforeTheFirstOneAskedForAreLeftOut) {
+  HistoryOptions options;
+  options.since = 7;
+  const History history = HistoryOf(Levels({{1e6, 6}, {1.1e6, 6}}), options);
+  EXPECT_THAT(OnlySegment(history).points, SizeIs(6));
+  EXPECT_THAT(OnlySegment(history).changes, IsEmpty());
+}
+
+TEST(HistoryTest, FailedAndSingleRunsAreNoPoints) {
+  HistoryBuilder builder({});
+  RunRecord failed = FailedRun("native", Outcome::kCrashed, "signal 11");
+  failed.study = 1;
+  builder.Add(failed);
+  builder.Add(TimedRun("native", 1e6));
+  EXPECT_THAT(std::move(builder).Finish({}).series, IsEmpty());
+}
+
+TEST(HistoryTest, JsonHasEveryPointAndChange) {
+  const Json json = HistoryToJson(HistoryOf(Levels({{1e6, 10}, {1.05e6, 3}})));
+  ASSERT_THAT(json["cells"], SizeIs(1));
+  const Json& segment = json["cells"][0]["segments"][0];
+  EXPECT_THAT(segment["points"], SizeIs(13));
+  EXPECT_EQ(segment["points"][0]["verdict"], nullptr);
+  EXPECT_EQ(segment["points"][10]["verdict"], "slower");
+  ASSERT_THAT(segment["changes"], SizeIs(1));
+  EXPECT_EQ(segment["changes"][0]["study"], 11);
+  EXPECT_EQ(segment["changes"][0]["state"], "confirmed");
+  EXPECT_EQ(json["cells"][0]["network"], "lenet");
+}
+
+}  // namespace
+}  // namespace tench

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/study_choice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "store/test_run.h"
+
+namespace tench {
+namespace {
+
+using testing::ElementsAre;
+
+class StudyChoiceTest : public testing::Test {
+ protected:
+  void AddStudy(const std::string& machine, const std::string& worker) {
+    StudyRecord study = TestStudy();
+    study.machine = study.machine_id = machine;
+    const int64_t id = *store_.AddStudy(study);
+    RunRecord run = TestRun(id, 0, TestCell(worker));
+    run.machine = run.machine_id = machine;
+    ASSERT_TRUE(store_.AddRun(run, {}).ok());
+  }
+  std::optional<int64_t> Latest(const std::vector<std::string>& only) {
+    const RunSelector selector = *ParseSelector(only);
+    return *LatestStudy(store_, {&selector});
+  }
+
+  TemporaryFolder folder_ = *TemporaryFolder::Make("choice-test");
+  Store store_ = *Store::Open(folder_.path() / "x.db", Store::Mode::kReadWrite);
+};
+
+TEST_F(StudyChoiceTest, IsTheNewestStudyWithAMatchingRun) {
+  EXPECT_EQ(Latest({}), std::nullopt) << "an empty file";
+  AddStudy("pond", "torch");
+  AddStudy("pond", "mxnet");
+  AddStudy("lake", "torch");
+  EXPECT_EQ(Latest({}), 3);
+  EXPECT_EQ(Latest({"worker=mxnet"}), 2);
+  EXPECT_EQ(Latest({"machine=pond", "worker=torch"}), 1);
+  EXPECT_EQ(Latest({"worker=native"}), std::nullopt);
+}
+
+TEST_F(StudyChoiceTest, EveryMachineHasItsOwnNewestStudy) {
+  AddStudy("pond", "torch");
+  AddStudy("lake", "torch");
+  AddStudy("pond", "torch");
+  AddStudy("lake", "mxnet");
+  EXPECT_THAT(*LatestStudyOfEachMachine(store_, {}), ElementsAre(3, 4));
+  const RunSelector torch = *ParseSelector(std::vector<std::string>{"worker=torch"});
+  EXPECT_THAT(*LatestStudyOfEachMachine(store_, torch), ElementsAre(2, 3));
+}
+
+}  // namespace
+}  // namespace tench

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The files of a worker: the executables of its processes and the shared objects that they map,
+// except the C and C++ runtime. They are read from /proc/PID/maps after the first step of a small
+// job, when frameworks opened at run time, kernel libraries loaded on demand and child programs are
+// present. Workers need not cooperate, so this works for any language.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/stop_token.h"
+#include "run/session/worker_catalog.h"
+
+namespace tench {
+
+// Sorted, each once. The worker is killed after the first step. Fails if the worker executes no
+// step, or on a stop request.
+Result<std::vector<std::filesystem::path>> LoadedFiles(const WorkerEntry& entry,
+                                                       const std::string& version, StopToken stop);
+
+}  // namespace tench

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The build of a worker: the hash of its executable and of the files that it loads
+// (loaded_files.h). Two builds with one version number have different ids. tench computes the id,
+// so that workers of any language and origin have one. Results, parity and studies refer to it.
+//
+// The id depends on the names and contents of the files, not on their folders: a build that was
+// moved or installed elsewhere has the same id. Python modules are not mapped files: only the
+// worker's script counts, and the version that it reports.
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/stop_token.h"
+#include "run/session/file_hashes.h"
+#include "run/session/worker_catalog.h"
+
+namespace tench {
+
+struct WorkerBuild {
+  std::string id;                 // 16 hex digits
+  std::vector<HashedFile> files;  // sorted by path, including the worker's executable
+
+  // Whether all files have the same size and time as when they were hashed.
+  bool Unchanged() const;
+};
+
+// The id of the files, independent of their order.
+std::string BuildId(const std::vector<HashedFile>& files);
+
+// If the worker executes no step, only its executable counts. Fails if the executable cannot be
+// read, or on a stop request.
+Result<WorkerBuild> IdentifyBuild(const WorkerEntry& entry, const std::string& version,
+                                  FileHashes& hashes, StopToken stop);
+
+}  // namespace tench

@@ -1,0 +1,481 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TensorFlow 1: a graph and a session, as its users wrote them.
+
+Images are NHWC, the only layout of its CPU kernels. Grouped convolutions are split and
+concatenated. Batches are variables, so that a fixed batch is resident. The update is
+MomentumOptimizer or AdamOptimizer, one per learning-rate multiplier.
+"""
+import numpy as np
+
+from tench_worker import Adapter, BuildFacts, Option, Unsupported
+from tench_worker.binding import Binding, bind, gate_order
+from tench_worker.layout import images_to_nchw, images_to_nhwc
+from tench_worker.network import ABILITIES, pool_padding
+from tench_worker.option_trial import OptionTrial
+
+INTER_OP = Option("inter_op", "ops that run concurrently; `threads` is the job's number", "1",
+                  ("1", "threads"))
+
+
+class Worker(Adapter):
+    name = "tensorflow1"
+    package = "tensorflow"
+    ops = ABILITIES
+    updates = ("sgd", "nesterov", "adam", "clip_gradients")
+    options = (INTER_OP,)
+
+    def facts(self):
+        return {"gpu": "the CPU package of TensorFlow has no GPU kernels"}
+
+    def load(self, job):
+        global tf
+        import warnings
+        warnings.simplefilter("ignore")  # numpy's aliases that TensorFlow 1 uses
+        import tensorflow as tf
+
+    def build(self, graph, job):
+        self.graph, self.job, self.rate = graph, job, job.solver.lr
+        self.session = None
+        inter_op = job.option(INTER_OP)
+        if job.tuned and INTER_OP.name not in job.options and job.threads > 1:
+            inter_op = self._fastest()
+        self._make(inter_op)
+        return BuildFacts(0, {"inter_op": inter_op}, gradients_materialized=True)
+
+    def _fastest(self):
+        trial, best = OptionTrial(), None
+        for choice in INTER_OP.choices:
+            self._make(choice)
+            self.session.run(self.initialize)
+            if trial.attempt(choice, lambda: self.step(self.job.phase)):
+                best = choice
+        return best
+
+    def _make(self, inter_op):
+        if self.session is not None:
+            self.session.close()
+        threads = self.job.threads
+        config = tf.ConfigProto(
+            intra_op_parallelism_threads=threads,
+            inter_op_parallelism_threads=threads if inter_op == "threads" else 1)
+        with tf.Graph().as_default():
+            tf.set_random_seed(self.job.seed % (1 << 31))
+            self._make_graph()
+            self.session = tf.Session(config=config)
+            self.initialize = tf.global_variables_initializer()
+        self.session.run(self.initialize)
+        # One run allocates the memory of a step and places the graph. The contract sets all
+        # variables afterwards.
+        self._run(self.phase_fetch)
+
+    def _make_graph(self):
+        self.bindings = bind(self.graph, conv="hwio", fc="io", special=_lstm_bindings)
+        self.placeholders, self.variables, self.assigns = {}, {}, {}
+        for layer in self.graph.inputs:
+            real = layer["role"] == "data"
+            shape = _nhwc_shape(layer.shape) if real else layer.shape
+            fill = 1 if layer["role"] == "lengths" else 0
+            self._variable(layer.name, shape, tf.float32 if real else tf.int32, False, fill)
+        shapes = {p.name: p.shape for p in self.graph.parameters}
+        for binding in self.bindings:
+            zeros = binding.read(lambda name: np.zeros(shapes[name], np.float32))
+            self._variable(binding.name, zeros.shape, tf.float32, True)
+        for parameter in self.graph.statistics:
+            self._variable(parameter.name, parameter.shape, tf.float32, False)
+        self.rate_feed = tf.placeholder(tf.float32, [], "rate")
+
+        training = self.job.phase != "forward"
+        lowering = _Lowering(self, training)
+        self.loss = lowering.run()
+        self.values = lowering.values
+        fetch = {"loss": self.loss}
+        self.gradient_tensors, targets = [], list(lowering.updates)
+        if training:
+            updates = self._gradients()
+            if self.job.phase == "train":
+                targets += updates
+            else:
+                targets += [gradient.op for gradient in self.gradient_tensors]
+        fetch["done"] = tf.group(*targets) if targets else tf.no_op()
+        if self.job.observe:
+            # An identity keeps grappler from fusing the op away.
+            fetch["outputs"] = {layer.name: tf.identity(self.values[layer.name])
+                                for layer in self.graph.computed}
+            fetch["gradients"] = list(self.gradient_tensors)
+        self.phase_fetch = fetch
+
+    def _variable(self, name, shape, dtype, trainable, fill=0):
+        safe = "".join(c if c.isalnum() or c in "_." else "_" for c in name)
+        variable = tf.Variable(np.full(shape, fill, dtype.as_numpy_dtype), trainable=trainable,
+                               name="v_" + safe, dtype=dtype)
+        feed = tf.placeholder(dtype, shape)
+        self.variables[name], self.placeholders[name] = variable, feed
+        self.assigns[name] = variable.assign(feed)
+
+    def _optimizer(self, multiplier):
+        solver, rate = self.job.solver, self.rate_feed * multiplier
+        if solver.type == "adam":
+            return tf.train.AdamOptimizer(rate, solver.momentum, solver.momentum2, solver.delta)
+        return tf.train.MomentumOptimizer(rate, solver.momentum,
+                                          use_nesterov=solver.type == "nesterov")
+
+    def _gradients(self):
+        solver = self.job.solver
+        variables = [self.variables[binding.name] for binding in self.bindings]
+        self.optimizers = {mult: self._optimizer(mult)
+                           for mult in set(b.lr_mult for b in self.bindings)}
+        # compute_gradients gates the gradients of an op, without which an update could overtake
+        # the backward pass that still reads the variable.
+        first = next(iter(self.optimizers.values()))
+        pairs = first.compute_gradients(self.loss, variables)
+        dense = [tf.convert_to_tensor(gradient) for gradient, _ in pairs]
+        self.gradient_tensors = dense
+        if self.job.phase != "train":
+            return []
+        if solver.clip_gradients > 0:
+            counted = [i for i, b in enumerate(self.bindings) if b.lr_mult != 0]
+            clipped, _ = tf.clip_by_global_norm([dense[i] for i in counted],
+                                                solver.clip_gradients)
+            dense = list(dense)
+            for i, gradient in zip(counted, clipped):
+                dense[i] = gradient
+        updates = []
+        for mult, optimizer in self.optimizers.items():
+            group = []
+            for binding, gradient, variable in zip(self.bindings, dense, variables):
+                decay = solver.weight_decay * binding.decay_mult
+                if binding.lr_mult == mult:
+                    group.append((gradient + decay * variable if decay else gradient, variable))
+            updates.append(optimizer.apply_gradients(group))
+        return updates
+
+    # --- the contract ---
+
+    def _run(self, fetch):
+        return self.session.run(fetch, {self.rate_feed: self.rate})
+
+    def _set(self, name, values):
+        self.session.run(self.assigns[name].op, {self.placeholders[name]: values})
+
+    def set_parameters(self, source):
+        self.session.run(self.initialize)
+        for binding in self.bindings:
+            self._set(binding.name, binding.read(source))
+
+    def parameters(self, sink):
+        for binding in self.bindings:
+            binding.write(self.session.run(self.variables[binding.name]), sink)
+
+    def _slots(self, binding):
+        """(suffix, slot, factor): NAME.momentum is factor times the slot."""
+        optimizer, variable = self.optimizers[binding.lr_mult], self.variables[binding.name]
+        if self.job.solver.type == "adam":
+            return [(".momentum", optimizer.get_slot(variable, "m"), 1.0),
+                    (".momentum2", optimizer.get_slot(variable, "v"), 1.0)]
+        # TensorFlow applies the rate to the momentum, tench's momentum includes it.
+        return [(".momentum", optimizer.get_slot(variable, "momentum"),
+                 self.rate * binding.lr_mult)]
+
+    def set_state(self, source):
+        for parameter in self.graph.statistics:
+            self._set(parameter.name, source(parameter.name))
+        if self.job.phase != "train":
+            return
+        for binding in self.bindings:
+            for suffix, slot, factor in self._slots(binding):
+                values = binding.read(source, suffix)
+                slot.load(values / np.float32(factor) if factor else np.zeros_like(values),
+                          self.session)
+
+    def state(self, sink):
+        for parameter in self.graph.statistics:
+            sink(parameter.name, self.session.run(self.variables[parameter.name]))
+        if self.job.phase != "train":
+            return
+        for binding in self.bindings:
+            for suffix, slot, factor in self._slots(binding):
+                binding.write(self.session.run(slot), sink, suffix, factor)
+
+    def set_batch(self, inputs):
+        for name, values in inputs.items():
+            self._set(name, images_to_nhwc(values))
+
+    def set_learning_rate(self, rate):
+        old, self.rate = self.rate, rate
+        if self.job.phase != "train" or self.job.solver.type == "adam" or rate == old:
+            return
+        # Past updates keep their size: tench's momentum includes the rate of its time.
+        for binding in self.bindings:
+            (_, slot, _), = self._slots(binding)
+            if rate != 0:
+                slot.load(self.session.run(slot) * np.float32(old / rate), self.session)
+
+    def step(self, phase):
+        self.last = self._run(self.phase_fetch)
+        return float(self.last["loss"])
+
+    def gradients(self, sink):
+        gradients = self.last.get("gradients")
+        if gradients is None:
+            gradients = self.session.run(self.gradient_tensors)
+        for binding, gradient in zip(self.bindings, gradients):
+            binding.write(gradient, sink)
+
+    def outputs(self, layers, sink):
+        for name in layers:
+            sink(name, images_to_nchw(self.last["outputs"][name]))
+
+
+def _nhwc_shape(shape):
+    return (shape[0], shape[2], shape[3], shape[1]) if len(shape) == 4 else shape
+
+
+def _lstm_bindings(layer):
+    """BlockLSTM has one matrix (F + H, 4H) and its gates in the order i, g, f, o."""
+    if layer.op != "lstm":
+        return None
+    hidden, features = layer["hidden"], layer.inputs[0].shape[2]
+    order, inverse = gate_order("igfo", hidden)
+    p = layer.parameters
+    return [Binding(layer.name + ".kernel", [p["weight_input"], p["weight_hidden"]],
+                    lambda a: np.concatenate([a[0][order].T, a[1][order].T]),
+                    lambda a: [a[:features].T[inverse], a[features:].T[inverse]]),
+            Binding(p["bias"].name, [p["bias"]], lambda a: a[0][order], lambda a: [a[inverse]])]
+
+
+class _Lowering(object):
+    def __init__(self, worker, training):
+        self.worker, self.job, self.graph = worker, worker.job, worker.graph
+        self.training, self.values, self.updates = training, {}, []
+
+    def run(self):
+        losses = []
+        for layer in self.graph.layers:
+            if layer.op == "input":
+                self.values[layer.name] = self.worker.variables[layer.name]
+                continue
+            inputs = [self.values[name] for name in layer.input_names]
+            value = getattr(self, layer.op)(layer, *inputs)
+            self.values[layer.name] = value
+            if layer.is_loss:
+                losses.append(value)
+        return losses[0] if len(losses) == 1 else tf.add_n(losses)
+
+    def parameter(self, layer, suffix):
+        return self.worker.variables["%s.%s" % (layer.name, suffix)]
+
+    def axis(self, x):
+        return 3 if x.get_shape().ndims == 4 else 1
+
+    def biased(self, layer, x):
+        return tf.nn.bias_add(x, self.parameter(layer, "bias")) if layer.has_bias else x
+
+    def to_logical(self, x):
+        return tf.transpose(x, [0, 3, 1, 2]) if x.get_shape().ndims == 4 else x
+
+    def from_logical(self, x):
+        return tf.transpose(x, [0, 2, 3, 1]) if x.get_shape().ndims == 4 else x
+
+    def padded(self, x, pads, fill=0.0):
+        """(input, padding): TensorFlow's own padding where it gives these pads."""
+        if all(before <= 0 and after <= 0 for before, after in pads):
+            return x
+        paddings = [[0, 0]] + [[max(0, b), max(0, a)] for b, a in pads] + [[0, 0]]
+        return tf.pad(x, paddings, constant_values=fill) if fill else tf.pad(x, paddings)
+
+    @staticmethod
+    def is_same(sizes, extent, stride, pads, windows):
+        """Whether padding SAME means these pads and windows."""
+        for i in (0, 1):
+            count = -(-sizes[i] // stride[i])
+            total = max((count - 1) * stride[i] + extent[i] - sizes[i], 0)
+            if count != windows[i] or (total // 2, total - total // 2) != tuple(pads[i]):
+                return False
+        return True
+
+    def conv(self, layer, x):
+        stride, dilation, pad = layer["stride"], layer["dilation"], layer["pad"]
+        sizes, windows = layer.inputs[0].shape[2:], layer.shape[2:]
+        extent = [dilation[i] * (layer["kernel"][i] - 1) + 1 for i in (0, 1)]
+        pads = [pool_padding(sizes[i], extent[i], stride[i], pad[i], windows[i]) for i in (0, 1)]
+        same = self.is_same(sizes, extent, stride, pads, windows)
+        padding = "SAME" if same else "VALID"
+        if not same:
+            x = self.padded(x, pads)
+        weight = self.parameter(layer, "weight")
+
+        def one(part, filters):
+            if dilation == (1, 1):
+                return tf.nn.conv2d(part, filters, [1, stride[0], stride[1], 1], padding)
+            if stride != (1, 1):
+                raise Unsupported("layer '%s': TensorFlow 1 has no strided conv with dilation" %
+                                  layer.name)
+            return tf.nn.convolution(part, filters, padding, dilation_rate=list(dilation))
+
+        groups = layer["groups"]
+        if groups == 1:
+            return self.biased(layer, one(x, weight))
+        parts = zip(tf.split(x, groups, 3), tf.split(weight, groups, 3))
+        return self.biased(layer, tf.concat([one(part, filters) for part, filters in parts], 3))
+
+    def pool(self, layer, x):
+        kernel, stride, pad = layer["kernel"], layer["stride"], layer["pad"]
+        sizes, windows = layer.inputs[0].shape[2:], layer.shape[2:]
+        pads = [pool_padding(sizes[i], kernel[i], stride[i], pad[i], windows[i]) for i in (0, 1)]
+        window, strides = [1, kernel[0], kernel[1], 1], [1, stride[0], stride[1], 1]
+        if layer["mode"] == "max":
+            if self.is_same(sizes, kernel, stride, pads, windows):
+                return tf.nn.max_pool(x, window, strides, "SAME")
+            lowest = -np.finfo(np.float32).max
+            return tf.nn.max_pool(self.padded(x, pads, lowest), window, strides, "VALID")
+        y = tf.nn.avg_pool(self.padded(x, pads), window, strides, "VALID")
+        # VALID divides by the whole kernel; positions beyond the padded image do not count.
+        counts = []
+        for i in (0, 1):
+            begin = np.arange(windows[i]) * stride[i]
+            end = np.minimum(begin + kernel[i], sizes[i] + 2 * pad[i])
+            counts.append((end - begin).astype(np.float32))
+        factor = kernel[0] * kernel[1] / np.outer(counts[0], counts[1])
+        return y if (factor == 1).all() else y * factor.astype(np.float32)[None, :, :, None]
+
+    def lrn(self, layer, x):
+        size = layer["size"]
+        if layer["region"] == "across_channels":
+            return tf.nn.lrn(x, size // 2, float(layer["k"]), layer["alpha"] / size,
+                             layer["beta"])
+        half = size // 2
+        mean = tf.nn.avg_pool(self.padded(tf.square(x), [(half, half)] * 2), [1, size, size, 1],
+                              [1, 1, 1, 1], "VALID")
+        return x * tf.pow(layer["k"] + layer["alpha"] * mean, -layer["beta"])
+
+    def relu(self, layer, x):
+        slope = float(layer["negative_slope"])
+        if slope == 0:
+            return tf.nn.relu(x)
+        if hasattr(tf.nn, "leaky_relu"):
+            return tf.nn.leaky_relu(x, slope)
+        return tf.where(x > 0, x, slope * x)
+
+    def sigmoid(self, layer, x):
+        return tf.sigmoid(x)
+
+    def tanh(self, layer, x):
+        return tf.tanh(x)
+
+    def power(self, layer, x):
+        power, scale, shift = (float(layer[key]) for key in ("power", "scale", "shift"))
+        if power == 0 or scale == 0:
+            return tf.fill(tf.shape(x), np.float32(shift ** power))
+        base = scale * x + shift
+        return base if power == 1 else tf.square(base) if power == 2 else tf.pow(base, power)
+
+    def fc(self, layer, x):
+        return self.biased(layer, tf.matmul(x, self.parameter(layer, "weight")))
+
+    def dropout(self, layer, x):
+        if not self.training or not self.job.dropout or layer["ratio"] == 0:
+            return x
+        return tf.nn.dropout(x, keep_prob=1 - layer["ratio"])
+
+    def concat(self, layer, *inputs):
+        return tf.concat(list(inputs), self.axis(inputs[0]))
+
+    def slice(self, layer, x):
+        begin, size = [0] * x.get_shape().ndims, [-1] * x.get_shape().ndims
+        begin[self.axis(x)], size[self.axis(x)] = layer["begin"], layer["end"] - layer["begin"]
+        return tf.slice(x, begin, size)
+
+    def add(self, layer, *inputs):
+        factors = layer["coefficients"] or [1] * len(inputs)
+        terms = [x if factor == 1 else factor * x for factor, x in zip(factors, inputs)]
+        return tf.add(*terms) if len(terms) == 2 else tf.add_n(terms)
+
+    def multiply(self, layer, *inputs):
+        result = inputs[0]
+        for x in inputs[1:]:
+            result = tf.multiply(result, x)
+        return result
+
+    def maximum(self, layer, *inputs):
+        result = inputs[0]
+        for x in inputs[1:]:
+            result = tf.maximum(result, x)
+        return result
+
+    def flatten(self, layer, x):
+        return tf.reshape(self.to_logical(x), layer.shape)
+
+    def reshape(self, layer, x):
+        return self.from_logical(tf.reshape(self.to_logical(x), layer.shape))
+
+    def batch_norm(self, layer, x):
+        from tensorflow.python.ops import gen_nn_ops
+        # The op itself: tf.nn.fused_batch_norm raises epsilon to 1.001e-5.
+        op = getattr(gen_nn_ops, "fused_batch_norm", None) or gen_nn_ops._fused_batch_norm
+        vector = x.get_shape().ndims == 2
+        if vector:
+            x = tf.reshape(x, [layer.shape[0], 1, 1, layer.shape[1]])
+        channels = layer.shape[1]
+        weight = self.parameter(layer, "weight") if layer.has_weight else tf.ones([channels])
+        bias = self.parameter(layer, "bias") if layer.has_bias else tf.zeros([channels])
+        mean, var = (self.parameter(layer, "running_mean"), self.parameter(layer, "running_var"))
+        if self.training:
+            result = op(x, weight, bias, mean=[], variance=[], epsilon=layer["eps"],
+                        is_training=True)
+            for running, batch in ((mean, result[1]), (var, result[2])):
+                step = (batch - running) * layer["momentum"]
+                self.updates.append(tf.assign_add(running, step).op)
+        else:
+            result = op(x, weight, bias, mean=mean, variance=var, epsilon=layer["eps"],
+                        is_training=False)
+        return tf.reshape(result[0], layer.shape) if vector else result[0]
+
+    def scale(self, layer, x):
+        return self.biased(layer, x * self.parameter(layer, "weight"))
+
+    def softmax(self, layer, x):
+        return tf.nn.softmax(x)
+
+    def embedding(self, layer, tokens):
+        return tf.nn.embedding_lookup(self.parameter(layer, "weight"), tokens)
+
+    def lstm(self, layer, x):
+        from tensorflow.contrib.rnn.python.ops import lstm_ops
+        ops = getattr(lstm_ops, "gen_lstm_ops", None) or lstm_ops.gen_rnn_ops
+        batch, steps, hidden = layer.shape
+        zeros, peephole = tf.zeros([batch, hidden]), tf.zeros([hidden])
+        result = ops.block_lstm(
+            seq_len_max=tf.constant(steps, tf.int64), x=tf.transpose(x, [1, 0, 2]), cs_prev=zeros,
+            h_prev=zeros, w=self.worker.variables[layer.name + ".kernel"], wci=peephole,
+            wcf=peephole, wco=peephole, b=self.parameter(layer, "bias"), forget_bias=0.0,
+            cell_clip=-1.0, use_peephole=False)
+        return tf.transpose(result[6], [1, 0, 2])
+
+    def mean_over_time(self, layer, x, lengths):
+        mask = tf.sequence_mask(lengths, layer.inputs[0].shape[1], tf.float32)
+        total = tf.reduce_sum(x * tf.expand_dims(mask, 2), 1)
+        return total / tf.expand_dims(tf.to_float(lengths), 1)
+
+    def softmax_cross_entropy(self, layer, scores, labels):
+        weight, ignored = float(layer["loss_weight"]), layer["ignore_label"]
+        if ignored is None:
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=scores)
+            return self.weighted(tf.reduce_mean(losses), weight)
+        counts = tf.to_float(tf.not_equal(labels, ignored))
+        safe = tf.where(tf.equal(labels, ignored), tf.zeros_like(labels), labels)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=safe, logits=scores)
+        mean = tf.reduce_sum(losses * counts) / tf.maximum(tf.reduce_sum(counts), 1.0)
+        return self.weighted(mean, weight)
+
+    def sigmoid_cross_entropy(self, layer, scores, targets):
+        losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=targets, logits=scores)
+        return self.weighted(tf.reduce_sum(losses) / layer.inputs[0].shape[0],
+                             float(layer["loss_weight"]))
+
+    def mean_squared_error(self, layer, values, targets):
+        return self.weighted(tf.reduce_mean(tf.squared_difference(values, targets)),
+                             float(layer["loss_weight"]))
+
+    @staticmethod
+    def weighted(loss, weight):
+        return loss if weight == 1 else weight * loss
