@@ -105,16 +105,26 @@ ChangePoint Retested(std::span<const double> series, std::span<const ChangePoint
                 position + 1 == points.size() ? series.size() : points[position + 1].index);
 }
 
-// The point to remove next; points.size() if all are good.
+// The point to remove next; points.size() if all are good. A change within the margin beside an
+// insignificant one goes first: it shortens the sides of its neighbour, and two single points leave
+// the t-test no degree of freedom.
 size_t Weakest(std::span<const ChangePoint> points, const ChangePointRule& rule) {
-  const auto by_p = std::max_element(points.begin(), points.end(),
-                                     [](const auto& a, const auto& b) { return a.p < b.p; });
-  if (by_p->p >= rule.max_p) return static_cast<size_t>(by_p - points.begin());
-  const auto by_change =
+  const auto ignored = [&](size_t i) {
+    return i < points.size() && points[i].Change() <= rule.min_change;
+  };
+  const auto by_p =
+      static_cast<size_t>(std::max_element(points.begin(), points.end(),
+                                           [](const auto& a, const auto& b) { return a.p < b.p; }) -
+                          points.begin());
+  if (points[by_p].p >= rule.max_p) {
+    if (points[by_p].p < 1 || ignored(by_p)) return by_p;
+    return by_p > 0 && ignored(by_p - 1) ? by_p - 1 : ignored(by_p + 1) ? by_p + 1 : by_p;
+  }
+  const auto by_change = static_cast<size_t>(
       std::min_element(points.begin(), points.end(),
-                       [](const auto& a, const auto& b) { return a.Change() < b.Change(); });
-  return by_change->Change() <= rule.min_change ? static_cast<size_t>(by_change - points.begin())
-                                                : points.size();
+                       [](const auto& a, const auto& b) { return a.Change() < b.Change(); }) -
+      points.begin());
+  return ignored(by_change) ? by_change : points.size();
 }
 
 }  // namespace

@@ -74,6 +74,13 @@ TEST(ChangePointsTest, IgnoresChangesBelowTheMinimum) {
   EXPECT_THAT(FindChangePoints(series, {.min_change = 0.05}), IsEmpty());
 }
 
+TEST(ChangePointsTest, AChangeBelowTheMinimumDoesNotHideALargeOneBesideIt) {
+  // The split pass divides before the last two points, so that the large change is at first between
+  // two single points.
+  const std::vector<double> series = {50, 50.000001, 50, 50.000001, 50, 50.001, 1000};
+  EXPECT_THAT(Indices(FindChangePoints(series, {.min_change = 0.01})), ElementsAre(6u));
+}
+
 TEST(ChangePointsTest, FindsChangesInSeveralWindows) {
   const std::vector<double> series = Levels({{10, 70}, {11, 60}, {9, 50}});
   EXPECT_THAT(Indices(FindChangePoints(series)), ElementsAre(70u, 130u));
