@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference worker with two options, for A/A tests of the verdicts. `label` has no effect, so
-// cells that differ in it are equal under two names. `wait` prolongs every step by that share, by
-// waiting after the work. Only for tests and bench/aa; tench does not find it by default.
+// The reference worker with three options, for A/A tests of the verdicts. `label` has no effect, so
+// cells that differ in it are equal under two names. `wait` prolongs every step by that share, and
+// `floor` up to a duration, by waiting after the work. Only for tests and bench/aa; tench does not
+// find it by default.
 #include "base/text.h"
 #include "waiting_adapter.h"
 #include "worker/serve.h"
@@ -21,13 +22,16 @@ class PacedAdapter final : public WaitingAdapter {
                            {"wait",
                             "per cent of each step to wait after it",
                             "0",
-                            {"0", "1", "2", "3", "5", "10", "100", "1000"}}};
+                            {"0", "1", "2", "3", "5", "10", "100", "1000"}},
+                           {"floor", "shortest duration of a step in ms", "0", {"0", "50"}}};
     return description;
   }
 
   Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
     if (const auto wait = options.options.find("wait"); wait != options.options.end())
       SetWait(TENCH_TRY(ParseReal(wait->second).In("wait")) / 100);
+    if (const auto floor = options.options.find("floor"); floor != options.options.end())
+      SetLeastStep(TENCH_TRY(ParseInteger(floor->second).In("floor")) * 1000000);
     BuildOptions changed = options;
     changed.options.clear();
     return WaitingAdapter::Build(graph, changed);

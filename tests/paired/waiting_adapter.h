@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An adapter that prolongs every step of another one by a share of it, by waiting after the work:
-// a planted slowdown for tests of the verdicts and of the gate. Not part of the product.
+// An adapter that prolongs every step of another one by waiting after the work: by a share of the
+// step, a planted slowdown for tests of the verdicts and of the gate, or up to a fixed duration,
+// whatever the machine's load. Not part of the product.
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -24,8 +26,8 @@ class WaitingAdapter : public Adapter {
     const int64_t begin_ns = NowNs();
     Result<double> loss = inner_->Step(phase);
     const int64_t now_ns = NowNs();
-    const int64_t until_ns =
-        now_ns + static_cast<int64_t>(wait_ * static_cast<double>(now_ns - begin_ns));
+    const int64_t share_ns = static_cast<int64_t>(wait_ * static_cast<double>(now_ns - begin_ns));
+    const int64_t until_ns = std::max(now_ns + share_ns, begin_ns + least_step_ns_);
     // Busy waiting, because the kernel's timer slack makes sleeps imprecise.
     while (NowNs() < until_ns) {
     }
@@ -51,10 +53,12 @@ class WaitingAdapter : public Adapter {
 
  protected:
   void SetWait(double wait) { wait_ = wait; }
+  void SetLeastStep(int64_t least_step_ns) { least_step_ns_ = least_step_ns; }
 
  private:
   std::unique_ptr<Adapter> inner_;
   double wait_;
+  int64_t least_step_ns_ = 0;
 };
 
 }  // namespace tench
