@@ -116,8 +116,14 @@ endfunction()
 
 # tench_precompile_test(TARGET): tests share precompiled headers with GoogleTest in them. Their own
 # code runs once, so it is not optimised: most of a test's compile time is optimising assertions.
+# For the same reason the undefined sanitizer leaves out its checks of every member access, a third
+# of a test's compile; the address sanitizer finds null pointers as well.
+set(tench_test_options -O0)
+if(TENCH_SANITIZE MATCHES "address,undefined")
+  list(APPEND tench_test_options -fno-sanitize=null,vptr,alignment)
+endif()
 function(tench_precompile_test target)
-  target_compile_options(${target} PRIVATE -O0)
+  target_compile_options(${target} PRIVATE ${tench_test_options})
   if(NOT TENCH_PRECOMPILE)
     return()
   endif()
@@ -125,7 +131,7 @@ function(tench_precompile_test target)
     file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cc "")
     add_library(tench_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cc)
     target_link_libraries(tench_test_headers PRIVATE tench_flags fmt::fmt GTest::gtest GTest::gmock)
-    target_compile_options(tench_test_headers PRIVATE -O0)
+    target_compile_options(tench_test_headers PRIVATE ${tench_test_options})
     target_precompile_headers(tench_test_headers PRIVATE ${TENCH_PRECOMPILED} <gmock/gmock.h>
                                                          <gtest/gtest.h>)
   endif()
