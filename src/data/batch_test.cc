@@ -7,7 +7,7 @@
 #include "data/data_set.h"
 #include "net/fill.h"
 
-namespace tench {
+namespace tench::batch_test {
 namespace {
 
 TypedGraph Network(std::string_view name, int64_t batch) {
@@ -147,4 +147,4 @@ TEST(BatchTest, ThreadsDoNotChangeABit) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::batch_test

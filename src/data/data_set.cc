@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "data/file_data.h"
 #include "net/graph_json.h"
 
 namespace tench {
@@ -46,6 +47,44 @@ Status RefuseDataForFile(std::string_view network, std::string_view data, int64_
   return Ok();
 }
 
+// A network that cannot read the data is `unsupported`; broken data is a failure.
+Error Mismatch(Error error) {
+  error.kind = ErrorKind::kUnsupported;
+  return error;
+}
+
+Result<Graph> ReadNetworkFile(std::string_view name, const NetworkReaders& readers) {
+  for (const auto& [ending, read] : readers) {
+    if (name.ends_with(ending)) return read(std::string(name));
+  }
+  const std::string text = TENCH_TRY(ReadFile(std::filesystem::path(name), kMaxNetworkBytes));
+  return ParseGraph(text, name);
+}
+
+// The usual data set of a built-in network, with another sequence length if one is asked for.
+Result<InputSpec> SpecOf(std::string_view network, std::string_view data, int64_t length) {
+  const DataSet* set = TENCH_TRY(FindDataSet(data));
+  InputSpec spec = set->spec;
+  if (length == 0) return spec;
+  if (!spec.sequences())
+    return Failed("'{}' on '{}' has images, not sequences; remove the sequence length", network,
+                  spec.data);
+  if (length < 1 || length > kMaxSize)
+    return Failed("the sequence length is {}; it must be from 1 to {}", length, kMaxSize);
+  spec.length = length;
+  return spec;
+}
+
+Result<Graph> BuildFor(const ZooEntry& entry, const FileData& data, int64_t length) {
+  const InputSpec usual = TENCH_TRY(SpecOf(entry.name, entry.default_data, length));
+  Result<InputSpec> spec = data.SpecFor(usual);
+  if (!spec.ok()) return Mismatch(std::move(spec).error());
+  if (length != 0) spec->length = length;
+  Result<Graph> graph = entry.build(*spec);
+  if (!graph.ok()) return Mismatch(std::move(graph).error());
+  return graph;
+}
+
 }  // namespace
 
 std::span<const DataSet> DataSets() {
@@ -69,6 +108,12 @@ Result<const DataSet*> FindDataSet(std::string_view name) {
 }
 
 Result<std::string> ResolveData(std::string_view network, std::string_view data) {
+  if (IsDataReference(data)) {
+    const FileData opened = TENCH_TRY(FileData::Open(data));
+    TENCH_TRY(opened.CheckFingerprint());
+    if (!opened.reference().fingerprint.empty()) return std::string(data);
+    return fmt::format("{},fingerprint={}", data, TENCH_TRY(opened.Fingerprint()));
+  }
   if (IsFile(network)) {
     TENCH_TRY(RefuseDataForFile(network, data, 0));
     return std::string();
@@ -81,27 +126,32 @@ Result<std::string> ResolveData(std::string_view network, std::string_view data)
 
 Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t length,
                           const NetworkReaders& readers) {
+  const bool real = IsDataReference(data);
   if (IsFile(name)) {
-    TENCH_TRY(RefuseDataForFile(name, data, length));
-    for (const auto& [ending, read] : readers) {
-      if (name.ends_with(ending)) return read(std::string(name));
-    }
-    const std::string text = TENCH_TRY(ReadFile(std::filesystem::path(name), kMaxNetworkBytes));
-    return ParseGraph(text, name);
+    TENCH_TRY(RefuseDataForFile(name, real ? "" : data, length));
+    return ReadNetworkFile(name, readers);
   }
   const ZooEntry* entry = TENCH_TRY(FindNetwork(name));
-  const std::string resolved = TENCH_TRY(ResolveData(name, data));
-  const DataSet* set = TENCH_TRY(FindDataSet(resolved));
-  InputSpec spec = set->spec;
-  if (length != 0) {
-    if (!spec.sequences())
-      return Failed("'{}' on '{}' has images, not sequences; remove the sequence length", name,
-                    spec.data);
-    if (length < 1 || length > kMaxSize)
-      return Failed("the sequence length is {}; it must be from 1 to {}", length, kMaxSize);
-    spec.length = length;
+  if (real) {
+    const FileData opened = TENCH_TRY(FileData::Open(data));
+    return BuildFor(*entry, opened, length);
   }
+  const std::string resolved = TENCH_TRY(ResolveData(name, data));
+  const InputSpec spec = TENCH_TRY(SpecOf(name, resolved, length));
   return entry->build(spec);
+}
+
+Status CheckData(const Graph& network, std::string_view data) {
+  FileData opened = TENCH_TRY(FileData::Open(data));
+  const TypedGraph graph = TENCH_TRY(Infer(network, 1));
+  if (Status fits = opened.Fit(graph); !fits.ok()) return Mismatch(std::move(fits).error());
+  if (const int64_t classes = ClassesOf(graph); classes > 0) TENCH_TRY(opened.CheckLabels(classes));
+  return Ok();
+}
+
+Result<int64_t> ImagesOf(std::string_view data) {
+  if (IsDataReference(data)) return TENCH_TRY(FileData::Open(data)).facts().count;
+  return TENCH_TRY(FindDataSet(data))->images;
 }
 
 }  // namespace tench

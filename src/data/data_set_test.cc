@@ -7,9 +7,10 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "data/test_data_files.h"
 #include "net/graph_json.h"
 
-namespace tench {
+namespace tench::data_set_test {
 namespace {
 
 using testing::HasSubstr;
@@ -112,5 +113,53 @@ TEST(LoadNetworkTest, APathIsAFile) {
               HasSubstr(folder->path().string()));
 }
 
+class RealDataSetTest : public testing::Test {
+ protected:
+  RealDataSetTest() { WriteIdx(root / "digits", 6, 28, 4); }
+  TemporaryFolder folder = *TemporaryFolder::Make("data-set-test");
+  std::filesystem::path root = folder.path();
+  std::string digits = "mnist:" + (root / "digits").string();
+};
+
+TEST_F(RealDataSetTest, TheFilesDecideTheClassesOfANetwork) {
+  const Result<Graph> graph = LoadNetwork("lenet", digits, 0);
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  const TypedGraph typed = *Infer(*graph, 2);
+  EXPECT_EQ(typed.InputType(typed.layers.size() - 1, 0).shape, (Shape{2, 4}));
+  EXPECT_EQ(*LoadNetwork("lenet", digits + ",classes=10", 0), *LoadNetwork("lenet", "mnist", 0));
+  EXPECT_EQ(*ImagesOf(digits), 6);
+  EXPECT_EQ(*ImagesOf("mnist"), 60'000);
+}
+
+TEST_F(RealDataSetTest, ResolvingAddsTheFingerprintAndChecksIt) {
+  const std::string resolved = *ResolveData("lenet", digits);
+  EXPECT_TRUE(resolved.starts_with(digits + ",fingerprint="));
+  EXPECT_EQ(*ResolveData("lenet", resolved), resolved);
+  WriteIdx(root / "digits", 6, 28, 3);
+  EXPECT_THAT(ErrorOf(ResolveData("lenet", resolved)), HasSubstr("its files have changed"));
+}
+
+TEST_F(RealDataSetTest, AnotherKindOfNetworkIsUnsupportedAndBrokenDataFails) {
+  const Result<Graph> words = LoadNetwork("lstm", digits, 0);
+  ASSERT_FALSE(words.ok());
+  EXPECT_EQ(words.error().kind, ErrorKind::kUnsupported);
+  const Graph lenet = *LoadNetwork("lenet", "", 0);
+  EXPECT_TRUE(CheckData(lenet, digits).ok());
+  EXPECT_EQ(CheckData(*LoadNetwork("lstm", "", 0), digits).error().kind, ErrorKind::kUnsupported);
+  WriteBytes(root / "batch.bin", "\x0a" + Ramp(0, 3072));
+  const Status label =
+      CheckData(*LoadNetwork("lenet", "cifar10", 0), "cifar10:" + (root / "batch.bin").string());
+  ASSERT_FALSE(label.ok());
+  EXPECT_EQ(label.error().kind, ErrorKind::kFailed);
+  EXPECT_THAT(label.error().message, HasSubstr("the label 10 is not from 0 to 9"));
+}
+
+TEST_F(RealDataSetTest, ANetworkFileReadsRealData) {
+  const std::string path = root / "mine.json";
+  ASSERT_TRUE(WriteFileAtomically(path, GraphToJson(*LoadNetwork("lenet", "", 0)).dump(1)).ok());
+  EXPECT_TRUE(LoadNetwork(path, digits, 0).ok());
+  EXPECT_THAT(*ResolveData(path, digits), HasSubstr("fingerprint="));
+}
+
 }  // namespace
-}  // namespace tench
+}  // namespace tench::data_set_test

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fuzzes the readers of data sets. The first byte selects what the rest is: a file of a format, a
+// picture, or a message. Every sample of a file that opens is read and decoded. An error is one
+// line. LMDB's pages are read by liblmdb, which trusts them; only its messages are fuzzed.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/file.h"
+#include "data/byte_file.h"
+#include "data/data_conversion.h"
+#include "data/data_reference.h"
+#include "data/datum.h"
+#include "data/image.h"
+
+namespace {
+
+using namespace tench;  // NOLINT: the fuzzer is nothing but calls of the library
+
+void CheckError(const Status& status) {
+  if (status.ok()) return;
+  Check(status.error().message.find('\n') == std::string::npos, "an error has several lines");
+}
+
+void CheckImage(const Image& image) {
+  Check(image.bytes.size() == static_cast<size_t>(image.channels * image.height * image.width),
+        "a picture has another size than its bytes");
+  if (image.bytes.size() > 1 << 20) return;
+  Image resized;
+  Resize(image, 7, 5, resized);
+}
+
+void CheckPicture(std::string_view content) {
+  for (const ImageRequest& request : {ImageRequest{}, {3, 8, 8}, {1, 0, 0}}) {
+    Image image;
+    const bool jpeg = IsJpeg(content);
+    const Status decoded =
+        jpeg ? DecodeJpeg(content, request, image) : DecodePng(content, request, image);
+    CheckError(decoded);
+    if (decoded.ok()) CheckImage(image);
+  }
+}
+
+void CheckMessages(std::string_view message) {
+  StoredSample sample;
+  CheckError(ParseDatum(message, sample));
+  CheckError(ParseExample(message, sample));
+  if (const auto mean = ParseMeanFile(message); mean.ok()) {
+    Check(static_cast<int64_t>(mean->values.size()) == ElementCount(mean->shape),
+          "a mean image has another size than its values");
+  }
+}
+
+// A folder of the process, whose files are replaced by every input.
+const std::filesystem::path& Folder() {
+  static const TemporaryFolder folder = *TemporaryFolder::Make("samples-fuzz");
+  return folder.path();
+}
+
+std::filesystem::path WriteInput(const std::string& name, std::string_view content) {
+  std::filesystem::path path = Folder() / name;
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  Check(fd >= 0, "the input cannot be written");
+  const ssize_t put = write(fd, content.data(), content.size());
+  Check(put == static_cast<ssize_t>(content.size()) && close(fd) == 0, "the input was not written");
+  return path;
+}
+
+void CheckFile(std::string_view format, std::string_view content, const std::string& name) {
+  const std::filesystem::path path = WriteInput(name, content);
+  const OpenedSource source = OpenSource(format, path);
+  if (!source.ok()) {
+    Check(source.error().message.find('\n') == std::string::npos, "an error has several lines");
+    return;
+  }
+  if ((*source)->facts().count > 1000) return;
+  for (const std::string& line : CheckSamples(**source, nullptr, StopToken()).broken)
+    Check(line.find('\n') == std::string::npos, "an error has several lines");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  switch (data[0]) {
+    case 'i': {  // the length of the labels' file, that file, and the file of the pictures
+      const size_t begin = text.empty() ? 0 : 1;
+      const size_t labels = begin == 0 ? 0 : static_cast<unsigned char>(text[0]);
+      const std::string_view rest = text.substr(begin);
+      WriteInput("labels-idx1", rest.substr(0, labels));
+      CheckFile("mnist", rest.substr(std::min(labels, rest.size())), "images-idx3");
+      break;
+    }
+    case 'c':
+      CheckFile("csv", text, "table.csv");
+      break;
+    case 't':
+      CheckFile("tfrecord", text, "records.tfrecord");
+      break;
+    case 'r':
+      CheckFile("recordio", text, "records.rec");
+      break;
+    case 'p':
+      CheckPicture(text);
+      break;
+    case 'm':
+      CheckMessages(text);
+      break;
+    case 'd':
+      if (const auto reference = ParseDataReference(text); !reference.ok())
+        Check(reference.error().message.find('\n') == std::string::npos,
+              "an error has several lines");
+      break;
+    default:
+      CheckFile("cifar10", text, "batch.bin");
+  }
+  return 0;
+}

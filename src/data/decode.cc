@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/decode.h"
+
+#include "base/file.h"
+#include "net/fill.h"
+
+namespace tench {
+namespace {
+
+constexpr size_t kMaxMeanBytes = size_t{1} << 30;
+
+// Where a crop begins, and whether the picture is mirrored.
+struct Placement {
+  int64_t y = 0, x = 0;
+  bool mirrored = false;
+};
+
+Placement Place(const SampleDraw& draw, const Transform& transform, int64_t height, int64_t width) {
+  const uint64_t counter = draw.epoch * draw.count + draw.index;
+  Placement place;
+  if (transform.crop > 0) {
+    const int64_t rows = height - transform.crop, columns = width - transform.crop;
+    place.y = draw.training ? Generator(draw.seed, "data.crop_y").Integer(counter, 0, rows + 1)
+                            : rows / 2;
+    place.x = draw.training ? Generator(draw.seed, "data.crop_x").Integer(counter, 0, columns + 1)
+                            : columns / 2;
+  }
+  place.mirrored =
+      transform.mirror && Generator(draw.seed, "data.mirror").Integer(counter, 0, 2) == 1;
+  return place;
+}
+
+}  // namespace
+
+Status DecodeSample(const StoredSample& sample, const ImageRequest& request, Image& image) {
+  switch (sample.form) {
+    case SampleForm::kJpeg:
+      return DecodeJpeg(sample.bytes, request, image);
+    case SampleForm::kPng:
+      return DecodePng(sample.bytes, request, image);
+    case SampleForm::kBytes:
+      image.channels = sample.shape.at(0);
+      image.height = sample.shape.at(1);
+      image.width = sample.shape.at(2);
+      image.bytes = sample.bytes;
+      return Ok();
+    case SampleForm::kReals:
+    case SampleForm::kWords:
+      return Failed("the sample is no picture");
+  }
+  return Failed("the sample has no form");
+}
+
+Result<Transformer> Transformer::Make(const Transform& transform, int64_t channels) {
+  Transformer made;
+  made.transform_ = transform;
+  if (made.transform_.channels < 0) made.transform_.channels = channels;
+  if (!transform.mean_file.empty()) {
+    const std::string message = TENCH_TRY(ReadFile(transform.mean_file, kMaxMeanBytes));
+    made.mean_ = TENCH_TRY(ParseMeanFile(message).In(transform.mean_file));
+  }
+  return made;
+}
+
+Status Transformer::CheckMean(const Shape& before_crop) const {
+  if (!mean_.values.empty() && mean_.shape != before_crop)
+    return Failed("{}: the mean image is {}, but the samples are {}", transform_.mean_file,
+                  ToString(mean_.shape), ToString(before_crop));
+  const size_t means = transform_.mean.size();
+  if (means > 1 && static_cast<int64_t>(means) != before_crop[0])
+    return Failed("data: mean: {} values for {} channels", means, before_crop[0]);
+  return Ok();
+}
+
+Result<Shape> Transformer::OutputShape(const Shape& stored) const {
+  Shape shape = stored;
+  if (shape.empty()) {
+    Check(transform_.resize_height > 0 || transform_.crop > 0,
+          "pictures of unknown size are neither resized nor cropped");
+    shape = {transform_.channels == 1 ? 1 : 3, transform_.resize_height, transform_.resize_width};
+  }
+  if (transform_.resize_height > 0) {
+    shape[1] = transform_.resize_height;
+    shape[2] = transform_.resize_width;
+  }
+  if (shape[1] > 0) TENCH_TRY(CheckMean(shape));  // otherwise known with the first picture only
+  if (transform_.crop > 0) {
+    if (shape[1] > 0 && (transform_.crop > shape[1] || transform_.crop > shape[2]))
+      return Failed("data: crop: {} is more than the samples of {}", transform_.crop,
+                    ToString(shape));
+    shape[1] = shape[2] = transform_.crop;
+  }
+  return shape;
+}
+
+Status Transformer::Apply(const StoredSample& sample, const SampleDraw& draw, const Shape& shape,
+                          Scratch& scratch, std::span<float> out) const {
+  if (sample.form == SampleForm::kWords) return Failed("the sample is no picture");
+  const bool reals = sample.form == SampleForm::kReals;
+  const Image* image = &scratch.decoded;
+  int64_t channels = 0, height = 0, width = 0;
+  if (reals) {
+    channels = sample.shape[0], height = sample.shape[1], width = sample.shape[2];
+  } else {
+    TENCH_TRY(DecodeSample(sample,
+                           {transform_.channels, transform_.resize_height, transform_.resize_width},
+                           scratch.decoded));
+    if (transform_.resize_height > 0 &&
+        (image->height != transform_.resize_height || image->width != transform_.resize_width)) {
+      Resize(scratch.decoded, transform_.resize_height, transform_.resize_width, scratch.resized);
+      image = &scratch.resized;
+    }
+    channels = image->channels, height = image->height, width = image->width;
+  }
+  TENCH_TRY(CheckMean({channels, height, width}));
+  const int64_t out_height = transform_.crop > 0 ? transform_.crop : height;
+  const int64_t out_width = transform_.crop > 0 ? transform_.crop : width;
+  if (out_height > height || out_width > width)
+    return Failed("a sample of {} is smaller than the crop of {}",
+                  ToString({channels, height, width}), transform_.crop);
+  if (shape != Shape{channels, out_height, out_width})
+    return Failed("a sample of {}, but the network reads {}",
+                  ToString({channels, out_height, out_width}), ToString(shape));
+  const Placement place = Place(draw, transform_, height, width);
+  const auto* bytes = reals ? nullptr : reinterpret_cast<const unsigned char*>(image->bytes.data());
+  float* to = out.data();
+  for (int64_t c = 0; c < channels; ++c) {
+    const std::vector<float>& means = transform_.mean;
+    const float mean = means.empty() ? 0.0f : means[means.size() == 1 ? 0 : static_cast<size_t>(c)];
+    for (int64_t y = 0; y < out_height; ++y, to += out_width) {
+      const int64_t row = (c * height + place.y + y) * width + place.x;
+      for (int64_t x = 0; x < out_width; ++x) {
+        const auto from = static_cast<size_t>(row + x);
+        const float value = reals ? sample.reals[from] : static_cast<float>(bytes[from]);
+        const float shifted = value - (mean_.values.empty() ? mean : mean_.values[from]);
+        to[place.mirrored ? out_width - 1 - x : x] = shifted * transform_.scale;
+      }
+    }
+  }
+  return Ok();
+}
+
+}  // namespace tench
