@@ -6,9 +6,10 @@ data, times the steps and writes the answers of docs/protocol.md. It needs numpy
 newer. Importing this package imports no framework and no numpy, so that `serve` can set thread
 counts first.
 """
-from .adapter import Adapter, BuildFacts, Option
+from .adapter import HUGE_PAGES, SHORT_SPIN, Adapter, BuildFacts, Option, candidate
 from .errors import Failed, OutOfMemory, Unsupported
 
 PROTOCOL = 1
 
-__all__ = ["Adapter", "BuildFacts", "Option", "Failed", "OutOfMemory", "Unsupported", "PROTOCOL"]
+__all__ = ["HUGE_PAGES", "SHORT_SPIN", "Adapter", "BuildFacts", "Option", "candidate", "Failed",
+           "OutOfMemory", "Unsupported", "PROTOCOL"]

@@ -15,12 +15,27 @@ import collections
 Option = collections.namedtuple("Option", "name help default choices")
 
 
+# Settings that may be faster than the defaults (docs/protocol.md). `phases` and `ops` limit the
+# networks on which tench tries them; empty = all.
+Candidate = collections.namedtuple("Candidate", "options environment phases ops")
+
+
+def candidate(options=None, environment=None, phases=(), ops=()):
+    return Candidate(options or {}, environment or {}, phases, ops)
+
+
+# For every framework: huge pages by glibc's malloc.
+HUGE_PAGES = candidate(environment={"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"})
+# For a framework that computes with libgomp: its threads spin shortly at a barrier, then sleep.
+SHORT_SPIN = candidate(environment={"GOMP_SPINCOUNT": "30000"})
+
+
 class BuildFacts(object):
     """What `build` reports besides its time."""
 
     def __init__(self, planned_bytes=0, choices=None, gradients_materialized=False):
         self.planned_bytes = planned_bytes  # the framework's own estimate; 0 = unknown
-        self.choices = choices or {}        # options that a tuned worker selected
+        self.choices = choices or {}        # what the worker selected by itself
         # Phase gradient: every step writes the gradient of every trained parameter to memory.
         self.gradients_materialized = gradients_materialized
 
@@ -33,6 +48,7 @@ class Adapter(object):
     updates = ("sgd",)     # of sgd, nesterov, adam, clip_gradients
     precisions = ("f32",)
     options = ()           # of type Option
+    tuning = (HUGE_PAGES,)  # of type Candidate, the most promising first
 
     def facts(self):
         """Further facts for the description, without loading the framework: text to text."""
@@ -77,6 +93,10 @@ class Adapter(object):
     def step(self, phase):
         """Returns the loss as a float, when all of the step's work is complete."""
         raise NotImplementedError
+
+    def compilations(self):
+        """The number of compilations by the framework so far, or None if it cannot be known."""
+        return None
 
     def gradients(self, sink):
         """The gradients of the last step."""

@@ -141,6 +141,36 @@ def pool_padding(size, kernel, stride, pad, windows):
     return pad, (windows - 1) * stride + kernel - size - pad
 
 
+def exact_pads(layer):
+    """(before, after) per dimension, with which floor mode makes the windows of a conv or pool."""
+    dilation = layer.fields.get("dilation", (1, 1))
+    sizes, windows = layer.inputs[0].shape[2:], layer.shape[2:]
+    pads = []
+    for i in (0, 1):
+        extent = dilation[i] * (layer["kernel"][i] - 1) + 1
+        before, after = pool_padding(sizes[i], extent, layer["stride"][i], layer["pad"][i],
+                                     windows[i])
+        pads.append((before, max(0, after)))
+    return pads
+
+
+def average_counts(layer):
+    """Divisors of an average pool: each window's elements inside the padded image, in f32."""
+    import numpy as np
+    sizes = [layer.inputs[0].shape[2 + i] + 2 * layer["pad"][i] for i in (0, 1)]
+    counts = []
+    for i in (0, 1):
+        begin = np.arange(layer.shape[2 + i]) * layer["stride"][i]
+        counts.append(np.minimum(layer["kernel"][i], sizes[i] - begin).astype(np.float32))
+    return np.outer(counts[0], counts[1])
+
+
+def average_share(layer):
+    """Factors from a mean over the whole kernel to the layer's; None if all are 1."""
+    share = product(layer["kernel"]) / average_counts(layer)
+    return None if (share == 1).all() else share
+
+
 def _output_shape(layer, batch):
     op, shapes = layer.op, [source.shape for source in layer.inputs]
     first = shapes[0] if shapes else ()

@@ -103,6 +103,9 @@ def describe(adapter):
             "precisions": list(adapter.precisions),
             "options": [{"name": option.name, "help": option.help, "default": option.default,
                          "choices": list(option.choices)} for option in adapter.options],
+            "tuning": [{"options": each.options, "environment": each.environment,
+                        "phases": list(each.phases), "ops": list(each.ops)}
+                       for each in adapter.tuning],
             "facts": facts}
 
 

@@ -184,6 +184,7 @@ class ServeTest(unittest.TestCase):
                                ({"device": "cuda:7"}, "gpu:7"),
                                ({"options": {"layout": "x"}}, "layout"),
                                ({"precision": "bf16"}, "bf16"),
+                               ({"data": "mnist:/x"}, "real data"),
                                ({"solver": {"type": "adam"}}, "adam")):
             answer = self.run_job(job(**changes))
             self.assertEqual(answer.lines[-1]["kind"], "unsupported", changes)
@@ -225,6 +226,30 @@ class ServeTest(unittest.TestCase):
     def test_a_loss_that_is_not_finite_is_a_string(self):
         answer = self.run_job(job(), step="return float('nan')")
         self.assertEqual(answer.lines[3]["loss"], ["nan"] * 3)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_counts_compilations_in_the_line_of_their_steps(self):
+        text = WORKER.format(load="self.compiled = 5", step="self.compiled += 2") + """
+    def compilations(self):
+        return self.compiled
+"""
+        answer = self.run_job(job(), text=text)
+        steps = [line for line in answer.lines if line["type"] == "steps"]
+        self.assertEqual([line["compilations"] for line in steps], [2, 6])
+        answer = self.run_job(job())
+        self.assertNotIn("compilations", answer.lines[2])
+
+    def test_describes_its_candidates(self):
+        text = """
+from tench_worker import SHORT_SPIN, Adapter, candidate
+class Worker(Adapter):
+    name = "a"
+    tuning = (candidate({"layout": "nchw"}, ops=("conv",)), SHORT_SPIN)
+"""
+        tuning = self.call(["--describe", "--fd", "3"], text).lines[0]["tuning"]
+        self.assertEqual(tuning[0], {"options": {"layout": "nchw"}, "environment": {},
+                                     "phases": [], "ops": ["conv"]})
+        self.assertEqual(tuning[1]["environment"], {"GOMP_SPINCOUNT": "30000"})
 
     @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
     def test_sigterm_ends_after_the_current_step(self):

@@ -52,7 +52,7 @@ class StopRule(object):
         if self.fixed_steps > 0:
             self.finished = count >= self.fixed_steps
             return
-        out_of_time = self.total_ns >= budget.time_limit_ns
+        out_of_time = self.total_ns >= budget.time_limit_ns and count >= budget.min_steps
         enough = count >= max(budget.min_steps, FEWEST_STEPS) and \
             self.total_ns >= budget.min_time_ns
         if enough and (out_of_time or count >= self.next_look):

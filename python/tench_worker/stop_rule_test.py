@@ -43,6 +43,11 @@ class StopRuleTest(unittest.TestCase):
         self.assertIsNotNone(feed(stop, [1000, 3000] * 100))
         self.assertFalse(stop.converged)
 
+    def test_the_time_limit_does_not_override_the_minimum_of_steps(self):
+        stop = rule(min_steps=10, min_time_ns=0, time_limit_ns=3000)
+        self.assertEqual(feed(stop, [1000, 3000] * 100), 10)
+        self.assertFalse(stop.converged)
+
     def test_drifting_steps_do_not_converge(self):
         # The interval of the median alone would be narrow enough.
         times = [100000] * 40 + [104000] * 42

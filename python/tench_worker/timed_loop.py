@@ -33,6 +33,7 @@ class TimedLoop(object):
         self.step, self.rate = 0, None
         self.last_emit_ns, self.last_step_ns = 0, 0
         self.warmup = True
+        self.compiled = adapter.compilations()
         self._clear()
 
     def _clear(self):
@@ -97,6 +98,10 @@ class TimedLoop(object):
         if self.batch_of is not None:
             line["input_ns"] = self.input_ns
         line["loss"] = self.loss
+        compiled = self.adapter.compilations()
+        if compiled is not None and compiled > self.compiled:
+            line["compilations"] = compiled - self.compiled
+        self.compiled = compiled
         self.emit_line(line)
         self._clear()
         self.last_emit_ns = self.now_ns()
