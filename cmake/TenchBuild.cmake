@@ -36,9 +36,9 @@ set(TENCH_PRECOMPILED
     <string_view> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp>)
 
 # Without ccache a build is most often a first build, and a unity build takes a third of its time.
-# A bigger batch would leave a core idle at the end. Tests are compiled one by one: their helper
-# functions may share names.
-option(TENCH_UNITY "Compile the sources of a library a dozen at a time" ${precompile})
+# A bigger batch would leave a core idle at the end. Each test file has a namespace of its own, since
+# the helper functions of several may share a name.
+option(TENCH_UNITY "Compile the sources of a library or a test a dozen at a time" ${precompile})
 set(CMAKE_UNITY_BUILD ${TENCH_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 if(TENCH_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -144,8 +144,7 @@ endfunction()
 function(tench_test name)
   cmake_parse_arguments(ARG "OWN_OPTIONS" "LABEL" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests
-                                           UNITY_BUILD OFF)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE tench_flags ${ARG_LINKS}
                                         GTest::gtest GTest::gmock GTest::gtest_main)
   if(NOT ARG_OWN_OPTIONS)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "axis/device_name.h"
+#include "axis/placement_name.h"
 #include "base/text.h"
 #include "record/phase.h"
 
@@ -26,6 +27,12 @@ std::optional<std::string> CanonicalDevice(std::string_view text) {
   const Result<DeviceName> device = ParseDevice(text);
   if (!device.ok()) return std::nullopt;
   return ToString(*device);
+}
+
+std::optional<std::string> CanonicalPlacement(std::string_view text) {
+  const Result<PlacementName> placement = ParsePlacement(text);
+  if (!placement.ok()) return std::nullopt;
+  return ToString(*placement);
 }
 
 Axis TextAxis(std::string name, std::string help, std::string fallback,
@@ -67,7 +74,8 @@ std::vector<Axis> MakeAxes() {
   return {
       TextAxis("worker", "framework to measure: NAME or NAME@VERSION", ""),
       TextAxis("network", "network of the zoo, or a network file", ""),
-      TextAxis("data", "data set; empty = the network's default", ""),
+      TextAxis("data", "synthetic data set, or files as FORMAT:PATH; empty = the network's default",
+               ""),
       TextAxis("device", std::string(kDeviceForms), "cpu", std::string(kDeviceForms),
                CanonicalDevice),
       NumberAxis("threads", "CPU threads; 0 = all CPUs that the process may use", int64_t{0}, 0,
@@ -90,8 +98,13 @@ std::vector<Axis> MakeAxes() {
       NumberAxis("momentum", "momentum of the update", 0.9, 0, 1),
       NumberAxis("weight_decay", "L2 weight decay of the update", 0.0005, 0, 1),
       NumberAxis("seed", "seed of weights and synthetic data", int64_t{1}, 0, kMaxSeed),
-      ChoiceAxis("tuned", "yes: the worker selects its fastest options in a short trial", "no",
+      ChoiceAxis("tuned", "yes: settings that trials found fastest, under --tune-budget", "no",
                  {"no", "yes"}),
+      TextAxis(
+          "placement",
+          "CPUs of the threads: first = lowest numbers; spread = over all NUMA nodes; compact = "
+          "few NUMA nodes; node:N",
+          "first", std::string(kPlacementForms), CanonicalPlacement),
   };
 }
 

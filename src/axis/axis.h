@@ -61,7 +61,8 @@ enum AxisIndex : size_t {
   kAxisMomentum,     // real
   kAxisWeightDecay,  // real
   kAxisSeed,         // integer
-  kAxisTuned,        // choice no, yes: the worker selects its fastest options in a short trial
+  kAxisTuned,        // choice no, yes: settings that trials found fastest
+  kAxisPlacement,    // text: first, spread, compact or node:N (axis/placement_name.h)
   kAxisCount,
 };
 

@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace tench {
+namespace tench::axis_test {
 namespace {
 
 using testing::ElementsAreArray;
@@ -19,7 +19,7 @@ TEST(AxisTest, EveryIndexNamesItsRow) {
   const std::vector<std::string> expected = {
       "worker",    "network",  "data",         "device", "threads", "batch",
       "precision", "phase",    "input",        "images", "labels",  "length",
-      "lr",        "momentum", "weight_decay", "seed",   "tuned"};
+      "lr",        "momentum", "weight_decay", "seed",   "tuned",   "placement"};
   ASSERT_EQ(Axes().size(), static_cast<size_t>(kAxisCount));
   EXPECT_THAT(names, ElementsAreArray(expected));
   EXPECT_EQ(Row(kAxisWorker).name, "worker");
@@ -28,6 +28,7 @@ TEST(AxisTest, EveryIndexNamesItsRow) {
   EXPECT_EQ(Row(kAxisLr).name, "lr");
   EXPECT_EQ(Row(kAxisSeed).name, "seed");
   EXPECT_EQ(Row(kAxisTuned).name, "tuned");
+  EXPECT_EQ(Row(kAxisPlacement).name, "placement");
 }
 
 TEST(AxisTest, EveryDefaultIsOfItsKindAndReadsBack) {
@@ -100,4 +101,4 @@ TEST(AxisTest, UnknownNamesGetTheNearest) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::axis_test

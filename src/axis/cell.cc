@@ -3,20 +3,24 @@
 
 #include <algorithm>
 
+#include "axis/environment_name.h"
 #include "base/text.h"
 
 namespace tench {
 namespace {
 
+// A frozen search of a large network is a long value. A command line allows 128 KiB per argument.
+constexpr size_t kMaxValueBytes = 64 << 10;
+
 bool IsOptionName(std::string_view name) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-  return !name.empty() && name.size() <= 100 &&
+  return !name.empty() && name.size() <= 100 && !name.starts_with(kEnvironmentPrefix) &&
          name.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
 bool IsOptionValue(std::string_view text) {
-  return text.size() <= 4096 &&
+  return text.size() <= kMaxValueBytes &&
          std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < 0x20; });
 }
 
@@ -26,6 +30,42 @@ std::string Pair(std::string_view name, std::string_view value) {
 }
 
 }  // namespace
+
+std::string SettingName(std::string_view key) {
+  return key.starts_with(kEnvironmentPrefix) ? std::string(key)
+                                             : fmt::format("{}{}", kOptionPrefix, key);
+}
+
+std::optional<std::string> SettingKey(std::string_view name) {
+  if (name.starts_with(kEnvironmentPrefix)) return std::string(name);
+  if (name.starts_with(kOptionPrefix)) return std::string(name.substr(kOptionPrefix.size()));
+  return std::nullopt;
+}
+
+std::map<std::string, std::string> OptionsOf(const CellSettings& settings) {
+  std::map<std::string, std::string> options;
+  for (const auto& [key, value] : settings) {
+    if (!key.starts_with(kEnvironmentPrefix)) options.emplace(key, value);
+  }
+  return options;
+}
+
+std::map<std::string, std::string> EnvironmentOf(const CellSettings& settings) {
+  std::map<std::string, std::string> variables;
+  for (const auto& [key, value] : settings) {
+    if (key.starts_with(kEnvironmentPrefix))
+      variables.emplace(key.substr(kEnvironmentPrefix.size()), value);
+  }
+  return variables;
+}
+
+std::string SettingsText(const CellSettings& settings) {
+  constexpr size_t kLongestShown = 60;
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : settings)
+    parts.push_back(fmt::format("{}={}", key, value.size() > kLongestShown ? "…" : value));
+  return Join(parts, " ");
+}
 
 Cell::Cell() {
   values.reserve(Axes().size());
@@ -53,6 +93,13 @@ Status Cell::Set(std::string_view name, std::string_view text) {
     options[std::string(option)] = text;
     return Ok();
   }
+  if (name.starts_with(kEnvironmentPrefix)) {
+    TENCH_TRY(CheckEnvironmentName(name.substr(kEnvironmentPrefix.size())).In(Printable(name, 60)));
+    if (!IsOptionValue(text))
+      return Failed("{}: the value has control characters or is too long", name);
+    options[std::string(name)] = text;
+    return Ok();
+  }
   const size_t index = TENCH_TRY(FindAxis(name));
   values[index] = TENCH_TRY(Axes()[index].Parse(text));
   return Ok();
@@ -64,8 +111,7 @@ std::string Cell::Label() const {
     const Axis& axis = Axes()[i];
     if (values[i] != axis.fallback) parts.push_back(Pair(axis.name, axis.Print(values[i])));
   }
-  for (const auto& [name, value] : options)
-    parts.push_back(Pair(fmt::format("{}{}", kOptionPrefix, name), value));
+  for (const auto& [name, value] : options) parts.push_back(Pair(SettingName(name), value));
   return Join(parts, " ");
 }
 
@@ -80,9 +126,18 @@ std::string Cell::Flags() const {
     std::replace(flag.begin(), flag.end(), '_', '-');
     parts.push_back(fmt::format("--{} {}", flag, ShellQuote(axis.Print(values[i]))));
   }
-  for (const auto& [name, value] : options)
+  for (const auto& [name, value] : OptionsOf(options))
     parts.push_back("--option " + ShellQuote(fmt::format("{}={}", name, value)));
+  for (const auto& [name, value] : EnvironmentOf(options))
+    parts.push_back("--env " + ShellQuote(fmt::format("{}={}", name, value)));
   return Join(parts, " ");
+}
+
+Cell WithSettings(const Cell& cell, const CellSettings& settings) {
+  Cell executed = cell;
+  executed.values[kAxisTuned] = Axes()[kAxisTuned].fallback;
+  executed.options.insert(settings.begin(), settings.end());
+  return executed;
 }
 
 }  // namespace tench

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::cell_test {
 namespace {
 
 using testing::HasSubstr;
@@ -45,6 +45,35 @@ TEST(CellTest, FlagsUseDashesAndSurviveTheShell) {
   EXPECT_EQ(cell.Flags(), "--network 'my net.json' --weight-decay 0.0002 --option 'flags=a b'");
 }
 
+TEST(CellTest, EnvironmentVariablesFollowTheOptionsAndAreFlagsOfTheirOwn) {
+  const Cell cell =
+      CellOf({{"env.TF_XLA_FLAGS", "--a --b"}, {"option.layout", "nchw"}, {"worker", "torch"}});
+  EXPECT_EQ(cell.Label(), "worker=torch env.TF_XLA_FLAGS='--a --b' option.layout=nchw");
+  EXPECT_EQ(cell.Flags(), "--worker torch --option layout=nchw --env 'TF_XLA_FLAGS=--a --b'");
+  EXPECT_EQ(OptionsOf(cell.options), (CellSettings{{"layout", "nchw"}}));
+  EXPECT_EQ(EnvironmentOf(cell.options), (CellSettings{{"TF_XLA_FLAGS", "--a --b"}}));
+  EXPECT_NE(cell.Id(), CellOf({{"worker", "torch"}, {"option.layout", "nchw"}}).Id());
+}
+
+TEST(CellTest, RefusesVariablesThatFollowFromAnAxisAndNamesThatAreNone) {
+  Cell cell;
+  for (const char* bad :
+       {"env.", "env.1A", "env.A-B", "env.OMP_NUM_THREADS", "env.TENCH_CPUS", "option.env.A"})
+    EXPECT_FALSE(cell.Set(bad, "1").ok()) << bad;
+  EXPECT_THAT(cell.Set("env.OMP_NUM_THREADS", "1").error().message,
+              HasSubstr("follows from the axis threads"));
+  EXPECT_FALSE(cell.Set("env.A", "a\nb").ok());
+  EXPECT_TRUE(cell.options.empty());
+}
+
+TEST(CellTest, SettingsCompleteACellButNeverReplaceItsOwn) {
+  const Cell cell = CellOf({{"tuned", "yes"}, {"option.layout", "nchw"}});
+  const Cell executed = WithSettings(cell, {{"layout", "nhwc"}, {"env.A", "1"}});
+  EXPECT_EQ(executed, CellOf({{"option.layout", "nchw"}, {"env.A", "1"}}));
+  EXPECT_EQ(SettingsText({{"layout", "nhwc"}, {"plan", std::string(100, 'x')}}),
+            "layout=nhwc plan=…");
+}
+
 // Stores contain this id: a change would orphan all existing results.
 TEST(CellTest, IdIsStable) {
   EXPECT_EQ(CellOf({{"worker", "reference"}, {"network", "lenet"}, {"batch", "64"}}).Id(),
@@ -81,10 +110,11 @@ TEST(CellTest, OptionsNeedAName) {
   Cell cell;
   EXPECT_THAT(cell.Set("option.", "x").error().message, HasSubstr("is not the name of an option"));
   EXPECT_FALSE(cell.Set("option.a b", "x").ok());
+  EXPECT_EQ(cell.Set("env.a\nb", "x").error().message.find('\n'), std::string::npos);
   EXPECT_FALSE(cell.Set("option.a", "x\ny").ok());
   EXPECT_TRUE(cell.Set("option.a", "").ok());
   EXPECT_EQ(cell.Label(), "option.a=''");
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::cell_test

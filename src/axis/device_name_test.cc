@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::device_name_test {
 namespace {
 
 TEST(DeviceNameTest, EverySpellingOfAGpuIsOneDevice) {
@@ -36,4 +36,4 @@ TEST(DeviceNameTest, RefusesEverythingElse) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::device_name_test

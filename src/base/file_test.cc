@@ -19,7 +19,7 @@
 
 #include "base/text.h"
 
-namespace tench {
+namespace tench::file_test {
 namespace {
 
 using testing::HasSubstr;
@@ -204,4 +204,4 @@ TEST(UserCacheFolderTest, FollowsTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::file_test

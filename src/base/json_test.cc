@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tench {
+namespace tench::json_test {
 namespace {
 
 using testing::ElementsAre;
@@ -166,4 +166,4 @@ TEST(FieldsTest, UnknownKeysMayBeAllowed) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::json_test

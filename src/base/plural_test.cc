@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::plural_test {
 namespace {
 
 TEST(PluralTest, OnlyOneIsSingular) {
@@ -18,4 +18,4 @@ TEST(PluralTest, AnIrregularPluralIsGiven) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::plural_test

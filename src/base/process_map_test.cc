@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::process_map_test {
 namespace {
 
 TEST(ProcessMapTest, ListsEachLibraryOnceWithoutTheRuntimeThatEveryProcessHas) {
@@ -31,4 +31,4 @@ TEST(ProcessMapTest, OnlyTheKernelsMarkIsRemovedFromAPath) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::process_map_test

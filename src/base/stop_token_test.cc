@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-namespace tench {
+namespace tench::stop_token_test {
 namespace {
 
 TEST(StopTokenTest, ATokenWithoutASourceNeverStops) { EXPECT_FALSE(StopToken().stop_requested()); }
@@ -42,4 +42,4 @@ TEST(StopTokenTest, ASignalHandlerMayRequestTheStop) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::stop_token_test

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-namespace tench {
+namespace tench::subprocess_test {
 namespace {
 
 using testing::HasSubstr;
@@ -239,4 +239,4 @@ TEST(SubprocessTest, GivesTheSubreaperSettingBack) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::subprocess_test

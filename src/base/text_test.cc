@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tench {
+namespace tench::text_test {
 namespace {
 
 using testing::ElementsAre;
@@ -133,4 +133,4 @@ TEST(TextTest, PrintableHidesBytesAndStopsInTime) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::text_test

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::archive_test {
 namespace {
 
 using testing::HasSubstr;
@@ -64,4 +64,4 @@ TEST_F(ArchiveTest, DamagedFilesAreErrors) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::archive_test

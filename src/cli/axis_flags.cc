@@ -38,6 +38,27 @@ void AxisFlags::AddTo(CLI::App& app, const std::string& group) {
       ->group(group)
       ->type_name("")
       ->take_all();
+  AddEnvironmentFlag(app, environment_)->group(group);
+}
+
+CLI::Option* AddEnvironmentFlag(CLI::App& app, std::vector<std::string>& texts) {
+  return app
+      .add_option("--env", texts,
+                  "environment variable NAME=VALUE of the worker's process; repeatable")
+      ->type_name("")
+      ->take_all();
+}
+
+Status SetEnvironment(const std::vector<std::string>& texts, Cell& cell) {
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      return Failed("--env '{}' is not of the form NAME=VALUE", Printable(text, 60));
+    TENCH_TRY(cell.Set(fmt::format("{}{}", kEnvironmentPrefix, text.substr(0, equals)),
+                       text.substr(equals + 1))
+                  .In("--env"));
+  }
+  return Ok();
 }
 
 Result<Cell> AxisFlags::ToCell() const {
@@ -49,6 +70,7 @@ Result<Cell> AxisFlags::ToCell() const {
       return Failed("--option '{}' is not of the form NAME=VALUE", option);
     TENCH_TRY(cell.Set("option." + option.substr(0, equals), option.substr(equals + 1)));
   }
+  TENCH_TRY(SetEnvironment(environment_, cell));
   return cell;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The axis table as command-line flags: one flag per row, plus --option NAME=VALUE. Shared by every
+// The axis table as command-line flags: one flag per row, plus --option NAME=VALUE
+// and --env NAME=VALUE. Shared by every
 // command that names one cell. Not aware of which workers, networks or data sets exist.
 
 #include <CLI/CLI.hpp>
@@ -16,6 +17,11 @@ namespace tench {
 // "--weight-decay" of the row weight_decay.
 std::string AxisFlagName(const Axis& axis);
 
+// --env, with its texts "NAME=VALUE". `texts` must outlive the parsing.
+CLI::Option* AddEnvironmentFlag(CLI::App& app, std::vector<std::string>& texts);
+// Adds the variables to a cell; they replace those of the same name.
+Status SetEnvironment(const std::vector<std::string>& texts, Cell& cell);
+
 class AxisFlags {
  public:
   // Adds the flags to `app`. This object must outlive the parsing.
@@ -27,7 +33,7 @@ class AxisFlags {
 
  private:
   std::map<std::string, std::string> texts_;  // by axis name; given axes only
-  std::vector<std::string> options_;
+  std::vector<std::string> options_, environment_;
 };
 
 }  // namespace tench

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::axis_flags_test {
 namespace {
 
 using testing::HasSubstr;
@@ -61,4 +61,4 @@ TEST(AxisFlagsTest, HelpTellsChoicesAndDefault) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::axis_flags_test

@@ -6,7 +6,7 @@
 
 #include "data/data_set.h"
 
-namespace tench {
+namespace tench::caffe_log_writer_test {
 namespace {
 
 using testing::ElementsAre;
@@ -79,4 +79,4 @@ TEST_F(CaffeLogWriterTest, FilesAndTheEndAreToldAsCaffeDoes) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::caffe_log_writer_test

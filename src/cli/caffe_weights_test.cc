@@ -10,7 +10,7 @@
 #include "data/data_set.h"
 #include "net/caffe/caffemodel.h"
 
-namespace tench {
+namespace tench::caffe_weights_test {
 namespace {
 
 using testing::ElementsAre;
@@ -82,4 +82,4 @@ TEST_F(CaffeWeightsTest, NamesAreThoseOfThePrototxtOrOurOwn) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::caffe_weights_test

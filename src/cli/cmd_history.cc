@@ -56,7 +56,7 @@ Result<bool> MeasureAgain(const HistoryFlags& flags, const History& history, Sto
     return false;
   }
   Store store = TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite));
-  const std::optional<int64_t> study = TENCH_TRY(Rerun(store, workers, plan, stop));
+  const std::optional<int64_t> study = TENCH_TRY(Rerun(store, flags.database, workers, plan, stop));
   if (!study) return false;
   fmt::print(stderr, "study {} measured {} candidate{} again\n", *study, plan.cells.size(),
              plan.cells.size() == 1 ? "" : "s");

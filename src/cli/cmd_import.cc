@@ -172,17 +172,17 @@ Command AddImportCommand(CLI::App& root) {
   auto flags = std::make_shared<ImportFlags>();
   app->add_option("--caffe-log", flags->caffe,
                   "logs of `caffe train`, named train_{network}_{mode}_{batch}.log")
-      ->type_name("FILE…");
+      ->type_name("");
   app->add_option("--tensorflow-log", flags->tensorflow,
                   "logs of TensorFlow slim's training loop, with the same form of name")
-      ->type_name("FILE…");
+      ->type_name("");
   app->add_option("--machine", flags->machine, "name of the machine that wrote the logs [imported]")
       ->type_name("");
   app->add_flag("--here", flags->here, "the logs are from this machine: rank them with its runs")
       ->excludes("--machine");
   app->add_option("--warmup", flags->warmup_steps,
                   "number of leading steps to exclude [0, as in the 2017 study]")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40).description(""))
       ->type_name("");
   app->add_option("--db", flags->database,
                   fmt::format("results file, created if missing [{}]", kDefaultDatabase))

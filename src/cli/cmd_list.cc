@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tench list`: the workers, networks, data sets, suites and axes to choose from.
+// `tench list`: the workers, networks, data sets, data formats, suites and axes to choose from.
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
 
 #include "axis/axis.h"
+#include "axis/cell.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/known_names.h"
 #include "cli/output_terminal.h"
 #include "data/data_set.h"
+#include "data/sample_source.h"
 #include "net/zoo/zoo.h"
 #include "plan/suite.h"
 #include "protocol/missing_fact.h"
@@ -28,12 +30,25 @@ struct Listing {
   std::map<std::string, int> optional = {};  // keys that a narrow terminal omits; the largest first
 };
 
+// What the tuned track tries, in its order: "layout=channels_last; env.NAME=1".
+std::string CandidatesText(const Description& description) {
+  std::vector<std::string> texts;
+  for (const TuningCandidate& candidate : description.tuning) {
+    CellSettings settings = candidate.options;
+    for (const auto& [name, value] : candidate.environment)
+      settings[fmt::format("{}{}", kEnvironmentPrefix, name)] = value;
+    texts.push_back(SettingsText(settings));
+  }
+  return Join(texts, "; ");
+}
+
 Listing ListWorkers() {
-  Listing listing{
-      {"name", "version", "state", "title", "options"}, {}, {{"title", 1}, {"options", 2}}};
+  Listing listing{{"name", "version", "state", "title", "options", "candidates"},
+                  {},
+                  {{"title", 1}, {"options", 2}, {"candidates", 3}}};
   WorkerCatalog workers = WorkerCatalog::Discover();
   for (const WorkerEntry& entry : workers.entries()) {
-    std::string version = "-", state = "not installed: " + entry.install, options;
+    std::string version = "-", state = "not installed: " + entry.install, options, candidates;
     if (entry.installed()) {
       Result<Description> description = workers.Describe(entry);
       state = description.ok() ? "installed" : "broken: " + description.error().message;
@@ -46,9 +61,10 @@ Listing ListWorkers() {
               fmt::format("{}{}={}", options.empty() ? "" : " ", option.name,
                           option.choices.empty() ? option.fallback : Join(option.choices, "|"));
         }
+        candidates = CandidatesText(*description);
       }
     }
-    listing.rows.push_back({entry.name, version, state, entry.title, options});
+    listing.rows.push_back({entry.name, version, state, entry.title, options, candidates});
   }
   return listing;
 }
@@ -64,6 +80,13 @@ Listing ListDataSets() {
   Listing listing{{"name", "images", "about"}, {}};
   for (const DataSet& set : DataSets())
     listing.rows.push_back({set.name, std::to_string(set.images), set.help});
+  return listing;
+}
+
+Listing ListFormats() {
+  Listing listing{{"name", "about"}, {}};
+  for (const SourceFormat& format : SourceFormats())
+    listing.rows.push_back({format.name, format.help});
   return listing;
 }
 
@@ -104,11 +127,8 @@ Listing ListAxes() {
 
 const std::vector<std::pair<std::string, Listing (*)()>>& Topics() {
   static const std::vector<std::pair<std::string, Listing (*)()>> topics = {
-      {"workers", ListWorkers},
-      {"networks", ListNetworks},
-      {"datasets", ListDataSets},
-      {"suites", ListSuites},
-      {"axes", ListAxes}};
+      {"workers", ListWorkers}, {"networks", ListNetworks}, {"datasets", ListDataSets},
+      {"formats", ListFormats}, {"suites", ListSuites},     {"axes", ListAxes}};
   return topics;
 }
 
@@ -204,12 +224,13 @@ Result<int> List(const std::string& topic, bool json, bool wide) {
 }  // namespace
 
 Command AddListCommand(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("list", "List workers, networks, data sets, suites and axes");
+  CLI::App* app = root.add_subcommand(
+      "list", "List workers, networks, data sets, data formats, suites and axes");
   auto topic = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   auto plain = std::make_shared<bool>(false);
   auto wide = std::make_shared<bool>(false);
-  app->add_option("topic", *topic, "workers, networks, datasets, suites or axes [all]")
+  app->add_option("topic", *topic, "workers, networks, datasets, formats, suites or axes [all]")
       ->type_name("");
   app->add_flag("--json", *json, "print JSON");
   app->add_flag("--wide", *wide, "print all columns, even if they exceed the terminal");

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "cli/chart_tools.h"
 #include "cli/command.h"
 #include "cli/live_line.h"
 #include "cli/study_flags.h"
@@ -20,9 +21,6 @@ struct ReportFlags {
   std::string output, title, figures;
   bool dark = false, all_roles = false, anonymous = false;
 };
-
-// The installed files: share/tench beside bin.
-std::filesystem::path ChartTools() { return ExecutableFolder().parent_path() / "share" / "tench"; }
 
 Status WritePage(const ReportFlags& flags, const std::string& output, const ReportData& data,
                  const ChartSet& charts) {

@@ -21,9 +21,11 @@
 #include "report/profile_text.h"
 #include "report/record_json.h"
 #include "report/run_text.h"
+#include "report/tuning_text.h"
 #include "run/session/busy_watch.h"
 #include "run/session/run_cell.h"
 #include "run/session/worker_build.h"
+#include "run/study/cell_tuner.h"
 #include "store/store.h"
 
 namespace tench {
@@ -121,6 +123,19 @@ std::shared_ptr<const WorkerBuild> BuildOf(WorkerCatalog& workers, const std::st
   return build.ok() ? *build : nullptr;
 }
 
+TuningRecord Tune(WorkerCatalog& workers, const RunRequest& request, StopToken stop) {
+  TuningRecord tuning;
+  {
+    LiveLine line;
+    tuning = CellTuner(workers, stop).Tune(request, [&](const TuningProgress& progress) {
+      line.Show(fmt::format("tuning, trial {} of at most {}: {}", progress.trial, progress.trials,
+                            progress.candidate));
+    });
+  }
+  for (const std::string& line : TuningLines(tuning)) fmt::print(stderr, "{}\n", line);
+  return tuning;
+}
+
 Result<int> Run(const RunFlags& flags) {
   RemoveAbandonedRunFolders();
   WorkerCatalog workers = WorkerCatalog::Discover();
@@ -144,6 +159,11 @@ Result<int> Run(const RunFlags& flags) {
   request.readers = readers;
   const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make("tench-weights-"));
   TENCH_TRY(Amend(flags, solver, folder.path(), request));
+  TuningRecord tuning;
+  if (planned.cell.Text(kAxisTuned) == "yes") {
+    tuning = Tune(workers, request, interrupt.stop());
+    if (!interrupt.stop().stop_requested()) request.tuning = &tuning;
+  }
   RunResult result;
   std::optional<BusyWatch> watch;
   if (!flags.no_sentinel) watch.emplace();

@@ -1,34 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tench sweep`: runs a suite as a resumable study.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "base/plural.h"
 #include "base/text.h"
+#include "cli/added_workers.h"
+#include "cli/axis_flags.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/known_names.h"
+#include "cli/live_events.h"
 #include "cli/sweep_gate.h"
 #include "cli/sweep_progress.h"
 #include "plan/matrix.h"
 #include "plan/suite.h"
 #include "protocol/missing_fact.h"
 #include "report/group_answer.h"
+#include "run/session/worker_environment.h"
 #include "run/study/runner.h"
 #include "store/store.h"
 
 namespace tench {
 namespace {
 
+constexpr const char* kAllWorkers = "all";
 constexpr size_t kMaxAnswers = 20;  // of the closing ranking
 
 struct SweepFlags {
   std::string suite, database = kDefaultDatabase, machine;
   int64_t rounds = 0;
-  std::vector<std::string> only;
+  std::vector<std::string> only, environment, workers;
   bool dry_run = false, fresh = false, retry_failed = false, installed = false, unverified = false;
   bool no_sentinel = false, no_repeat = false;
   SweepGate gate;
@@ -54,8 +60,32 @@ bool IsReady(WorkerCatalog& workers, const WorkerName& worker) {
   return !description.ok() || !description->facts.contains(kMissingFact);
 }
 
-Result<SweepPlan> Plan(const SweepFlags& flags, WorkerCatalog& workers) {
-  const Suite suite = TENCH_TRY(LoadSuite(flags.suite, SuiteFolders()));
+// The names of --workers; all of them are those that are installed, without the oracle.
+std::vector<std::string> WorkersToAdd(const SweepFlags& flags, const WorkerCatalog& workers) {
+  std::vector<std::string> names;
+  for (const std::string& name : flags.workers) {
+    if (name != kAllWorkers) {
+      names.push_back(name);
+      continue;
+    }
+    for (const WorkerEntry& entry : workers.entries())
+      if (entry.installed() && entry.name != "reference") names.push_back(entry.name);
+  }
+  return names;
+}
+
+// Makes the workers of the suite's table known to the catalog, and to the processes and reproducers
+// of this sweep.
+Status UseWorkerTable(const Suite& suite) {
+  const char* worker_path = std::getenv("TENCH_WORKER_PATH");
+  const Environment variables = TENCH_TRY(
+      TableEnvironment(suite.workers, worker_path != nullptr ? worker_path : "").In(suite.origin));
+  for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+  return Ok();
+}
+
+Result<SweepPlan> Plan(const SweepFlags& flags, Suite suite, WorkerCatalog& workers) {
+  AddWorkers(WorkersToAdd(flags, workers), suite);
   const CellFilter filter = TENCH_TRY(ParseFilter(flags.only).In("--only"));
   SweepPlan plan;
   plan.request.suite = suite.name;
@@ -64,6 +94,8 @@ Result<SweepPlan> Plan(const SweepFlags& flags, WorkerCatalog& workers) {
   std::vector<std::string> terms = flags.only;
   std::sort(terms.begin(), terms.end());
   if (flags.installed) terms.push_back("installed");
+  for (const std::string& variable : flags.environment) terms.push_back("--env " + variable);
+  for (const std::string& worker : flags.workers) terms.push_back("--workers " + worker);
   plan.request.filter = Join(terms, ";");
   plan.request.rounds = flags.rounds > 0 ? flags.rounds : suite.rounds;
   plan.request.fresh = flags.fresh;
@@ -76,6 +108,10 @@ Result<SweepPlan> Plan(const SweepFlags& flags, WorkerCatalog& workers) {
   plan.request.sketch_folders = SketchFolders();
   plan.request.readers = FileReaders();
   plan.request.cells = TENCH_TRY(Expand(suite, KnownNames(workers)));
+  for (PlannedCell& planned : plan.request.cells) {
+    TENCH_TRY(SetEnvironment(flags.environment, planned.cell));
+    planned.id = planned.cell.Id();
+  }
   std::map<std::string, bool> ready;  // each worker is queried once, not per cell
   const auto is_ready = [&](const std::string& worker) {
     const auto [known, is_new] = ready.try_emplace(worker);
@@ -108,8 +144,10 @@ void PrintPlan(const SweepPlan& plan) {
 Result<int> Sweep(const SweepFlags& flags) {
   TENCH_TRY(flags.gate.Check());
   RemoveAbandonedRunFolders();
+  const Suite suite = TENCH_TRY(LoadSuite(flags.suite, SuiteFolders()));
+  TENCH_TRY(UseWorkerTable(suite));
   WorkerCatalog workers = WorkerCatalog::Discover();
-  const SweepPlan plan = TENCH_TRY(Plan(flags, workers));
+  const SweepPlan plan = TENCH_TRY(Plan(flags, suite, workers));
   if (!plan.absent.empty()) {
     fmt::print(stderr, "not installed, so their cells are `unsupported`: {} (see tench doctor)\n",
                fmt::join(plan.absent, ", "));
@@ -121,8 +159,9 @@ Result<int> Sweep(const SweepFlags& flags) {
   Store store = TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite));
   Interrupt interrupt;
   SweepProgress progress;
+  LiveEvents events(progress, flags.database, plan.request.rounds);
   const StudyResult result =
-      TENCH_TRY(RunStudy(store, workers, plan.request, progress, interrupt.stop()));
+      TENCH_TRY(RunStudy(store, workers, plan.request, events, interrupt.stop()));
   progress.Close();
   if (result.study == 0) {
     fmt::print(stderr, "interrupted before the study began\n");
@@ -144,6 +183,10 @@ Result<int> Sweep(const SweepFlags& flags) {
     counts.push_back(fmt::format("{} {}", count, Name(outcome)));
   fmt::print(stderr, "study {}: {} now ({})\n", result.study, Plural(result.runs, "run"),
              Join(counts, ", "));
+  if (result.tuned > 0)
+    fmt::print(stderr, "{} tuned in {}, {:.0f} % of the time\n", Plural(result.tuned, "cell"),
+               HumanNs(static_cast<double>(result.tune_ns)),
+               100 * static_cast<double>(result.tune_ns) / static_cast<double>(result.wall_ns));
   if (result.repeats > 0) fmt::print(stderr, "{} of them repeat disturbed runs\n", result.repeats);
   if (result.disturbed > 0) {
     fmt::print(stderr,
@@ -182,6 +225,13 @@ Command AddSweepCommand(CLI::App& root) {
                   "run only matching cells, e.g. --only network=lenet,mlp --only batch=64")
       ->type_name("")
       ->take_all();
+  app->add_option("--workers", flags->workers,
+                  "measure these workers too, wherever the suite compares several; all: every "
+                  "installed one")
+      ->type_name("")
+      ->delimiter(',')
+      ->take_all();
+  AddEnvironmentFlag(*app, flags->environment);
   app->add_option("--machine", flags->machine, "label of this machine [host name]")->type_name("");
   app->add_flag("--installed", flags->installed,
                 "skip workers that cannot run here, instead of storing them as unsupported");
@@ -189,8 +239,9 @@ Command AddSweepCommand(CLI::App& root) {
                 "do not check the parity of each worker before its first timed run");
   app->add_flag("--no-sentinel", flags->no_sentinel,
                 "do not time the noise sentinel before and after every run");
-  app->add_flag("--no-repeat", flags->no_repeat,
-                "do not repeat disturbed runs at the end (at most a fifth of all runs)");
+  app->add_flag(
+      "--no-repeat", flags->no_repeat,
+      "do not repeat rounds with a disturbed run at the end (at most a third of all runs)");
   app->add_flag("--dry-run", flags->dry_run, "list the cells and exit");
   app->add_flag("--new", flags->fresh, "begin a new study instead of resuming one");
   app->add_flag("--retry-failed", flags->retry_failed,

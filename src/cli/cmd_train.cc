@@ -158,16 +158,16 @@ Command AddTrainCommand(CLI::App& root) {
       ->type_name("");
   app->add_option("--batch", flags->batch, "batch size [the network file's]")
       ->type_name("")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20).description(""));
   app->add_option("--threads", flags->threads, "threads [all CPUs]")
       ->type_name("")
-      ->check(CLI::Range(int64_t{1}, int64_t{4096}));
+      ->check(CLI::Range(int64_t{1}, int64_t{4096}).description(""));
   app->add_option("--images", flags->images, "number of synthetic samples [one batch]")
       ->type_name("")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40).description(""));
   app->add_option("--max-iter", flags->iterations, "iterations [the solver file's]")
       ->type_name("")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 31));
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 31).description(""));
   app->footer(
       "The log has Caffe's format and goes to standard error. Snapshots are\n"
       "PREFIX_iter_N.caffemodel; Ctrl-C writes a last one and stops.\n"

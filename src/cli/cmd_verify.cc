@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/axis_flags.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
@@ -27,7 +28,7 @@ namespace tench {
 namespace {
 
 struct VerifyFlags {
-  std::vector<std::string> workers, networks;
+  std::vector<std::string> workers, networks, environment;
   std::string data, sketches;
   int64_t batch = 4, timed_batch = 16, threads = 0;
   bool json = false;
@@ -44,6 +45,9 @@ Result<Item> MakeItem(const VerifyFlags& flags, const std::string& network) {
   Job& job = item.subject.job;
   job.network = TENCH_TRY(LoadNetwork(network, flags.data, 0, FileReaders()));
   job.batch = flags.timed_batch;
+  Cell settings;
+  TENCH_TRY(SetEnvironment(flags.environment, settings));
+  job.environment = EnvironmentOf(settings.options);
   job.threads = flags.threads > 0 ? flags.threads : static_cast<int64_t>(AllowedCpus().size());
   item.subject.batch = flags.batch;
   TENCH_TRY(Infer(job.network, flags.batch));
@@ -242,14 +246,15 @@ Command AddVerifyCommand(CLI::App& root) {
   app->add_option("--data", flags->data, "data set [the network's default]")->type_name("");
   app->add_option("--batch", flags->batch, "samples per step [4]")
       ->type_name("")
-      ->check(CLI::Range(int64_t{2}, int64_t{4096}));
+      ->check(CLI::Range(int64_t{2}, int64_t{4096}).description(""));
   app->add_option("--timed-batch", flags->timed_batch,
                   "samples per step of the trial of the timed build; 0 = no such trial [16]")
       ->type_name("")
-      ->check(CLI::Range(int64_t{0}, int64_t{4096}));
+      ->check(CLI::Range(int64_t{0}, int64_t{4096}).description(""));
   app->add_option("--threads", flags->threads, "threads of the worker; 0 = all CPUs [0]")
       ->type_name("")
-      ->check(CLI::Range(int64_t{0}, int64_t{4096}));
+      ->check(CLI::Range(int64_t{0}, int64_t{4096}).description(""));
+  AddEnvironmentFlag(*app, flags->environment);
   app->add_flag("--json", flags->json, "print JSON");
   app->add_option("--write-sketches", flags->sketches,
                   "only run reference, and write sketches of its results into this folder")

@@ -29,10 +29,12 @@ Command AddSamplesCommand(CLI::App& root);
 Command AddCompareCommand(CLI::App& root);
 Command AddHistoryCommand(CLI::App& root);
 Command AddReportCommand(CLI::App& root);
+Command AddServeCommand(CLI::App& root);
 Command AddBundleCommand(CLI::App& root);
 Command AddExportCommand(CLI::App& root);
 Command AddMergeCommand(CLI::App& root);
 Command AddImportCommand(CLI::App& root);
+Command AddDataCommand(CLI::App& root);
 Command AddDoctorCommand(CLI::App& root);
 // Both describe `root` as it is when they run, so that they name every command and flag.
 Command AddManCommand(CLI::App& root);

@@ -8,7 +8,7 @@
 
 #include "cli/program.h"
 
-namespace tench {
+namespace tench::command_help_test {
 namespace {
 
 using testing::ElementsAre;
@@ -71,4 +71,4 @@ TEST_F(DescribeProgramTest, AnInheritedFooterIsTheProgramsAlone) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::command_help_test

@@ -9,7 +9,7 @@
 #include "cli/program.h"
 #include "report/text_table.h"
 
-namespace tench {
+namespace tench::command_reference_test {
 namespace {
 
 using testing::HasSubstr;
@@ -49,4 +49,4 @@ TEST(CommandReferenceTest, NoLineExceeds100ColumnsExceptExamples) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::command_reference_test

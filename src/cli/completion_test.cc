@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "cli/program.h"
 
-namespace tench {
+namespace tench::completion_test {
 namespace {
 
 using testing::AllOf;
@@ -96,4 +96,4 @@ TEST(CompletionTest, BashCompletesCommandsFlagsAndChoices) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::completion_test

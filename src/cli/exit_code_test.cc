@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "cli/program_run.h"
 
-namespace tench {
+namespace tench::exit_code_test {
 namespace {
 
 using testing::HasSubstr;
@@ -50,4 +50,4 @@ TEST(ExitCodeTest, BadGateFlagsAreOneLineBeforeAnyWork) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::exit_code_test

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/known_names.h"
+#include "cli/live_events.h"
 #include "cli/sweep_progress.h"
 #include "record/worker_version.h"
 #include "run/session/worker_build.h"
@@ -56,7 +57,8 @@ RerunPlan PlanRerun(const History& history, WorkerCatalog& workers, const std::s
   return plan;
 }
 
-Result<std::optional<int64_t>> Rerun(Store& store, WorkerCatalog& workers, const RerunPlan& plan,
+Result<std::optional<int64_t>> Rerun(Store& store, const std::filesystem::path& database,
+                                     WorkerCatalog& workers, const RerunPlan& plan,
                                      StopToken stop) {
   StudyRequest request;
   request.suite = "rerun";
@@ -70,7 +72,8 @@ Result<std::optional<int64_t>> Rerun(Store& store, WorkerCatalog& workers, const
   request.sketch_folders = SketchFolders();
   request.readers = FileReaders();
   SweepProgress progress;
-  const StudyResult result = TENCH_TRY(RunStudy(store, workers, request, progress, stop));
+  LiveEvents events(progress, database, plan.rounds);
+  const StudyResult result = TENCH_TRY(RunStudy(store, workers, request, events, stop));
   progress.Close();
   if (result.interrupted || result.study == 0) return std::optional<int64_t>();
   return std::optional(result.study);

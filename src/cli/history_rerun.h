@@ -4,6 +4,8 @@
 // as many rounds as that point has. The new study is a further point of the history, which confirms
 // or dismisses the candidate.
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "base/stop_token.h"
 #include "plan/matrix.h"
@@ -23,8 +25,8 @@ struct RerunPlan {
 RerunPlan PlanRerun(const History& history, WorkerCatalog& workers, const std::string& machine_id,
                     StopToken stop);
 
-// The study's number; nullopt if it was interrupted.
-Result<std::optional<int64_t>> Rerun(Store& store, WorkerCatalog& workers, const RerunPlan& plan,
-                                     StopToken stop);
+// `database` is the file of the store. The study's number; nullopt if it was interrupted.
+Result<std::optional<int64_t>> Rerun(Store& store, const std::filesystem::path& database,
+                                     WorkerCatalog& workers, const RerunPlan& plan, StopToken stop);
 
 }  // namespace tench

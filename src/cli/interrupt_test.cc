@@ -10,7 +10,7 @@
 
 #include "cli/test_terminal.h"
 
-namespace tench {
+namespace tench::interrupt_test {
 namespace {
 
 constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -100,4 +100,4 @@ TEST(InterruptTest, CtrlCOnATerminalStopsAndASecondOneEnds) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::interrupt_test

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "data/data_reference.h"
 #include "data/data_set.h"
 #include "net/zoo/zoo.h"
 
@@ -19,8 +20,13 @@ Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers) 
     TENCH_TRY(LoadNetwork(path, "", 0, readers));
     return Ok();
   };
-  names.resolve_data = [](const std::string& network, const std::string& data) {
-    return ResolveData(network, data);
+  names.resolve_data = [readers](const std::string& network,
+                                 const std::string& data) -> Result<std::string> {
+    std::string resolved = TENCH_TRY(ResolveData(network, data));
+    if (!IsDataReference(resolved)) return resolved;
+    const Graph graph = TENCH_TRY(LoadNetwork(network, resolved, 0, readers));
+    TENCH_TRY(CheckData(graph, resolved));
+    return resolved;
   };
   return names;
 }

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::known_names_test {
 namespace {
 
 using testing::Contains;
@@ -58,4 +58,4 @@ TEST(SketchFoldersTest, TheEnvironmentComesFirstThenTheInstallation) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::known_names_test

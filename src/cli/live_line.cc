@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/clock.h"
+
 namespace tench {
 namespace {
 
@@ -33,13 +35,17 @@ std::string_view CutToColumns(std::string_view text, size_t columns) {
 
 }  // namespace
 
-LiveLine::LiveLine() {
+LiveLine::LiveLine(int64_t plain_interval_ns)
+    : plain_interval_ns_(plain_interval_ns), last_printed_ns_(NowNs()) {
   const char* term = std::getenv("TERM");
   terminal_ = isatty(STDERR_FILENO) == 1 && term != nullptr && std::string_view(term) != "dumb";
 }
 
 void LiveLine::Show(std::string_view text) {
-  if (!terminal_) return;
+  if (!terminal_) {
+    if (NowNs() - last_printed_ns_ >= plain_interval_ns_) Print(text);
+    return;
+  }
   fmt::print(stderr, "\r{}\x1b[K", CutToColumns(text, TerminalWidth() - 1));
   std::fflush(stderr);
   shown_ = true;
@@ -48,6 +54,7 @@ void LiveLine::Show(std::string_view text) {
 void LiveLine::Print(std::string_view text) {
   Clear();
   fmt::print(stderr, "{}\n", text);
+  last_printed_ns_ = NowNs();
 }
 
 void LiveLine::Clear() {

@@ -7,7 +7,7 @@
 #include "cli/output_terminal.h"
 #include "cli/test_terminal.h"
 
-namespace tench {
+namespace tench::live_line_test {
 namespace {
 
 TEST(ProgressBarTest, FillsInProportionAndStaysInBounds) {
@@ -28,6 +28,15 @@ TEST(LiveLineTest, AwayFromATerminalOnlyPrintedLinesAppear) {
     line.Clear();
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "done\n");
+}
+
+TEST(LiveLineTest, AwayFromATerminalALongSilenceEndsInAPlainLine) {
+  testing::internal::CaptureStderr();
+  {
+    LiveLine line(/*plain_interval_ns=*/0);
+    line.Show("1 of 2");
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "1 of 2\n");
 }
 
 TEST(LiveLineTest, OnATerminalTheLineIsCutToTheWidthAndRewritten) {
@@ -63,4 +72,4 @@ TEST(OutputWidthTest, IsTheTerminalsOrZero) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::live_line_test

@@ -11,6 +11,7 @@ constexpr const char* kEnvironment = R"(.SH ENVIRONMENT
 .TP
 .B TENCH_WORKER_PATH
 Folders with workers, separated by colons. They are searched before the folder of tench and PATH.
+An element NAME=FILE is the executable of one worker, under a name of its own.
 .TP
 .B TENCH_SUITE_PATH
 Folders with suites, separated by colons. They are searched before ./suites and the installed ones.

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::man_page_test {
 namespace {
 
 using testing::AllOf;
@@ -60,4 +60,4 @@ TEST(ManPageTest, EscapesWhatTroffWouldInterpret) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::man_page_test

@@ -38,12 +38,15 @@ void MeasureFlags::AddTo(CLI::App& app) {
   add("--min-steps", min_steps_, "stop rule: minimum of timed steps [10]");
   add("--min-time", min_time_, "stop rule: minimum of timed work, e.g. 0.5s [500ms]");
   add("--interval", interval_, "stop rule: relative 95 % interval of the median to reach [1%]");
-  add("--time-limit", time_limit_, "stop rule: maximum of timed work; then `unconverged` [30s]");
+  add("--time-limit", time_limit_,
+      "stop rule: maximum of timed work after --min-steps; then `unconverged` [30s]");
   add("--timeout", timeout_, "limit for the whole run, e.g. 90s, 10m [10m]");
   add("--memory-limit", memory_limit_,
       "limit for resident set + swap, e.g. 8GiB [the machine's memory less a reserve]");
   add("--swap", swap_,
       "allow: swapping sets a flag; kill: swapping ends the run as out_of_memory [allow]");
+  add("--tune-budget", tune_budget_,
+      "with --tuned yes: maximum of wall time for its trials, at least 1s [30s]");
 }
 
 Result<Budget> MeasureFlags::ToBudget() const {
@@ -69,6 +72,9 @@ Result<Budget> MeasureFlags::ToBudget() const {
 Result<Limits> MeasureFlags::ToLimits() const {
   Limits limits;
   TENCH_TRY(ReadDuration(timeout_, "--timeout", limits.timeout_ns));
+  TENCH_TRY(ReadDuration(tune_budget_, "--tune-budget", limits.tune_budget_ns));
+  if (limits.tune_budget_ns < 1'000'000'000)
+    return Failed("--tune-budget: '{}' is too short for a trial, which needs 1s", tune_budget_);
   if (!memory_limit_.empty()) {
     limits.memory_bytes = TENCH_TRY(ParseBytes(memory_limit_).In("--memory-limit"));
     if (limits.memory_bytes <= 0)

@@ -20,7 +20,7 @@ class MeasureFlags {
 
  private:
   std::string steps_, epochs_, warmup_, min_steps_, min_time_, interval_, time_limit_;
-  std::string timeout_, memory_limit_, swap_;
+  std::string timeout_, memory_limit_, swap_, tune_budget_;
 };
 
 }  // namespace tench

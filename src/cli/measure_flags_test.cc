@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::measure_flags_test {
 namespace {
 
 using testing::HasSubstr;
@@ -67,4 +67,4 @@ TEST(MeasureFlagsTest, EveryFlagOfTheLimitsReachesItsField) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::measure_flags_test

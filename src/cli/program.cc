@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/program.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <system_error>
 
 #include "base/text.h"
 #include "cli/exit_code.h"
@@ -43,6 +46,22 @@ std::string Explain(const CLI::App& root, const CLI::ParseError& error) {
   return message;
 }
 
+// A failed write of results must not look like success. fmt::print throws where stdio only returns
+// an error. A reader that left is no failure (standard_output.h).
+int RunCommand(const Command& command) {
+  constexpr const char* kUnwritten = "standard output could not be written";
+  try {
+    Result<int> code = command.run();
+    if (!code.ok()) return FailProgram(code.error().message);
+    if (std::fflush(stdout) != 0)
+      return FailProgram(fmt::format("{}: {}", kUnwritten, std::strerror(errno)));
+    return *code;
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) == 0) throw;
+    return FailProgram(fmt::format("{}: {}", kUnwritten, error.code().message()));
+  }
+}
+
 }  // namespace
 
 std::string VersionText(std::string_view version, std::string_view revision) {
@@ -63,13 +82,14 @@ std::vector<Command> AddCommands(CLI::App& root, const std::string& version) {
   root.set_version_flag("--version", version);
   root.require_subcommand(0, 1);
   root.get_formatter()->column_width(34);
-  return {AddListCommand(root),    AddShowCommand(root),      AddRunCommand(root),
-          AddSweepCommand(root),   AddTrainCommand(root),     AddVerifyCommand(root),
-          AddResultsCommand(root), AddRunsCommand(root),      AddStepsCommand(root),
-          AddSamplesCommand(root), AddCompareCommand(root),   AddHistoryCommand(root),
-          AddReportCommand(root),  AddBundleCommand(root),    AddExportCommand(root),
-          AddImportCommand(root),  AddMergeCommand(root),     AddDoctorCommand(root),
-          AddManCommand(root),     AddCompletionCommand(root)};
+  return {AddListCommand(root),      AddShowCommand(root),    AddRunCommand(root),
+          AddSweepCommand(root),     AddTrainCommand(root),   AddVerifyCommand(root),
+          AddResultsCommand(root),   AddRunsCommand(root),    AddStepsCommand(root),
+          AddSamplesCommand(root),   AddCompareCommand(root), AddHistoryCommand(root),
+          AddReportCommand(root),    AddServeCommand(root),   AddBundleCommand(root),
+          AddExportCommand(root),    AddImportCommand(root),  AddMergeCommand(root),
+          AddDataCommand(root),      AddDoctorCommand(root),  AddManCommand(root),
+          AddCompletionCommand(root)};
 }
 
 int RunProgram(int argc, const char* const* argv, const std::string& version) {
@@ -88,11 +108,7 @@ int RunProgram(int argc, const char* const* argv, const std::string& version) {
   }
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
-    Result<int> code = command.run();
-    if (!code.ok()) return FailProgram(code.error().message);
-    // A failed write to a pipe or disk must not look like success.
-    if (std::fflush(stdout) != 0) return FailProgram("standard output could not be written");
-    return *code;
+    return RunCommand(command);
   }
   fmt::print("{}", root.help());
   return 0;

@@ -9,7 +9,7 @@
 #include "store/store.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::program_test {
 namespace {
 
 using testing::AllOf;
@@ -38,10 +38,11 @@ TEST(AddCommandsTest, EveryCommandHasAnAboutTextAndCanRun) {
     EXPECT_NE(command.app->get_description(), "") << names.back();
     EXPECT_TRUE(command.run) << names.back();
   }
-  EXPECT_EQ(names, (std::vector<std::string>{
-                       "list",   "show",   "run",     "sweep",   "train",   "verify",    "results",
-                       "runs",   "steps",  "samples", "compare", "history", "report",    "bundle",
-                       "export", "import", "merge",   "doctor",  "man",     "completion"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"list",    "show",      "run",    "sweep", "train",
+                                             "verify",  "results",   "runs",   "steps", "samples",
+                                             "compare", "history",   "report", "serve", "bundle",
+                                             "export",  "import",    "merge",  "data",  "doctor",
+                                             "man",     "completion"}));
   EXPECT_EQ(root.get_name(), "tench");
 }
 
@@ -116,12 +117,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{{"doctor", "--jsn"}, "unknown option '--jsn'"},
         BadLine{{"man", "--jsn"}, "unknown option '--jsn'"},
         BadLine{{"completion"}, "shell is required"}, BadLine{{"completion", "tcsh"}, "tcsh"}),
-    [](const testing::TestParamInfo<BadLine>& info) {
-      return info.param.arguments.front() + std::to_string(info.index);
+    [](const testing::TestParamInfo<BadLine>& line) {
+      return line.param.arguments.front() + std::to_string(line.index);
     });
 
 TEST(ListTest, PlainNamesAreOnePerLine) {
-  EXPECT_EQ(RunTench({"list", "--plain"}).output, "workers\nnetworks\ndatasets\nsuites\naxes\n");
+  EXPECT_EQ(RunTench({"list", "--plain"}).output,
+            "workers\nnetworks\ndatasets\nformats\nsuites\naxes\n");
   EXPECT_THAT(RunTench({"list", "networks", "--plain"}).output, StartsWith("lenet\n"));
   EXPECT_THAT(RunTench({"list", "axes", "--plain"}).output, StartsWith("worker\nnetwork\n"));
 }
@@ -165,4 +167,4 @@ TEST(CompletionTest, PrintsTheScriptOfTheShell) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::program_test

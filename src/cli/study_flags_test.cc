@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::study_flags_test {
 namespace {
 
 using testing::HasSubstr;
@@ -82,4 +82,4 @@ TEST_F(StudyFlagsTest, ACommandWithoutAFilterHasNoSuchFlag) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::study_flags_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/sweep_progress.h"
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "report/record_json.h"
 
@@ -42,11 +43,25 @@ void SweepProgress::OnNewStudy(const std::string& reason) { line_.Print(reason);
 
 void SweepProgress::OnStudy(const StudyProgress& progress) {
   if (progress.done == progress.total) return;
-  std::string text = fmt::format("study {}: {} runs", progress.study, progress.total);
+  std::string text = fmt::format("study {}: {}", progress.study, Plural(progress.total, "run"));
   if (progress.resumed > 0)
     text += fmt::format(", {} of them already done; resuming", progress.resumed);
   if (progress.retried > 0) text += fmt::format("; retrying {} failed", progress.retried);
   line_.Print(text);
+}
+
+void SweepProgress::OnTuning(const StudyTuning& tuning) {
+  if (tuning.cell.empty()) {
+    const std::string share =
+        tuning.share > 0 ? fmt::format(", about {:.0f} % of the study", 100 * tuning.share) : "";
+    line_.Print(fmt::format("tuning {} before round 1: at most {}{}", Plural(tuning.cells, "cell"),
+                            HumanNs(static_cast<double>(tuning.budget_ns)), share));
+    return;
+  }
+  const double fraction = static_cast<double>(tuning.done) / static_cast<double>(tuning.cells);
+  line_.Show(fmt::format("{} tuning {}/{} | {}, trial {} of at most {}: {}",
+                         ProgressBar(fraction, kBarWidth), tuning.done, tuning.cells, tuning.cell,
+                         tuning.trial.trial, tuning.trial.trials, tuning.trial.candidate));
 }
 
 void SweepProgress::OnStart(const StudyProgress& progress, const PlannedCell& cell) {

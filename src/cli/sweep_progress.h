@@ -2,7 +2,7 @@
 #pragma once
 // The progress of a sweep on stderr.
 //   On a terminal: a bar with done/total, disturbed runs, ETA, the current cell and the last
-//   result. Elsewhere: one plain line per run.
+//   result. Elsewhere: one plain line per run, and one after half a minute without any.
 // A failed run always leaves a line; equal reasons are printed once.
 
 #include <map>
@@ -19,6 +19,7 @@ class SweepProgress final : public RunnerEvents {
   void OnIdentify(const std::string& worker) override;
   void OnNewStudy(const std::string& reason) override;
   void OnStudy(const StudyProgress& progress) override;
+  void OnTuning(const StudyTuning& tuning) override;
   void OnStart(const StudyProgress& progress, const PlannedCell& cell) override;
   void OnProgress(const StudyProgress& progress, const PlannedCell& cell,
                   const RunProgress& run) override;

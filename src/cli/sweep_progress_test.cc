@@ -7,7 +7,7 @@
 
 #include "cli/test_terminal.h"
 
-namespace tench {
+namespace tench::sweep_progress_test {
 namespace {
 
 RunRecord FinishedRun(Outcome outcome, const std::string& reason = "") {
@@ -52,6 +52,26 @@ TEST(SweepProgressTest, AwayFromATerminalEveryRunIsALineAndAReasonIsToldOnce) {
             "[4/4] round 2 native lenet train b16 crashed\n");
   EXPECT_EQ(progress.outcomes(),
             (std::map<Outcome, int64_t>{{Outcome::kOk, 1}, {Outcome::kCrashed, 2}}));
+}
+
+TEST(SweepProgressTest, AnnouncesTheTuningWithItsShareAndIsSilentAboutTrialsWithoutATerminal) {
+  testing::internal::CaptureStderr();
+  SweepProgress progress;
+  StudyTuning tuning;
+  tuning.cells = 16;
+  tuning.budget_ns = 80'000'000'000;
+  tuning.share = 0.25;
+  progress.OnTuning(tuning);
+  tuning.share = 0;
+  tuning.cells = 1;
+  progress.OnTuning(tuning);
+  tuning.cell = "torch lenet train b64";
+  tuning.trial.candidate = "layout=channels_last";
+  progress.OnTuning(tuning);
+  progress.Close();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "tuning 16 cells before round 1: at most 1 min 20 s, about 25 % of the study\n"
+            "tuning 1 cell before round 1: at most 1 min 20 s\n");
 }
 
 TEST(SweepProgressTest, SaysInOneLineWhyAStudyIsNotContinued) {
@@ -117,4 +137,4 @@ TEST(SweepProgressTest, ACompleteStudySaysNothing) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::sweep_progress_test

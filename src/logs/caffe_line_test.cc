@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace tench {
+namespace tench::caffe_line_test {
 namespace {
 
 using Kind = CaffeLine::Kind;
@@ -86,4 +86,4 @@ TEST(CaffeLineTest, ComplainsOfALineThatGoesOnOtherwise) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::caffe_line_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::glog_line_test {
 namespace {
 
 TEST(GlogLineTest, ReadsBothFormsOfTheDate) {
@@ -50,4 +50,4 @@ TEST(GlogLineTest, CountsAcrossMidnightAndNewYear) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::glog_line_test

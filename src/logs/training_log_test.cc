@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::training_log_test {
 namespace {
 
 using testing::ElementsAre;
@@ -139,4 +139,4 @@ TEST(TrainingLogTest, PointsAtTheTensorflowLineThatIsWrong) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::training_log_test

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <thread>
 
-namespace tench {
+namespace tench::affinity_test {
 namespace {
 
 TEST(AffinityTest, AllowedCpusFollowTheMaskOfTheThread) {
@@ -41,4 +41,4 @@ TEST(AffinityTest, RefusesWhatIsNoListOfCpus) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::affinity_test

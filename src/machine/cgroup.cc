@@ -70,10 +70,28 @@ void ReadV1Cpu(const fs::path& mount, const std::string& path, CgroupLimits& lim
   }
 }
 
-}  // namespace
+// A field of cpu.stat of every group, summed.
+void AddThrottled(const fs::path& mount, const std::string& path, std::string_view field,
+                  int64_t unit_ns, std::optional<int64_t>& throttled_ns) {
+  for (const fs::path& group : Chain(mount, path)) {
+    for (const std::string& line : Split(ReadSystemFile(group / "cpu.stat").value_or(""), '\n')) {
+      if (!line.starts_with(field)) continue;
+      const Result<int64_t> value = ParseInteger(Trim(std::string_view(line).substr(field.size())));
+      if (value.ok()) throttled_ns = throttled_ns.value_or(0) + *value * unit_ns;
+    }
+  }
+}
 
-CgroupLimits ReadCgroupLimits(const fs::path& root) {
-  CgroupLimits limits;
+// A mount of this process's groups: all controllers of version 2, or some of version 1.
+struct Mount {
+  bool is_v2 = false;
+  std::string controller;  // version 1 only
+  fs::path folder;
+  std::string path;  // of the process's group
+};
+
+std::vector<Mount> MountsOf(const fs::path& root) {
+  std::vector<Mount> found;
   const fs::path mounts = root / "sys/fs/cgroup";
   for (const std::string& line :
        Split(ReadSystemFile(root / "proc/self/cgroup").value_or(""), '\n')) {
@@ -83,26 +101,48 @@ CgroupLimits ReadCgroupLimits(const fs::path& root) {
     if (second == line.npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1),
                       path = line.substr(second + 1);
+    std::error_code error;
     if (controllers.empty()) {
       const fs::path hybrid = mounts / "unified";
-      std::error_code error;
-      ReadV2(fs::is_directory(hybrid, error) ? hybrid : mounts, path, limits);
-      if (limits.version == 0) limits.version = 2;
+      found.push_back({true, "", fs::is_directory(hybrid, error) ? hybrid : mounts, path});
       continue;
     }
     for (const std::string& controller : Split(controllers, ',')) {
       // Controllers that are mounted together share a directory, which may lack an alias for each.
-      std::error_code error;
       const fs::path mount =
           fs::is_directory(mounts / controller, error) ? mounts / controller : mounts / controllers;
-      if (controller == "memory") {
-        limits.version = 1;
-        ReadV1Memory(mount, path, limits);
-      }
-      if (controller == "cpu") ReadV1Cpu(mount, path, limits);
+      found.push_back({false, controller, mount, path});
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+CgroupLimits ReadCgroupLimits(const fs::path& root) {
+  CgroupLimits limits;
+  for (const Mount& mount : MountsOf(root)) {
+    if (mount.is_v2) {
+      ReadV2(mount.folder, mount.path, limits);
+      if (limits.version == 0) limits.version = 2;
+    } else if (mount.controller == "memory") {
+      limits.version = 1;
+      ReadV1Memory(mount.folder, mount.path, limits);
+    } else if (mount.controller == "cpu") {
+      ReadV1Cpu(mount.folder, mount.path, limits);
     }
   }
   return limits;
+}
+
+std::optional<int64_t> ReadThrottledNs(const fs::path& root) {
+  std::optional<int64_t> throttled_ns;
+  for (const Mount& mount : MountsOf(root)) {
+    if (mount.is_v2) AddThrottled(mount.folder, mount.path, "throttled_usec ", 1000, throttled_ns);
+    if (mount.controller == "cpu")
+      AddThrottled(mount.folder, mount.path, "throttled_time ", 1, throttled_ns);
+  }
+  return throttled_ns;
 }
 
 }  // namespace tench

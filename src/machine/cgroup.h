@@ -20,4 +20,8 @@ struct CgroupLimits {
 // Tests pass another `root`.
 CgroupLimits ReadCgroupLimits(const std::filesystem::path& root = "/");
 
+// The CPU time for which quotas have throttled the group and its ancestors so far; nullopt if no
+// group reports it.
+std::optional<int64_t> ReadThrottledNs(const std::filesystem::path& root = "/");
+
 }  // namespace tench

@@ -5,7 +5,7 @@
 
 #include "machine/fixture_folder.h"
 
-namespace tench {
+namespace tench::cgroup_test {
 namespace {
 
 TEST(CgroupTest, MaxIsNoLimit) {
@@ -66,5 +66,18 @@ TEST(CgroupTest, AMachineWithoutGroupsHasNoLimits) {
   EXPECT_FALSE(limits.memory_bytes);
 }
 
+TEST(CgroupTest, ThrottledTimeIsThatOfTheGroupAndItsAncestors) {
+  FixtureFolder root;
+  EXPECT_FALSE(ReadThrottledNs(root.path()).has_value());
+  root.Write("proc/self/cgroup", "0::/a/b\n");
+  root.Write("sys/fs/cgroup/a/b/cpu.stat", "usage_usec 5\nnr_throttled 2\nthrottled_usec 300\n");
+  root.Write("sys/fs/cgroup/a/cpu.stat", "nr_throttled 1\nthrottled_usec 40\n");
+  root.Write("sys/fs/cgroup/cpu.stat", "usage_usec 5\n");
+  EXPECT_EQ(ReadThrottledNs(root.path()), 340'000);
+  root.Write("proc/self/cgroup", "4:cpu,cpuacct:/job\n");
+  root.Write("sys/fs/cgroup/cpu,cpuacct/job/cpu.stat", "nr_periods 9\nthrottled_time 77\n");
+  EXPECT_EQ(ReadThrottledNs(root.path()), 77);
+}
+
 }  // namespace
-}  // namespace tench
+}  // namespace tench::cgroup_test

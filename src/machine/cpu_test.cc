@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::cpu_test {
 namespace {
 
 std::string IsaWith(std::vector<std::string> flags) {
@@ -36,4 +36,4 @@ TEST(IsaTest, WithoutKnownFlagsItIsTheArchitecture) { EXPECT_EQ(IsaWith({}), "x8
 TEST(IsaTest, ThisMachineHasOne) { EXPECT_NE(IsaOf(ReadCpu()), ""); }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::cpu_test

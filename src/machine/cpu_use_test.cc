@@ -6,7 +6,7 @@
 
 #include "machine/fixture_folder.h"
 
-namespace tench {
+namespace tench::cpu_use_test {
 namespace {
 
 TEST(CpuUseTest, SumsTheBusyAndStolenTimeOfTheNamedCpus) {
@@ -35,4 +35,4 @@ TEST(CpuUseTest, AMissingOrStrangeFileIsNoReading) {
 TEST(CpuUseTest, ReadsThisMachine) { EXPECT_TRUE(ReadCpuUse({0, 1, 2, 3})); }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::cpu_use_test

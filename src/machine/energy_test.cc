@@ -7,7 +7,7 @@
 
 #include "machine/fixture_folder.h"
 
-namespace tench {
+namespace tench::energy_test {
 namespace {
 
 class EnergyTest : public testing::Test {
@@ -105,4 +105,4 @@ TEST_F(EnergyTest, ACounterThatFallsWithoutAKnownRangeHasNoValue) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::energy_test

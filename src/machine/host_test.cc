@@ -8,7 +8,7 @@
 
 #include "machine/fixture_folder.h"
 
-namespace tench {
+namespace tench::host_test {
 namespace {
 
 // Two cores of two threads each.
@@ -231,4 +231,4 @@ TEST(HostOnLinuxTest, ReadsThisMachine) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::host_test

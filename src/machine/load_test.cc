@@ -6,7 +6,7 @@
 
 #include "machine/fixture_folder.h"
 
-namespace tench {
+namespace tench::load_test {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
@@ -58,4 +58,4 @@ TEST(LoadTest, FindsItselfOnThisMachine) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::load_test

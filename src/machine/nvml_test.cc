@@ -8,7 +8,7 @@
 
 #include "machine/gpu_series.h"
 
-namespace tench {
+namespace tench::nvml_test {
 namespace {
 
 class NvmlTest : public testing::Test {
@@ -132,4 +132,4 @@ TEST(GpuSeriesTest, APeakMayBeNegative) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::nvml_test

@@ -12,8 +12,8 @@ namespace tench {
 namespace {
 
 // Each thread multiplies a panel of A (kRowPanels tiles high) by a panel of B (kColumnPanels tiles
-// wide). Both are packed in the order in which the tile kernel reads them, and both fit into a
-// second-level cache, as in the inner loops of an SGEMM (Goto and van de Geijn 2008).
+// wide), as in the inner loops of an SGEMM (Goto and van de Geijn 2008). Both panels are packed in
+// the order in which the tile kernel reads them. Both fit into a second-level cache.
 constexpr int64_t kDepth = 256;
 constexpr int64_t kRowPanels = 12;
 constexpr int64_t kColumnPanels = 8;

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace tench {
+namespace tench::peak_test {
 namespace {
 
 TEST(PeakTest, TheTimedKernelReallyMultiplies) {
@@ -34,4 +34,4 @@ TEST(PeakTest, TellsOperationsAndBytesOfTheThreadsAskedFor) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::peak_test

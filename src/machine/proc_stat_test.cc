@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace tench {
+namespace tench::proc_stat_test {
 namespace {
 
 constexpr std::string_view kRest =
@@ -54,4 +54,4 @@ TEST(ProcStatTest, ALineThatIsCutShortIsNothing) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::proc_stat_test

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "machine/fixture_folder.h"
 
-namespace tench {
+namespace tench::sampler_test {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
@@ -265,4 +265,4 @@ TEST(SamplerOnLinuxTest, SurvivesProcessesThatComeAndGoWhileItReads) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::sampler_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::sentinel_test {
 namespace {
 
 TEST(SentinelTest, TheSentinelTakesBothReadings) {
@@ -16,4 +16,4 @@ TEST(SentinelTest, TheSentinelTakesBothReadings) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::sentinel_test

@@ -7,7 +7,7 @@
 
 #include "net/builder.h"
 
-namespace tench {
+namespace tench::cost_test {
 namespace {
 
 const ParameterRule kXavierRule{{FillKind::kXavier, 0, 0}, 1, 1};
@@ -177,4 +177,4 @@ TEST(CostTest, CountsThatDoNotFitStayAtTheLargestInteger) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::cost_test

@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/text.h"
 
-namespace tench {
+namespace tench::fill_test {
 namespace {
 
 using testing::HasSubstr;
@@ -283,4 +283,4 @@ TEST(FillTest, ChecksItsNumbers) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::fill_test

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "net/builder.h"
 
-namespace tench {
+namespace tench::graph_json_test {
 namespace {
 
 using testing::HasSubstr;
@@ -288,4 +288,4 @@ TEST(FingerprintTest, SeesEveryChangeOfTheComputationOrItsStart) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::graph_json_test

@@ -5,7 +5,7 @@
 #include "net/builder.h"
 #include "net/graph.h"
 
-namespace tench {
+namespace tench::infer_test {
 namespace {
 
 using testing::ElementsAre;
@@ -303,4 +303,4 @@ TEST(InferenceGraphTest, KeepsMistakesForInferToFind) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::infer_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tench {
+namespace tench::op_shape_test {
 namespace {
 
 using testing::HasSubstr;
@@ -364,4 +364,4 @@ TEST(OpShapeTest, InputsRefuseShapesAndFillsThatDoNotFitTheirRole) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::op_shape_test

@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace tench {
+namespace tench::op_test {
 namespace {
 
 TEST(OpTest, EveryAlternativeHasAUniqueName) {
@@ -58,4 +58,4 @@ TEST(OpTest, AFieldThatWasAddedLaterIsAnAbilityOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::op_test

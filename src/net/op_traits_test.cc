@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-namespace tench {
+namespace tench::op_traits_test {
 namespace {
 
 using Names = std::set<std::string>;
@@ -73,4 +73,4 @@ TEST(OpTraitsTest, TheGradientsOfFiveOpsReadTheOutput) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::op_traits_test

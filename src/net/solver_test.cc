@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::solver_test {
 namespace {
 
 TEST(SolverTest, ItsTextTellsApartWhatNoAxisDoes) {
@@ -21,4 +21,4 @@ TEST(SolverTest, ItsTextTellsApartWhatNoAxisDoes) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::solver_test

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace tench {
+namespace tench::tensor_test {
 namespace {
 
 TEST(TensorTest, CountsElements) {
@@ -26,4 +26,4 @@ TEST(TensorTest, PrintsShapes) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::tensor_test

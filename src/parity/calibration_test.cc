@@ -7,7 +7,7 @@
 
 #include "net/builder.h"
 
-namespace tench {
+namespace tench::calibration_test {
 namespace {
 
 Trial MakeSteady() {
@@ -61,4 +61,4 @@ TEST(CalibrationTest, FindsTheMeanSquareOfABatchNormsInput) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::calibration_test

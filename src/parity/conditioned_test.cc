@@ -8,7 +8,7 @@
 
 #include "net/builder.h"
 
-namespace tench {
+namespace tench::conditioned_test {
 namespace {
 
 const ParameterRule kXavier{{FillKind::kXavier, 0, 0}}, kOne{{FillKind::kConstant, 1, 0}};
@@ -122,4 +122,4 @@ TEST(ConditionedTest, LeavesASmoothNetworkAndTargetsAlone) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::conditioned_test

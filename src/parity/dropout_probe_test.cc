@@ -12,7 +12,7 @@
 #include "parity/trial.h"
 #include "protocol/tensor_path.h"
 
-namespace tench {
+namespace tench::dropout_probe_test {
 namespace {
 
 using testing::HasSubstr;
@@ -111,4 +111,4 @@ TEST_F(DropoutProbeTest, ListsDistinctRatios) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::dropout_probe_test

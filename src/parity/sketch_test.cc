@@ -9,7 +9,7 @@
 
 #include "net/fill.h"
 
-namespace tench {
+namespace tench::sketch_test {
 namespace {
 
 std::vector<float> Values(uint64_t seed, size_t count) {
@@ -84,4 +84,4 @@ TEST(SketchTest, RefusesTextThatIsNone) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::sketch_test

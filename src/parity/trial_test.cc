@@ -10,7 +10,7 @@
 #include "net/builder.h"
 #include "parity/op_probe.h"
 
-namespace tench {
+namespace tench::trial_test {
 namespace {
 
 Subject Small() {
@@ -148,4 +148,4 @@ TEST(TrialTest, LooksAtParametersAndRunningStatisticsAfterUpdates) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::trial_test

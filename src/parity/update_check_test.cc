@@ -10,7 +10,7 @@
 #include "net/builder.h"
 #include "protocol/tensor_path.h"
 
-namespace tench {
+namespace tench::update_check_test {
 namespace {
 
 class UpdateCheckTest : public testing::Test {
@@ -100,4 +100,4 @@ TEST_F(UpdateCheckTest, AMissingTensorIsInfinitelyWrong) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::update_check_test

@@ -37,8 +37,8 @@ Status AddPiece(std::string_view piece, std::string_view text, CellFilter& filte
 bool CellFilter::Matches(const Cell& cell) const {
   return std::all_of(terms.begin(), terms.end(), [&](const Term& term) {
     const auto& [name, values] = term;
-    if (name.starts_with(kOptionPrefix)) {
-      const auto found = cell.options.find(name.substr(kOptionPrefix.size()));
+    if (const std::optional<std::string> key = SettingKey(name)) {
+      const auto found = cell.options.find(*key);
       return found != cell.options.end() && Holds(values, found->second);
     }
     const Result<size_t> index = FindAxis(name);

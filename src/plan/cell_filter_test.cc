@@ -4,7 +4,7 @@
 
 #include "plan/matrix.h"
 
-namespace tench {
+namespace tench::cell_filter_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -79,4 +79,4 @@ TEST(CellFilterTest, RefusesWhatItCannotMean) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::cell_filter_test

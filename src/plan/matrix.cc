@@ -31,6 +31,18 @@ Status CheckWorker(const Catalog& catalog, const std::string& worker) {
   return CheckKnown("worker", worker.substr(0, at), catalog.workers);
 }
 
+bool IsRealData(std::string_view data) { return data.find(':') != std::string_view::npos; }
+
+// The data that a cell resolves to. A network that does not support the data keeps its cell, whose
+// run gets the outcome `unsupported`; real data that cannot be read is an error.
+Result<std::string> Resolved(const Catalog& catalog, const std::string& network,
+                             const std::string& data) {
+  Result<std::string> resolved = catalog.resolve_data(network, data);
+  if (resolved.ok()) return resolved;
+  if (IsRealData(data) && resolved.error().kind != ErrorKind::kUnsupported) return resolved;
+  return data;
+}
+
 // Checks a name against the catalog. Axes whose values are not names always pass.
 Status CheckName(const Catalog& catalog, size_t axis, const std::string& text) {
   switch (axis) {
@@ -41,7 +53,9 @@ Status CheckName(const Catalog& catalog, size_t axis, const std::string& text) {
       if (!IsNetworkPath(text)) return CheckKnown("network", text, catalog.networks);
       return catalog.check_file ? catalog.check_file(text) : Ok();
     case kAxisData:
-      return text.empty() ? Ok() : CheckKnown("data set", text, catalog.data_sets);
+      // Real data, FORMAT:PATH, is checked with its network, when the cell is resolved.
+      return text.empty() || IsRealData(text) ? Ok()
+                                              : CheckKnown("data set", text, catalog.data_sets);
     default:
       return Ok();
   }
@@ -105,9 +119,10 @@ std::string Describe(const Budget& budget, const Limits& limits) {
           ? fmt::format("steps {}", budget.fixed_steps)
           : fmt::format("min_steps {}, min_time {}, interval {}, time_limit {}", budget.min_steps,
                         ns(budget.min_time_ns), budget.relative_interval, ns(budget.time_limit_ns));
-  return fmt::format("{}, warmup {}, timeout {}, memory_limit {}, swap {}", length,
+  return fmt::format("{}, warmup {}, timeout {}, memory_limit {}, swap {}, tune_budget {}", length,
                      budget.warmup_steps, ns(limits.timeout_ns), limits.memory_bytes,
-                     limits.swap == SwapPolicy::kKill ? "kill" : "allow");
+                     limits.swap == SwapPolicy::kKill ? "kill" : "allow",
+                     ns(limits.tune_budget_ns));
 }
 
 bool SameSettings(const PlannedCell& a, const PlannedCell& b) {
@@ -138,7 +153,7 @@ class Expansion {
   Status AddProduct(const Block& block, const std::vector<Dimension>& dimensions);
   Status AddIncluded(const Block& block, const std::vector<Dimension>& dimensions);
   Status AddCell(const Block& block, TextPlace place, Cell cell);
-  void ResolveData(Cell& cell);
+  Status ResolveData(TextPlace place, Cell& cell);
 
   const Suite& suite_;
   const Catalog& catalog_;
@@ -153,8 +168,8 @@ Result<std::vector<Dimension>> Expansion::Dimensions(const std::vector<AxisList>
   std::vector<Dimension> dimensions;
   for (const AxisList& list : lists) {
     Dimension dimension;
-    if (list.name.starts_with(kOptionPrefix))
-      dimension.option = list.name.substr(kOptionPrefix.size());
+    if (const std::optional<std::string> key = SettingKey(list.name))
+      dimension.option = *key;
     else
       dimension.axis = TENCH_TRY(FindAxis(list.name));
     for (size_t i = 0; i < list.values.size(); ++i) {
@@ -183,9 +198,8 @@ Status Expansion::Count(const Block& block, TextPlace place,
     too_many = too_many || count > kMaxCells / size;
     if (!too_many) count *= size;
     exact *= static_cast<double>(size);
-    const std::string name = dimension.axis == kAxisCount
-                                 ? fmt::format("{}{}", kOptionPrefix, dimension.option)
-                                 : Axes()[dimension.axis].name;
+    const std::string name =
+        dimension.axis == kAxisCount ? SettingName(dimension.option) : Axes()[dimension.axis].name;
     if (size > 1) factors.push_back(fmt::format("{} {}", size, name));
   }
   if (too_many)
@@ -223,7 +237,7 @@ Status Expansion::AddProduct(const Block& block, const std::vector<Dimension>& d
   size_t kept = 0;
   TENCH_TRY(ForEachCombination(Cell(), dimensions, [&](const Cell& combination) -> Status {
     Cell cell = combination;
-    ResolveData(cell);
+    if (Status resolved = ResolveData(block.place, cell); !resolved.ok()) return resolved;
     bool out = false;
     for (size_t i = 0; i < excluded.size(); ++i) {
       if (!std::all_of(excluded[i].begin(), excluded[i].end(),
@@ -255,7 +269,7 @@ Status Expansion::AddIncluded(const Block& block, const std::vector<Dimension>& 
     TENCH_TRY(Count(block, pattern.place, own));
     TENCH_TRY(ForEachCombination(first, own, [&](const Cell& combination) -> Status {
       Cell cell = combination;
-      ResolveData(cell);
+      if (Status resolved = ResolveData(pattern.place, cell); !resolved.ok()) return resolved;
       return AddCell(block, pattern.place, std::move(cell));
     }));
   }
@@ -287,15 +301,16 @@ Status Expansion::AddCell(const Block& block, TextPlace place, Cell cell) {
   return Ok();
 }
 
-void Expansion::ResolveData(Cell& cell) {
-  if (!catalog_.resolve_data) return;
+Status Expansion::ResolveData(TextPlace place, Cell& cell) {
+  if (!catalog_.resolve_data) return Ok();
   const auto [at, is_new] = data_of_.try_emplace({cell.Text(kAxisNetwork), cell.Text(kAxisData)});
   if (is_new) {
-    Result<std::string> data = catalog_.resolve_data(at->first.first, at->first.second);
-    // An unsupported pair keeps its cell; its run gets the outcome `unsupported`.
-    at->second = data.ok() ? *std::move(data) : at->first.second;
+    Result<std::string> data = Resolved(catalog_, at->first.first, at->first.second);
+    if (!data.ok()) return FailedAt(suite_.origin, place, "{}", data.error().message);
+    at->second = *std::move(data);
   }
   if (at->second != at->first.second) cell.values[kAxisData] = at->second;
+  return Ok();
 }
 
 uint64_t NextRandom(uint64_t& state) {
@@ -309,17 +324,32 @@ uint64_t NextRandom(uint64_t& state) {
 }  // namespace
 
 Result<std::vector<PlannedCell>> Expand(const Suite& suite, const Catalog& catalog) {
-  return Expansion(suite, catalog).Run();
+  Catalog known = catalog;
+  for (const WorkerFile& worker : suite.workers) {
+    if (worker.name.find('@') == std::string::npos) known.workers.push_back(worker.name);
+  }
+  for (const WorkerFile& worker : suite.workers) {
+    const Status checked = CheckWorker(known, worker.name);
+    if (!checked)
+      return FailedAt(suite.origin, worker.place, "workers: {}", checked.error().message);
+  }
+  return Expansion(suite, known).Run();
 }
 
 Status ResolveCell(const Catalog& catalog, Cell& cell) {
   for (const AxisIndex axis : {kAxisWorker, kAxisNetwork, kAxisData})
     TENCH_TRY(CheckName(catalog, axis, cell.Text(axis)));
   if (!catalog.resolve_data) return Ok();
-  const Result<std::string> data =
-      catalog.resolve_data(cell.Text(kAxisNetwork), cell.Text(kAxisData));
-  if (data.ok()) cell.values[kAxisData] = *data;
+  cell.values[kAxisData] =
+      TENCH_TRY(Resolved(catalog, cell.Text(kAxisNetwork), cell.Text(kAxisData)));
   return Ok();
+}
+
+std::string ComparedGroup(const Cell& cell) {
+  Cell shared = cell;
+  shared.values[kAxisWorker] = Axes()[kAxisWorker].fallback;
+  shared.options.clear();
+  return shared.Label();
 }
 
 std::vector<size_t> RoundOrder(size_t count, uint64_t seed, int64_t round) {

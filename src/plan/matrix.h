@@ -51,6 +51,11 @@ struct CellFilter {
 };
 Result<CellFilter> ParseFilter(std::span<const std::string> texts);
 
+// The compared group of a cell, as text: its cell without the worker and the worker's options. The
+// runs of a group are compared with each other, so they make the same number of timed steps and
+// are repeated together.
+std::string ComparedGroup(const Cell& cell);
+
 // A permutation of 0…count-1 for one round.
 std::vector<size_t> RoundOrder(size_t count, uint64_t seed, int64_t round);
 

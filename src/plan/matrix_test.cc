@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-namespace tench {
+namespace tench::matrix_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -22,6 +22,9 @@ Catalog TestCatalog() {
   catalog.resolve_data = [](const std::string& network,
                             const std::string& data) -> Result<std::string> {
     if (network == "lstm" && data == "mnist") return Failed("lstm does not support mnist");
+    if (data == "mnist:broken") return Failed("broken: offset 5: the file is truncated");
+    if (network == "lstm" && data == "mnist:files") return Unsupported("it reads words");
+    if (data == "mnist:files") return std::string("mnist:files,fingerprint=1");
     if (!data.empty()) return data;
     return std::string(network == "lenet"     ? "mnist"
                        : network == "lstm"    ? "imdb"
@@ -292,5 +295,24 @@ TEST(MatrixTest, TheOrderOfARoundNeverChangesFromVersionToVersion) {
   EXPECT_THAT(RoundOrder(8, 1, 0), ElementsAre(0u, 5u, 2u, 7u, 3u, 4u, 1u, 6u));
 }
 
+TEST(MatrixTest, RealDataIsPartOfTheCellWithItsFingerprint) {
+  const auto cells = ExpandText("worker: native\nnetwork: [lenet, lstm]\ndata: 'mnist:files'\n");
+  ASSERT_EQ(cells.size(), 2u);
+  EXPECT_EQ(cells[0].cell.Text(kAxisData), "mnist:files,fingerprint=1");
+  EXPECT_EQ(cells[1].cell.Text(kAxisData), "mnist:files") << "its run will be unsupported";
+}
+
+TEST(MatrixTest, RealDataThatCannotBeReadIsAnErrorOfTheSuite) {
+  EXPECT_THAT(ErrorOf("worker: native\nnetwork: lenet\ndata: 'mnist:broken'\n"),
+              testing::HasSubstr("broken: offset 5: the file is truncated"));
+  Cell cell;
+  ASSERT_TRUE(cell.Set("worker", "native").ok() && cell.Set("network", "lenet").ok() &&
+              cell.Set("data", "mnist:broken").ok());
+  EXPECT_FALSE(ResolveCell(TestCatalog(), cell).ok());
+  ASSERT_TRUE(cell.Set("data", "mnist:files").ok());
+  ASSERT_TRUE(ResolveCell(TestCatalog(), cell).ok());
+  EXPECT_EQ(cell.Text(kAxisData), "mnist:files,fingerprint=1");
+}
+
 }  // namespace
-}  // namespace tench
+}  // namespace tench::matrix_test

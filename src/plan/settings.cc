@@ -14,6 +14,7 @@ using Text = std::string_view;
 enum class Group { kFixed, kRule, kAny };
 
 constexpr int64_t kMaxSteps = 1'000'000'000;
+constexpr int64_t kLeastTuneBudgetNs = 1'000'000'000;
 constexpr int64_t kMaxDurationNs = int64_t{365} * 24 * 3600 * 1'000'000'000;
 
 Result<int64_t> Count(std::string_view text, int64_t low, int64_t high) {
@@ -49,6 +50,15 @@ Result<int64_t> Memory(std::string_view text) {
   return bytes;
 }
 
+// Zero is refused: a tuned cell without a trial would be an untuned one under another name.
+Result<int64_t> TuneBudget(std::string_view text) {
+  const int64_t ns = TENCH_TRY(Duration(text, 0));
+  if (ns < kLeastTuneBudgetNs)
+    return Failed("'{}' is too short for a trial, which needs 1s; without tuning, write tuned: no",
+                  Printable(text, 60));
+  return ns;
+}
+
 Result<SwapPolicy> Swap(std::string_view text) {
   static const std::vector<std::string> kWords = {"allow", "kill"};
   if (text == kWords[0]) return SwapPolicy::kAllow;
@@ -69,7 +79,7 @@ Status Put(Result<Value> value, T& target) {
   return Ok();
 }
 
-constexpr std::array<Row, 10> kRows = {{
+constexpr std::array<Row, 11> kRows = {{
     {"steps", Group::kFixed,
      [](Text t, Settings& s) { return Put(Count(t, 1, kMaxSteps), s.budget.fixed_steps); }},
     {"epochs", Group::kFixed,
@@ -89,6 +99,8 @@ constexpr std::array<Row, 10> kRows = {{
     {"memory_limit", Group::kAny,
      [](Text t, Settings& s) { return Put(Memory(t), s.limits.memory_bytes); }},
     {"swap", Group::kAny, [](Text t, Settings& s) { return Put(Swap(t), s.limits.swap); }},
+    {"tune_budget", Group::kAny,
+     [](Text t, Settings& s) { return Put(TuneBudget(t), s.limits.tune_budget_ns); }},
 }};
 
 const Row& RowOf(std::string_view name) {

@@ -22,7 +22,13 @@ bool IsSetting(std::string_view key) {
   return std::find(names.begin(), names.end(), key) != names.end();
 }
 
-bool IsAxis(std::string_view key) { return key.starts_with(kOptionPrefix) || FindAxis(key).ok(); }
+bool IsAxis(std::string_view key) { return SettingKey(key).has_value() || FindAxis(key).ok(); }
+
+// The keys of maps whose entries are settings: "option" and "env".
+bool IsSettingMap(std::string_view key) {
+  const std::string prefix = fmt::format("{}.", key);
+  return prefix == kOptionPrefix || prefix == kEnvironmentPrefix;
+}
 
 bool Contains(std::span<const std::string> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -83,7 +89,7 @@ class SuiteReader {
   Settings default_settings_;
 };
 
-const std::vector<std::string> kHeadKeys = {"name", "title", "rounds", "defaults"};
+const std::vector<std::string> kHeadKeys = {"name", "title", "rounds", "workers", "defaults"};
 
 Result<Suite> SuiteReader::Read(const YamlNode& root) {
   if (root.kind == YamlNode::Kind::kEmpty)
@@ -95,7 +101,7 @@ Result<Suite> SuiteReader::Read(const YamlNode& root) {
   if (const YamlEntry* blocks = root.Find("blocks")) {
     for (const YamlEntry& entry : root.entries) {
       if (Contains(kHeadKeys, entry.key) || entry.key == "blocks") continue;
-      if (IsAxis(entry.key) || IsSetting(entry.key) || entry.key == "option")
+      if (IsAxis(entry.key) || IsSetting(entry.key) || IsSettingMap(entry.key))
         return FailedAt(suite_.origin, entry.place,
                         "'{}' is not allowed beside 'blocks': move it to 'defaults' or to a block",
                         entry.key);
@@ -130,6 +136,8 @@ Status SuiteReader::ReadHead(const YamlNode& root) {
                       Printable(entry->value.text, 60), kMaxRounds);
     suite_.rounds = *rounds;
   }
+  if (const YamlEntry* entry = root.Find("workers"))
+    suite_.workers = TENCH_TRY(ReadWorkerTable(entry->value, suite_.origin));
   return Ok();
 }
 
@@ -192,7 +200,7 @@ Result<Part> SuiteReader::ReadPart(const YamlNode& node, std::span<const std::st
   Part part;
   for (const YamlEntry& entry : node.entries) {
     if (Contains(own_keys, entry.key)) continue;
-    if (entry.key == "option") {
+    if (IsSettingMap(entry.key)) {
       TENCH_TRY(ReadOptions(entry, part.axes));
     } else if (IsAxis(entry.key)) {
       TENCH_TRY(ReadAxis(entry, part.axes));
@@ -202,7 +210,7 @@ Result<Part> SuiteReader::ReadPart(const YamlNode& node, std::span<const std::st
       std::vector<std::string> known = AxisNames();
       known.insert(known.end(), SettingNames().begin(), SettingNames().end());
       known.insert(known.end(), own_keys.begin(), own_keys.end());
-      known.push_back("option");
+      known.insert(known.end(), {"option", "env"});
       return UnknownKey(entry, std::move(known));
     }
   }
@@ -219,11 +227,12 @@ Status SuiteReader::ReadAxis(const YamlEntry& entry, std::vector<AxisList>& axes
 
 Status SuiteReader::ReadOptions(const YamlEntry& entry, std::vector<AxisList>& axes) {
   if (entry.value.kind != YamlNode::Kind::kMap || entry.value.entries.empty())
-    return FailedAt(suite_.origin, entry.value.place,
-                    "option: expected a map such as {{layout: [nchw, nhwc]}}");
+    return FailedAt(suite_.origin, entry.value.place, "{}: expected a map such as {{{}}}",
+                    entry.key,
+                    entry.key == "option" ? "layout: [nchw, nhwc]" : "OMP_WAIT_POLICY: PASSIVE");
   for (const YamlEntry& option : entry.value.entries) {
     YamlEntry full = option;
-    full.key = fmt::format("{}{}", kOptionPrefix, option.key);
+    full.key = fmt::format("{}.{}", entry.key, option.key);
     TENCH_TRY(ReadAxis(full, axes));
   }
   return Ok();
@@ -323,8 +332,12 @@ std::string Fingerprint(const Suite& suite) {
     if (b.fixed_steps == 0 && b.epochs == 0)
       fmt::format_to(std::back_inserter(text), "\t{}\t{}\t{}\t{}", b.min_steps, b.min_time_ns,
                      b.relative_interval, b.time_limit_ns);
-    fmt::format_to(std::back_inserter(text), "\nlimits\t{}\t{}\t{}\n", block.limits.timeout_ns,
+    fmt::format_to(std::back_inserter(text), "\nlimits\t{}\t{}\t{}", block.limits.timeout_ns,
                    block.limits.memory_bytes, static_cast<int>(block.limits.swap));
+    // The usual budget leaves the fingerprints of older suites unchanged.
+    if (block.limits.tune_budget_ns != Limits().tune_budget_ns)
+      fmt::format_to(std::back_inserter(text), "\t{}", block.limits.tune_budget_ns);
+    text += '\n';
   }
   return Hex64(Hash64(text));
 }

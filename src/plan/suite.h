@@ -14,6 +14,7 @@
 #include "axis/axis.h"
 #include "base/error.h"
 #include "plan/text_place.h"
+#include "plan/worker_table.h"
 #include "record/budget.h"
 
 namespace tench {
@@ -26,6 +27,8 @@ struct Limits {
   // Resident set + swap; 0 = the memory of the machine or its cgroup, less a reserve.
   int64_t memory_bytes = 0;
   SwapPolicy swap = SwapPolicy::kAllow;
+  // Wall time of all trials of one cell of the tuned track.
+  int64_t tune_budget_ns = 30'000'000'000;
 
   bool operator==(const Limits&) const = default;
 };
@@ -33,7 +36,7 @@ struct Limits {
 // One axis of a block and its values: valid for that axis, in canonical spelling, without
 // duplicates.
 struct AxisList {
-  std::string name;  // axis name or "option.NAME"
+  std::string name;  // axis name, "option.NAME" or "env.NAME"
   std::vector<std::string> values;
   std::vector<TextPlace> places;  // of each value
 };
@@ -47,7 +50,7 @@ struct AxisPattern {
 
 struct Block {
   std::string name;
-  // In the order of Axes(), options last; their product is the block's matrix.
+  // In the order of Axes(), settings last; their product is the block's matrix.
   std::vector<AxisList> axes;
   std::vector<AxisPattern> include, exclude;
   Budget budget;
@@ -59,9 +62,11 @@ struct Suite {
   std::string name;   // by default the file's stem
   std::string title;  // one line
   int64_t rounds = 5;
+  std::vector<WorkerFile> workers;
   std::vector<Block> blocks;
   std::string origin;  // file name, for errors
-  // Hash of cells and settings; independent of comments, names and the number of rounds.
+  // Hash of cells and settings; independent of comments, names, the number of rounds and the files
+  // of workers (a study is tied to their builds).
   std::string fingerprint;
   std::string text;  // as it was parsed
 };

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "plan/matrix.h"
 
-namespace tench {
+namespace tench::suite_files_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -24,8 +24,9 @@ const std::filesystem::path kSource = TENCH_SOURCE_DIR;
 
 Catalog KnownNames() {
   Catalog catalog;
-  catalog.workers = {"caffe",     "caffe2",     "cntk",        "jax",    "mxnet", "native",
-                     "reference", "tensorflow", "tensorflow1", "theano", "torch", "torch-python"};
+  catalog.workers = {"caffe",        "caffe2", "cntk",        "jax",        "mxnet",
+                     "mxnet-python", "native", "reference",   "tensorflow", "tensorflow1",
+                     "theano",       "torch",  "torch-python"};
   catalog.networks = {"lenet",    "alexnet", "googlenet",   "vgg16",
                       "resnet50", "lstm",    "autoencoder", "mlp"};
   catalog.data_sets = {"mnist", "cifar10", "imagenet", "imdb"};
@@ -77,11 +78,26 @@ TEST(SuiteFilesTest, EverySuiteIsKnownHereAndNamedAsItsFile) {
 TEST(SuiteFilesTest, QuickIsSmallAndAllowsAVerdict) {
   const Loaded quick = Load("quick");
   EXPECT_EQ(quick.suite.rounds, 5);
-  EXPECT_EQ(quick.cells.size(), 5u * (2 + 1 + 2 + 1) + 1);
+  EXPECT_EQ(quick.cells.size(), 5u * (2 + 1 + 1 + 2) + 1);
   EXPECT_THAT(WorkersOf(quick),
               ElementsAre("caffe", "mxnet", "native", "reference", "tensorflow", "torch"));
-  for (const PlannedCell& planned : quick.cells)
+  std::set<std::string> untuned;
+  for (const PlannedCell& planned : quick.cells) {
     EXPECT_LE(planned.budget.time_limit_ns, 1'000'000'000);
+    EXPECT_GE(planned.budget.min_steps, 5);
+    EXPECT_EQ(planned.limits.tune_budget_ns, 5'000'000'000);
+    if (planned.cell.Text(kAxisTuned) == "no" && planned.cell.Text(kAxisWorker) != "reference")
+      untuned.insert(
+          fmt::format("{} {}", planned.cell.Text(kAxisNetwork), planned.cell.Integer(kAxisBatch)));
+  }
+  EXPECT_THAT(untuned, ElementsAre("alexnet 16", "lenet 64"));
+}
+
+TEST(SuiteFilesTest, PeersComparesTunedWithTuned) {
+  const Loaded peers = Load("peers");
+  EXPECT_THAT(WorkersOf(peers), ElementsAre("mxnet", "native", "tensorflow", "torch"));
+  EXPECT_EQ(peers.cells.size(), 4u * (2 + 1 + 3 + 1 + 3 + 2 + 1));
+  for (const PlannedCell& planned : peers.cells) EXPECT_EQ(planned.cell.Text(kAxisTuned), "yes");
 }
 
 TEST(SuiteFilesTest, ThenAndNowHasTheStudiesVersionsBesideTodays) {
@@ -89,8 +105,9 @@ TEST(SuiteFilesTest, ThenAndNowHasTheStudiesVersionsBesideTodays) {
   EXPECT_EQ(suite.suite.rounds, 5);
   EXPECT_THAT(WorkersOf(suite), IsSupersetOf({"tensorflow1@1.3.0", "tensorflow1@1.15.5", "jax",
                                               "theano", "torch-python@1.0.1", "native"}));
-  // Every worker on three networks in two phases, and the tuned track on two networks.
-  EXPECT_EQ(suite.cells.size(), 14u * 3 * 2 + 6 * 2 * 2);
+  // Every worker on three networks in two phases, PyTorch compiled as well, and the tuned track on
+  // two networks.
+  EXPECT_EQ(suite.cells.size(), 18u * 3 * 2 + 3 * 2 + 7 * 2 * 2);
   for (const PlannedCell& planned : suite.cells)
     EXPECT_EQ(planned.cell.Integer(kAxisBatch),
               planned.cell.Text(kAxisNetwork) == "lenet" ? 64 : 16);
@@ -191,4 +208,4 @@ TEST(SuiteFilesTest, EveryExampleOfTheDocumentationExpands) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::suite_files_test

@@ -33,6 +33,13 @@ void ResolvePaths(const std::filesystem::path& folder, Suite& suite) {
     for (AxisPattern& pattern : block.include) Resolve(folder, pattern.axes);
     for (AxisPattern& pattern : block.exclude) Resolve(folder, pattern.axes);
   }
+  for (WorkerFile& worker : suite.workers) {
+    std::error_code error;
+    const std::filesystem::path beside = folder / worker.file;
+    if (!std::filesystem::exists(worker.file, error) && std::filesystem::exists(beside, error))
+      worker.file = beside;
+    worker.file = std::filesystem::absolute(worker.file, error).lexically_normal();
+  }
 }
 
 }  // namespace tench

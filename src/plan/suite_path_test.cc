@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::suite_path_test {
 namespace {
 
 TEST(SuitePathTest, AFileBesideTheSuiteIsFoundFromAnyFolder) {
@@ -31,4 +31,4 @@ TEST(SuitePathTest, AFileBesideTheSuiteIsFoundFromAnyFolder) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::suite_path_test

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::suite_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -362,5 +362,28 @@ TEST(SuiteTest, RefusesALargeFileWithoutReadingItWhole) {
   EXPECT_THAT(suite.error().message, HasSubstr("large.yaml"));
 }
 
+TEST(SuiteTest, EnvironmentVariablesAreAxesLikeOptions) {
+  const Suite suite =
+      Parse("worker: a\nnetwork: b\nenv.TF_XLA_FLAGS: [x, y]\nenv: {OMP_WAIT_POLICY: PASSIVE}\n");
+  std::vector<std::string> names;
+  for (const AxisList& list : suite.blocks[0].axes) names.push_back(list.name);
+  EXPECT_THAT(names, testing::IsSupersetOf({"env.TF_XLA_FLAGS", "env.OMP_WAIT_POLICY"}));
+  EXPECT_THAT(ErrorOf("worker: a\nnetwork: b\nenv.OMP_NUM_THREADS: 2\n"),
+              HasSubstr("s.yaml:3:22: env.OMP_NUM_THREADS: OMP_NUM_THREADS follows from the axis"));
+  EXPECT_THAT(ErrorOf("worker: a\nnetwork: b\nenv: 3\n"), HasSubstr("env: expected a map"));
+}
+
+TEST(SuiteTest, TheTuneBudgetIsASettingOfABlockAndHoldsATrial) {
+  const Suite suite = Parse("worker: a\nnetwork: b\ntune_budget: 5s\n");
+  EXPECT_EQ(suite.blocks[0].limits.tune_budget_ns, 5'000'000'000);
+  const Suite usual = Parse("worker: a\nnetwork: b\n");
+  EXPECT_EQ(usual.blocks[0].limits.tune_budget_ns, 30'000'000'000);
+  EXPECT_NE(suite.fingerprint, usual.fingerprint);
+  EXPECT_EQ(usual.fingerprint, Parse("worker: a\nnetwork: b\ntune_budget: 30s\n").fingerprint);
+  for (const char* bad : {"0", "0.9s", "soon"})
+    EXPECT_THAT(ErrorOf(fmt::format("worker: a\nnetwork: b\ntune_budget: {}\n", bad)),
+                HasSubstr("tune_budget"));
+}
+
 }  // namespace
-}  // namespace tench
+}  // namespace tench::suite_test

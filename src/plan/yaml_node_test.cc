@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::yaml_node_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -166,4 +166,4 @@ TEST(YamlNodeTest, ReadsANormalDepthWithBracketsInTextAndComments) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::yaml_node_test

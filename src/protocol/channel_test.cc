@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-namespace tench {
+namespace tench::channel_test {
 namespace {
 
 using Kind = ChannelRead::Kind;
@@ -116,4 +116,4 @@ TEST_F(ChannelTest, ReadsALargeLineWrittenInManyPieces) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::channel_test

@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t kMaxSteps = 1'000'000'000'000;
 constexpr double kMinDelta = 1e-30;  // 0 would give 0 / 0 for an element without a gradient
 constexpr double kMaxClip = 1e30;
+constexpr int64_t kMaxSearchNs = int64_t{365} * 24 * 3600 * 1'000'000'000;
 constexpr int64_t kMaxBudgetNs = 1'000'000'000'000'000'000;
 
 // Keys beyond plain SGD are written only if used, so that a worker with SGD alone need not know
@@ -152,6 +153,7 @@ void ReadPlainFields(Fields& fields, Job& job) {
     fields.Fail("phase", phase.error().message);
   if (fields.Has("seed")) job.seed = fields.Unsigned("seed");
   job.cycled = fields.Bool("cycled", job.cycled);
+  job.data = fields.String("data", "");
   job.images = fields.Integer("images", 0, AxisHigh(kAxisImages), job.images);
   job.labels = fields.Integer("labels", 0, AxisHigh(kAxisLabels), job.labels);
   if (fields.Has("lr_schedule")) job.lr_schedule = fields.Reals("lr_schedule");
@@ -159,7 +161,7 @@ void ReadPlainFields(Fields& fields, Job& job) {
     if (!std::isfinite(lr) || lr < 0)
       fields.Fail("lr_schedule", fmt::format("must hold finite numbers from 0 on, not {}", lr));
   job.dropout = fields.Bool("dropout", job.dropout);
-  job.tuned = fields.Bool("tuned", job.tuned);
+  job.search_ns = fields.Integer("search_ns", 0, kMaxSearchNs, job.search_ns);
   job.profile = fields.Bool("profile", job.profile);
   job.options = fields.StringMap("options", {});
 }
@@ -214,10 +216,11 @@ Json ToJson(const Job& job) {
   json["lr_schedule"] = job.lr_schedule;
   json["dropout"] = job.dropout;
   json["budget"] = BudgetToJson(job.budget);
-  json["tuned"] = job.tuned;
   json["options"] = job.options;
   json["tensors"] = TensorsToJson(job.tensors);
   // Written only if requested, so that a worker without them need not know the keys.
+  if (job.search_ns > 0) json["search_ns"] = job.search_ns;
+  if (!job.data.empty()) json["data"] = job.data;
   if (job.profile) json["profile"] = true;
   if (job.snapshots.any())
     json["snapshots"] = {{"folder", job.snapshots.folder}, {"after", job.snapshots.after}};

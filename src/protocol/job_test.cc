@@ -8,7 +8,7 @@
 #include "net/builder.h"
 #include "protocol/message.h"
 
-namespace tench {
+namespace tench::job_test {
 namespace {
 
 using testing::HasSubstr;
@@ -40,7 +40,7 @@ Job SmallJob() {
   job.lr_schedule = {0.1, 0.01};
   job.dropout = false;
   job.budget = {1, 2, 3, 4, 5, 0.06, 7};
-  job.tuned = true;
+  job.search_ns = 5'000'000'000;
   job.options = {{"layout", "nchw"}};
   job.tensors = {{{"fc.weight", "/tmp/w.bin"}}, "/tmp/out", {"*"}, true, true, true};
   return job;
@@ -175,4 +175,4 @@ TEST(JobTest, RefusesANetworkThatIsNotTheOneTheWriterMeant) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::job_test

@@ -33,6 +33,7 @@ Json ToJson(const Built& built) {
                {"peak_rss_bytes", built.peak_rss_bytes},
                {"planned_bytes", built.planned_bytes},
                {"choices", built.choices}};
+  if (!built.frozen.empty()) json["frozen"] = built.frozen;
   if (built.gradients_materialized) json["gradients_materialized"] = true;
   return json;
 }
@@ -46,6 +47,7 @@ Json ToJson(const Steps& steps) {
                {"step_ns", steps.step_ns}};
   if (!steps.input_ns.empty()) json["input_ns"] = steps.input_ns;
   json["loss"] = std::move(loss);
+  if (steps.compilations > 0) json["compilations"] = steps.compilations;
   return json;
 }
 
@@ -55,6 +57,7 @@ Json ToJson(const Done& done) {
                {"peak_rss_bytes", done.peak_rss_bytes},
                {"cpu_ns", done.cpu_ns},
                {"wall_ns", done.wall_ns}};
+  if (!done.flush_to_zero.empty()) json["flush_to_zero"] = done.flush_to_zero;
   for (const ProfileRow& row : done.profile) {
     json["profile"].push_back({{"layer", row.layer},
                                {"direction", row.direction},
@@ -86,6 +89,24 @@ Result<WorkerOption> OptionFromJson(const Json& json, std::string path) {
   return option;
 }
 
+Result<TuningCandidate> CandidateFromJson(const Json& json, std::string path) {
+  Fields fields(json, std::move(path));
+  fields.AllowUnknown();
+  TuningCandidate candidate;
+  candidate.options = fields.StringMap("options", {});
+  candidate.environment = fields.StringMap("environment", {});
+  candidate.phases = fields.Strings("phases", {});
+  candidate.ops = fields.Strings("ops", {});
+  if (candidate.options.empty() && candidate.environment.empty())
+    fields.Fail("options", "and 'environment' are both empty");
+  for (const std::string& phase : candidate.phases) {
+    if (const auto known = ParsePhase(phase); !known.ok())
+      fields.Fail("phases", known.error().message);
+  }
+  TENCH_TRY(fields.Finish());
+  return candidate;
+}
+
 Result<Description> DescriptionFromJson(const Json& json, const std::string& path) {
   Fields fields(json, path);
   fields.AllowUnknown();
@@ -110,6 +131,13 @@ Result<Description> DescriptionFromJson(const Json& json, const std::string& pat
       const size_t index = description.options.size();
       description.options.push_back(
           TENCH_TRY(OptionFromJson(item, fmt::format("{}.options[{}]", path, index))));
+    }
+  }
+  if (fields.Has("tuning")) {
+    for (const Json& item : fields.Array("tuning")) {
+      const size_t index = description.tuning.size();
+      description.tuning.push_back(
+          TENCH_TRY(CandidateFromJson(item, fmt::format("{}.tuning[{}]", path, index))));
     }
   }
   TENCH_TRY(fields.Finish());
@@ -141,6 +169,7 @@ Result<Message> BuiltFromJson(const Json& json) {
   built.peak_rss_bytes = fields.Integer("peak_rss_bytes", 0, kMaxCount, 0);
   built.planned_bytes = fields.Integer("planned_bytes", 0, kMaxCount, 0);
   built.choices = fields.StringMap("choices", {});
+  built.frozen = fields.StringMap("frozen", {});
   built.gradients_materialized = fields.Bool("gradients_materialized", false);
   TENCH_TRY(fields.Finish());
   return Message(std::move(built));
@@ -154,6 +183,7 @@ Result<Message> StepsFromJson(const Json& json) {
   steps.warmup = fields.Bool("warmup", false);
   steps.step_ns = fields.Integers("step_ns", 0, kMaxStepNs);
   steps.loss = fields.Reals("loss");
+  steps.compilations = fields.Integer("compilations", 0, kMaxCount, 0);
   if (fields.Has("input_ns")) steps.input_ns = fields.Integers("input_ns", 0, kMaxStepNs);
   if (steps.loss.size() != steps.step_ns.size())
     fields.Fail("loss",
@@ -188,6 +218,11 @@ Result<Message> DoneFromJson(const Json& json) {
   done.peak_rss_bytes = fields.Integer("peak_rss_bytes", 0, kMaxCount, 0);
   done.cpu_ns = fields.Integer("cpu_ns", 0, kMaxCount, 0);
   done.wall_ns = fields.Integer("wall_ns", 0, kMaxCount, 0);
+  done.flush_to_zero = fields.String("flush_to_zero", "");
+  static const std::array<std::string_view, 4> kModes = {"", "on", "off", "mixed"};
+  if (std::find(kModes.begin(), kModes.end(), done.flush_to_zero) == kModes.end())
+    fields.Fail("flush_to_zero", fmt::format("must be on, off or mixed, not '{}'",
+                                             Printable(done.flush_to_zero, 60)));
   if (fields.Has("profile")) {
     for (const Json& item : fields.Array("profile")) {
       const size_t index = done.profile.size();
@@ -246,11 +281,21 @@ Json ToJson(const Description& description) {
                        {"help", option.help},
                        {"default", option.fallback},
                        {"choices", option.choices}});
+  Json tuning = Json::array();
+  for (const TuningCandidate& candidate : description.tuning) {
+    Json json = Json::object();
+    if (!candidate.options.empty()) json["options"] = candidate.options;
+    if (!candidate.environment.empty()) json["environment"] = candidate.environment;
+    if (!candidate.phases.empty()) json["phases"] = candidate.phases;
+    if (!candidate.ops.empty()) json["ops"] = candidate.ops;
+    tuning.push_back(std::move(json));
+  }
   return {{"protocol", description.protocol}, {"name", description.name},
           {"version", description.version},   {"role", Name(description.role)},
           {"ops", description.ops},           {"updates", description.updates},
           {"devices", description.devices},   {"precisions", description.precisions},
-          {"options", std::move(options)},    {"facts", description.facts}};
+          {"options", std::move(options)},    {"tuning", std::move(tuning)},
+          {"facts", description.facts}};
 }
 
 Result<Description> ParseDescription(std::string_view text, std::string_view origin) {

@@ -62,7 +62,9 @@ struct BuildSettings {
   Solver solver;
   uint64_t seed = 1;    // of weights, data and dropout masks
   bool dropout = true;  // false: dropout layers are the identity, also in training
-  bool tuned = false;
+  // The wall time that a build may spend on a search, if an option asks for one; 0 = the worker's
+  // own limit.
+  int64_t search_ns = 0;
   std::map<std::string, std::string> options;
   bool profile = false;  // the result contains the cost of each kernel
 };
@@ -71,11 +73,15 @@ struct Job : BuildSettings {
   Graph network;
   int64_t batch = 1;
   bool cycled = false;  // a new batch every step; otherwise one resident batch
-  int64_t images = 0;   // samples in the data set; 0 = one batch
-  int64_t labels = 0;   // distinct classes in the labels; 0 = all
+  // Real data, with absolute paths (data/data_reference.h); "" = synthetic.
+  std::string data;
+  int64_t images = 0;  // samples in the data set; 0 = one batch
+  int64_t labels = 0;  // distinct classes in the labels; 0 = all
   // Learning rate of step i; the last one continues. Empty = solver.lr for all steps.
   std::vector<double> lr_schedule;
   Budget budget;
+  // Environment variables of the worker's process. Not part of the JSON: tench sets them.
+  std::map<std::string, std::string> environment;
   TensorFiles tensors;
   Snapshots snapshots;
 };
@@ -84,6 +90,14 @@ struct Job : BuildSettings {
 struct WorkerOption {
   std::string name, help, fallback;
   std::vector<std::string> choices;  // empty = free text
+};
+
+// A setting that may be faster than the default. The runner tries the candidates of a worker in
+// order (docs/protocol.md); a later one is tried on top of the best so far.
+struct TuningCandidate {
+  std::map<std::string, std::string> options, environment;
+  std::vector<std::string> phases;  // the phases in which it has an effect; empty = all
+  std::vector<std::string> ops;     // it has an effect with one of these ops only; empty = always
 };
 
 // The answer to --describe, also part of `hello`.
@@ -96,6 +110,7 @@ struct Description {
   std::vector<std::string> updates = {"sgd"};  // abilities, see SolverNeeds
   std::vector<std::string> devices, precisions;
   std::vector<WorkerOption> options;
+  std::vector<TuningCandidate> tuning;
   std::map<std::string, std::string> facts;  // other facts to store: build flags, BLAS
 };
 
@@ -112,7 +127,9 @@ struct Built {
   int64_t build_ns = 0;
   int64_t peak_rss_bytes = 0;                  // high-water mark so far
   int64_t planned_bytes = 0;                   // the framework's own estimate; 0 = none
-  std::map<std::string, std::string> choices;  // candidates that a tuned worker selected
+  std::map<std::string, std::string> choices;  // what the worker selected by itself
+  // Options that repeat this build without its search; empty if nothing was searched.
+  std::map<std::string, std::string> frozen;
   // Phase gradient: every step writes the gradient of every trained parameter to memory. False = no
   // or unknown.
   bool gradients_materialized = false;
@@ -125,6 +142,7 @@ struct Steps {
   std::vector<int64_t> step_ns;
   std::vector<int64_t> input_ns;  // SetBatch alone; empty for fixed input
   std::vector<double> loss;
+  int64_t compilations = 0;  // during these steps: XLA, a JIT compiler
 };
 
 struct Done {
@@ -132,6 +150,8 @@ struct Done {
   int64_t peak_rss_bytes = 0;            // high-water mark of the steps alone
   int64_t cpu_ns = 0, wall_ns = 0;       // over the timed steps
   std::vector<ProfileRow> profile = {};  // over all steps including warm-up; empty unless requested
+  // Of the threads that computed the timed steps: "on", "off", "mixed"; "" = unknown.
+  std::string flush_to_zero = {};
 };
 
 struct Failure {

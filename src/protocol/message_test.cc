@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::message_test {
 namespace {
 
 using testing::ElementsAre;
@@ -26,6 +26,7 @@ Description Reference() {
   description.devices = {"cpu"};
   description.precisions = {"f32"};
   description.options = {{"layout", "memory layout", "nchw", {"nchw", "nhwc"}}};
+  description.tuning = {{{{"layout", "nhwc"}}, {{"A", "1"}}, {"forward"}, {"conv", "pool"}}};
   description.facts = {{"blas", "none"}};
   return description;
 }
@@ -50,6 +51,11 @@ TEST(MessageTest, HelloComesBackWhole) {
   ASSERT_EQ(hello.worker.options.size(), 1u);
   EXPECT_EQ(hello.worker.options[0].fallback, "nchw");
   EXPECT_THAT(hello.worker.options[0].choices, ElementsAre("nchw", "nhwc"));
+  ASSERT_EQ(hello.worker.tuning.size(), 1u);
+  EXPECT_EQ(hello.worker.tuning[0].options.at("layout"), "nhwc");
+  EXPECT_EQ(hello.worker.tuning[0].environment.at("A"), "1");
+  EXPECT_THAT(hello.worker.tuning[0].phases, ElementsAre("forward"));
+  EXPECT_THAT(hello.worker.tuning[0].ops, ElementsAre("conv", "pool"));
   EXPECT_EQ(hello.worker.facts.at("blas"), "none");
   EXPECT_THAT(hello.libraries, ElementsAre("libgomp.so.1"));
   EXPECT_EQ(hello.flush_to_zero, "off");
@@ -57,11 +63,12 @@ TEST(MessageTest, HelloComesBackWhole) {
 }
 
 TEST(MessageTest, BuildComesBackWhole) {
-  const Built built = Back(Built{7, 8, 9, {{"layout", "nhwc"}}, true});
+  const Built built = Back(Built{7, 8, 9, {{"layout", "nhwc"}}, {{"plan", "a=b"}}, true});
   EXPECT_EQ(built.build_ns, 7);
   EXPECT_EQ(built.peak_rss_bytes, 8);
   EXPECT_EQ(built.planned_bytes, 9);
   EXPECT_EQ(built.choices.at("layout"), "nhwc");
+  EXPECT_EQ(built.frozen.at("plan"), "a=b");
   EXPECT_TRUE(built.gradients_materialized);
   EXPECT_FALSE(Back(Built{}).gradients_materialized) << "a worker that does not say";
 }
@@ -73,10 +80,31 @@ TEST(MessageTest, StepsComeBackWithEveryKindOfLoss) {
   EXPECT_TRUE(steps.warmup);
   EXPECT_THAT(steps.step_ns, ElementsAre(10, 20, 30, 40));
   EXPECT_THAT(steps.input_ns, ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(steps.compilations, 0);
   EXPECT_EQ(steps.loss[0], 0.1);
   EXPECT_TRUE(std::isnan(steps.loss[1]));
   EXPECT_EQ(steps.loss[2], kInf);
   EXPECT_EQ(steps.loss[3], -kInf);
+}
+
+TEST(MessageTest, StepsCountTheCompilationsDuringThem) {
+  EXPECT_EQ(Back(Steps{0, false, {10}, {}, {0.1}, 2}).compilations, 2);
+  EXPECT_THAT(ErrorOf(R"({"type":"steps","first":0,"step_ns":[1],"loss":[1],"compilations":-1})"),
+              HasSubstr("steps.compilations"));
+}
+
+TEST(MessageTest, ACandidateThatSetsNothingOrNamesNoPhaseIsRefused) {
+  const auto error_of = [](const std::string& candidate) {
+    const auto parsed = ParseDescription(
+        R"({"protocol":1,"name":"a","version":"1","ops":[],"devices":[],"precisions":[],)"
+        R"("tuning":[)" +
+            candidate + "]}",
+        "a");
+    return parsed.ok() ? "no error" : parsed.error().message;
+  };
+  EXPECT_EQ(error_of(R"({"options":{"layout":"nhwc"},"phases":["forward"]})"), "no error");
+  EXPECT_THAT(error_of("{}"), HasSubstr("description.tuning[0].options"));
+  EXPECT_THAT(error_of(R"({"options":{"a":"b"},"phases":["backward"]})"), HasSubstr("backward"));
 }
 
 TEST(MessageTest, ResultComesBackWhole) {
@@ -106,9 +134,9 @@ TEST(MessageTest, ErrorComesBackWithItsKind) {
 TEST(MessageTest, LinesAreSpeltAsDocumented) {
   EXPECT_EQ(ToLine(Steps{0, false, {5}, {}, {std::nan("")}}),
             R"({"type":"steps","first":0,"warmup":false,"step_ns":[5],"loss":["nan"]})");
-  EXPECT_EQ(ToLine(Built{1, 2, 3, {}}),
+  EXPECT_EQ(ToLine(Built{1, 2, 3, {}, {}, false}),
             R"({"type":"build","build_ns":1,"peak_rss_bytes":2,"planned_bytes":3,"choices":{}})");
-  EXPECT_EQ(ToLine(Built{1, 2, 3, {}, true}),
+  EXPECT_EQ(ToLine(Built{1, 2, 3, {}, {}, true}),
             R"({"type":"build","build_ns":1,"peak_rss_bytes":2,"planned_bytes":3,"choices":{},)"
             R"("gradients_materialized":true})");
   EXPECT_EQ(ToLine(Done{false, 1, 2, 3}),
@@ -237,4 +265,4 @@ TEST(DescriptionTest, NeedsANameAndNamesTheBadOption) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::message_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::tensor_path_test {
 namespace {
 
 TEST(TensorPathTest, StaysInItsFolderWhateverTheName) {
@@ -17,4 +17,4 @@ TEST(TensorPathTest, NoTwoNamesShareAFile) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::tensor_path_test

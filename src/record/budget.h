@@ -16,7 +16,8 @@ struct Budget {
   int64_t min_time_ns = 500'000'000;
   // Converged when the 95 % interval of the median is within this share of it.
   double relative_interval = 0.01;
-  // Limit for the timed steps; a run that reaches it before it converges is `unconverged`.
+  // Soft limit for the timed steps: a run that reaches it before it converges ends as `unconverged`
+  // after at least min_steps.
   int64_t time_limit_ns = 30'000'000'000;
 };
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::outcome_test {
 namespace {
 
 TEST(OutcomeTest, NamesAreInTheOrderOfTheEnum) {
@@ -25,4 +25,4 @@ TEST(OutcomeTest, AnUnknownNameIsAnErrorWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::outcome_test

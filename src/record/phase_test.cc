@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::phase_test {
 namespace {
 
 using testing::ElementsAre;
@@ -28,4 +28,4 @@ TEST(PhaseTest, AnUnknownNameIsAnErrorWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::phase_test

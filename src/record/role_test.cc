@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::role_test {
 namespace {
 
 TEST(RoleTest, EveryNameReadsBackAsItself) {
@@ -26,4 +26,4 @@ TEST(RoleTest, AWorkerWithoutAStatedRoleIsAFrameworkUnlessItIsOurOwn) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::role_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tench {
+namespace tench::rules_test {
 namespace {
 
 // The versions that the changelog of rules lists: its lines "- **rules N**: …", in order.
@@ -28,4 +28,4 @@ TEST(RulesTest, TheMethodologyHasOneLinePerVersion) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::rules_test

@@ -22,6 +22,8 @@ inline constexpr const char* kFlagSkipped = "skipped";  // a smaller batch ran o
 inline constexpr const char* kFlagImported = "imported";
 // Phase gradient: the worker does not confirm that every step writes every gradient to memory.
 inline constexpr const char* kFlagGradientsNotMaterialized = "gradients_not_materialized";
+// The worker compiled code during the timed steps (XLA, a JIT compiler).
+inline constexpr const char* kFlagRecompiled = "recompiled";
 inline constexpr const char* kFlagDisturbed = "disturbed";  // stats/noise.h
 
 inline bool HasFlag(std::span<const std::string> flags, std::string_view flag) {

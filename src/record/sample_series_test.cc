@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace tench {
+namespace tench::sample_series_test {
 namespace {
 
 constexpr int64_t kTenth = 100'000'000;
@@ -169,4 +169,4 @@ TEST(SampleSeriesTest, RefusesEveryTruncationAndSurvivesEveryDamage) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::sample_series_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::worker_version_test {
 namespace {
 
 TEST(WorkerVersionTest, ShowsTheFirstDigitsOfTheBuildBehindTheVersion) {
@@ -21,4 +21,4 @@ TEST(WorkerVersionTest, ABuildWhoseVersionIsUnknownIsStillTold) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::worker_version_test

@@ -74,7 +74,7 @@ Json WithoutNamingFacts(const Json& json, const Anonymizer& names) {
 
 }  // namespace
 
-size_t Anonymizer::NumberOf(const std::string& machine, const std::string& machine_id) {
+void Anonymizer::Rename(std::string& machine, std::string& machine_id) {
   const size_t number = numbers_.emplace(machine_id, numbers_.size() + 1).first->second;
   const auto known = [&](const auto& name) { return name.first == machine; };
   if (!machine.empty() && std::none_of(names_.begin(), names_.end(), known)) {
@@ -82,7 +82,8 @@ size_t Anonymizer::NumberOf(const std::string& machine, const std::string& machi
     std::stable_sort(names_.begin(), names_.end(),
                      [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   }
-  return number;
+  machine = fmt::format("machine {}", number);
+  machine_id = fmt::format("machine-{}", number);
 }
 
 std::string Anonymizer::Text(std::string_view text) const {
@@ -92,9 +93,7 @@ std::string Anonymizer::Text(std::string_view text) const {
 }
 
 StudyRecord Anonymizer::Apply(StudyRecord study) {
-  const size_t number = NumberOf(study.machine, study.machine_id);
-  study.machine = fmt::format("machine {}", number);
-  study.machine_id = fmt::format("machine-{}", number);
+  Rename(study.machine, study.machine_id);
   study.suite = Text(study.suite);
   study.filter = Text(study.filter);
   const Json host = Json::parse(study.host_json, nullptr, false);
@@ -103,15 +102,14 @@ StudyRecord Anonymizer::Apply(StudyRecord study) {
 }
 
 RunRecord Anonymizer::Apply(RunRecord run) {
-  const size_t number = NumberOf(run.machine, run.machine_id);
-  run.machine = fmt::format("machine {}", number);
-  run.machine_id = fmt::format("machine-{}", number);
+  Rename(run.machine, run.machine_id);
   run.reason = Text(run.reason);
   run.reproducer = Text(run.reproducer);
   for (AxisValue& value : run.cell.values) {
     if (auto* text = std::get_if<std::string>(&value)) *text = Text(*text);
   }
   for (auto& [name, value] : run.cell.options) value = Text(value);
+  for (auto& [name, value] : run.settings) value = Text(value);
   // The report does not show these; they are full of paths.
   run.worker_json.clear();
   run.environment_json.clear();

@@ -26,7 +26,8 @@ class Anonymizer {
   std::string Text(std::string_view text) const;
 
  private:
-  size_t NumberOf(const std::string& machine, const std::string& machine_id);
+  // Replaces a machine's name and id by its number, and remembers the name for texts.
+  void Rename(std::string& machine, std::string& machine_id);
 
   std::map<std::string, size_t> numbers_;                   // by machine id
   std::vector<std::pair<std::string, std::string>> names_;  // (name, replacement), longest first

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::anonymous_test {
 namespace {
 
 TEST(AnonymousTest, PathsKeepOnlyTheirFileNames) {
@@ -46,4 +46,4 @@ TEST(AnonymousTest, MachinesAreNumberedAndTheirNamesLeaveAllTexts) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::anonymous_test

@@ -66,10 +66,9 @@ void SideCells::Finish() {
   for (ComparedCell& cell : cells) {
     noise.MarkDisturbed(cell.times);
     cell.times = CountedTimes(std::move(cell.times));
-    std::vector<double> sorted;
-    for (const RoundTime& time : cell.times) sorted.push_back(time.image_ns);
-    std::sort(sorted.begin(), sorted.end());
-    if (!sorted.empty()) cell.image_ns = Quantile(sorted, 0.5);
+    std::vector<double> medians;
+    for (const RoundTime& time : cell.times) medians.push_back(time.image_ns);
+    cell.median_ns = Median(std::move(medians));
   }
 }
 
@@ -91,12 +90,26 @@ std::optional<double> SentinelRatio(const Comparison& comparison) {
         return static_cast<double>(r.before.compute_ns + r.before.memory_ns + r.after.compute_ns +
                                    r.after.memory_ns);
       };
-      const double a = sum(round.a.sentinel), b = sum(round.b.sentinel);
+      const double a = sum(round.a.noise.sentinel), b = sum(round.b.noise.sentinel);
       if (a > 0 && b > 0) ratios.push_back(b / a);
     }
   }
   if (ratios.empty()) return std::nullopt;
   return GeometricMeanOf(ratios).value;
+}
+
+// Sets the times that are shown beside the pair's ratio. With `--of median` these are medians.
+void SetPairedTimes(const Pairing& pairing, CellPair& pair, StepTime time) {
+  const auto mean = [&](RoundTime RoundPair::*side) {
+    std::vector<double> times;
+    for (const RoundPair& round : pairing.rounds)
+      times.push_back(time == StepTime::kShortest ? (round.*side).compared_ns
+                                                  : (round.*side).image_ns);
+    return times.empty() ? 0 : GeometricMeanOf(times).value;
+  };
+  const bool paired = !pairing.rounds.empty();
+  pair.a.compared_ns = paired ? mean(&RoundPair::a) : MeanComparedNs(pair.a.times);
+  pair.b.compared_ns = paired ? mean(&RoundPair::b) : MeanComparedNs(pair.b.times);
 }
 
 std::string WhyAmbiguous(const CellPair& pair) {
@@ -106,10 +119,14 @@ std::string WhyAmbiguous(const CellPair& pair) {
   if (pair.a.times.empty()) return failed("A", pair.a);
   if (pair.b.times.empty()) return failed("B", pair.b);
   const int64_t rounds = pair.test.rounds;
-  if (rounds == 0) return "the sides have no round in common";
-  if (rounds < kFewestRounds)
-    return fmt::format("{} round{}; a verdict needs {}", rounds, rounds == 1 ? "" : "s",
+  if (rounds == 0 && pair.dropped == 0) return "the sides have no round in common";
+  if (rounds < kFewestRounds) {
+    const std::string dropped =
+        pair.dropped == 0 ? "" : fmt::format(" and {} disturbed", pair.dropped);
+    return fmt::format("{} round{}{}; a verdict needs {}", rounds, rounds == 1 ? "" : "s", dropped,
                        kFewestRounds);
+  }
+  if (Contradicts(pair.medians, pair.test.region)) return "the medians say the opposite";
   if (pair.test.p <= kSignificance) return "not significant after the correction for all pairs";
   return "the interval is too wide";
 }
@@ -176,9 +193,8 @@ std::string ComparisonBuilder::Impl::SharedKey(const ComparedCell& cell) const {
     if (Compares(Axes()[i].name)) shared.values[i] = Axes()[i].fallback;
   }
   if (Compares(kAxisWorker)) shared.options.clear();
-  std::erase_if(shared.options, [&](const auto& option) {
-    return Compares(fmt::format("{}{}", kOptionPrefix, option.first));
-  });
+  std::erase_if(shared.options,
+                [&](const auto& option) { return Compares(SettingName(option.first)); });
   return (Compares(kMachineAxis) ? "" : cell.machine_id) + '\n' + shared.Label();
 }
 
@@ -190,10 +206,14 @@ bool ComparisonBuilder::Impl::Match(const ComparedCell& a, const ComparedCell& b
 }
 
 CellPair ComparisonBuilder::Impl::Pair(const ComparedCell& a, const ComparedCell& b) const {
-  Pairing pairing = PairRounds(a.times, b.times, options_.rule);
   CellPair pair;
   pair.a = a;
   pair.b = b;
+  SetComparedTimes(std::array{ComparedTimes{pair.a.times}, ComparedTimes{pair.b.times}});
+  Pairing pairing = PairRounds(pair.a.times, pair.b.times, options_.rule);
+  SetPairedTimes(pairing, pair, options_.rule.time);
+  pair.dropped = pairing.dropped;
+  pair.medians = std::move(pairing.medians);
   pair.interleaved = pairing.interleaved;
   pair.rounds = std::move(pairing.rounds);
   pair.test = std::move(pairing.test);
@@ -208,6 +228,7 @@ void ComparisonBuilder::Impl::Judge(Comparison& comparison) const {
     CellPair& pair = comparison.pairs[i];
     pair.corrected_p = judgements[i].corrected_p;
     pair.verdict = judgements[i].verdict;
+    if (Contradicts(pair.medians, pair.verdict)) pair.verdict = RatioVerdict::kAmbiguous;
     if (pair.verdict == RatioVerdict::kAmbiguous) pair.reason = WhyAmbiguous(pair);
   }
 }

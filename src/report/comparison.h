@@ -36,14 +36,18 @@ struct ComparedCell {
   int64_t runs_ok = 0, runs_failed = 0;
   std::string failure;           // "crashed: reason" of the newest run that failed
   std::vector<RoundTime> times;  // counted attempts only
-  double image_ns = 0;           // their median; 0 if there is none
+  // Per image, over the paired rounds, or over all without one; 0 if there is none. The quotient of
+  // a pair's compared times is its ratio.
+  double compared_ns = 0;
+  double median_ns = 0;  // the median over rounds of each run's median step
 };
 
 struct CellPair {
   ComparedCell a, b;
   bool interleaved = true;
   std::vector<RoundPair> rounds;
-  RatioTest test;
+  int64_t dropped = 0;  // rounds left out, because a run was disturbed
+  RatioTest test, medians;
   double corrected_p = 1;
   RatioVerdict verdict = RatioVerdict::kAmbiguous;
   std::string reason;  // why it is ambiguous; otherwise empty

@@ -6,7 +6,7 @@
 
 #include "report/test_ranking.h"
 
-namespace tench {
+namespace tench::comparison_test {
 namespace {
 
 using testing::HasSubstr;
@@ -232,4 +232,4 @@ TEST(ComparisonTest, TheTableIsCorrectedForItsSize) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::comparison_test

@@ -27,8 +27,16 @@ std::string IntervalText(const RatioTest& test) {
              : fmt::format("{} … {}", Ratio(test.interval.low), Ratio(test.interval.high));
 }
 
+// Timed steps per run of both sides.
+std::string PairSteps(const CellPair& pair) {
+  std::vector<RoundTime> times = pair.a.times;
+  times.insert(times.end(), pair.b.times.begin(), pair.b.times.end());
+  return StepsText(times);
+}
+
 const char* TimeTitle(StepTime time) {
-  return time == StepTime::kShortest ? "by each run's shortest step" : "by each run's median step";
+  return time == StepTime::kShortest ? "by each run's shortest stretch of steps"
+                                     : "by each run's median step";
 }
 
 // The side's values of the compared axes.
@@ -42,10 +50,10 @@ std::string OwnTitle(const ComparedCell& cell, const std::set<std::string>& axes
         parts.push_back(ShownVersion(cell.worker_version, cell.build));
     } else if (axis == Axes()[kAxisWorker].name) {
       parts.push_back(WorkerTitle(cell.cell, cell.worker_version, cell.build));
-    } else if (axis.starts_with("option.")) {
-      const auto option = cell.cell.options.find(axis.substr(7));
-      parts.push_back(fmt::format("{}={}", axis.substr(7),
-                                  option == cell.cell.options.end() ? "" : option->second));
+    } else if (const std::optional<std::string> key = SettingKey(axis)) {
+      const auto setting = cell.cell.options.find(*key);
+      parts.push_back(
+          fmt::format("{}={}", *key, setting == cell.cell.options.end() ? "" : setting->second));
     } else if (const Result<size_t> index = FindAxis(axis); index.ok()) {
       parts.push_back(fmt::format("{}={}", axis, Axes()[*index].Print(cell.cell.values[*index])));
     }
@@ -72,17 +80,23 @@ std::string TableText(const Comparison& comparison, size_t width, bool stacked) 
   const bool names = SidesDiffer(comparison);
   std::vector<TextColumn> columns;
   if (!stacked) columns.push_back({"cell"});
-  if (names) columns.insert(columns.end(), {{"A", Align::kLeft, 3}, {"B", Align::kLeft, 3}});
+  if (names) columns.insert(columns.end(), {{"A", Align::kLeft, 4}, {"B", Align::kLeft, 4}});
   columns.insert(columns.end(), {{"A/image", Align::kRight},
                                  {"B/image", Align::kRight},
                                  {"B ÷ A", Align::kRight},
                                  {"95 %", Align::kRight, 1},
+                                 {"steps", Align::kRight, 3},
                                  {"rounds", Align::kRight, 2},
+                                 {"A median", Align::kRight, 5},
+                                 {"B median", Align::kRight, 5},
                                  {"verdict", Align::kLeft},
-                                 {"reason", Align::kLeft, 4}});
+                                 {"reason", Align::kLeft, 5}});
   TextTable table(columns);
   const auto time = [](const ComparedCell& cell) {
-    return cell.times.empty() ? "" : HumanNs(cell.image_ns);
+    return cell.times.empty() ? "" : HumanNs(cell.compared_ns);
+  };
+  const auto median = [](const ComparedCell& cell) {
+    return cell.times.empty() ? "" : HumanNs(cell.median_ns);
   };
   for (const CellPair& pair : comparison.pairs) {
     std::vector<std::string> cells;
@@ -92,8 +106,8 @@ std::string TableText(const Comparison& comparison, size_t width, bool stacked) 
                    {OwnTitle(pair.a, comparison.axes), OwnTitle(pair.b, comparison.axes)});
     cells.insert(cells.end(),
                  {time(pair.a), time(pair.b), pair.test.rounds > 0 ? Ratio(pair.test.ratio) : "",
-                  IntervalText(pair.test), fmt::format("{}", pair.test.rounds), Name(pair.verdict),
-                  PlainLine(pair.reason)});
+                  IntervalText(pair.test), PairSteps(pair), fmt::format("{}", pair.test.rounds),
+                  median(pair.a), median(pair.b), Name(pair.verdict), PlainLine(pair.reason)});
     table.AddRow(std::move(cells));
   }
   if (!stacked) {
@@ -152,7 +166,8 @@ Json SideToJson(const ComparedCell& cell) {
   json["runs_ok"] = cell.runs_ok;
   json["runs_failed"] = cell.runs_failed;
   json["failure"] = cell.failure;
-  json["image_ns"] = cell.times.empty() ? Json(nullptr) : RealToJson(cell.image_ns);
+  json["image_ns"] = cell.times.empty() ? Json(nullptr) : RealToJson(cell.compared_ns);
+  json["median_image_ns"] = cell.times.empty() ? Json(nullptr) : RealToJson(cell.median_ns);
   return json;
 }
 
@@ -163,6 +178,7 @@ Json PairToJson(const CellPair& pair) {
   json["ratio"] = test.rounds > 0 ? RealToJson(test.ratio) : Json(nullptr);
   json["ratio_low"] = has_interval ? RealToJson(test.interval.low) : Json(nullptr);
   json["ratio_high"] = has_interval ? RealToJson(test.interval.high) : Json(nullptr);
+  json["dropped_rounds"] = pair.dropped;
   json["p"] = RealToJson(test.p);
   json["corrected_p"] = RealToJson(pair.corrected_p);
   json["verdict"] = Name(pair.verdict);
@@ -173,8 +189,10 @@ Json PairToJson(const CellPair& pair) {
     rounds.push_back({{"study_a", round.a.study},
                       {"study_b", round.b.study},
                       {"round", round.a.round},
-                      {"a_image_ns", RealToJson(round.a.image_ns)},
-                      {"b_image_ns", RealToJson(round.b.image_ns)},
+                      {"a_image_ns", RealToJson(round.a.compared_ns)},
+                      {"b_image_ns", RealToJson(round.b.compared_ns)},
+                      {"a_median_image_ns", RealToJson(round.a.image_ns)},
+                      {"b_median_image_ns", RealToJson(round.b.image_ns)},
                       {"a_shortest_image_ns", RealToJson(round.a.shortest_ns)},
                       {"b_shortest_image_ns", RealToJson(round.b.shortest_ns)},
                       {"ratio", RealToJson(round.ratio)},
@@ -196,7 +214,7 @@ std::string PairTitle(const Comparison& comparison, const CellPair& pair) {
   if (comparison.axes.contains(Axes()[kAxisWorker].name)) return PlainLine(title);
   Cell shared = pair.a.cell;
   std::erase_if(shared.options, [&](const auto& option) {
-    return comparison.axes.contains("option." + option.first);
+    return comparison.axes.contains(SettingName(option.first));
   });
   const bool same = pair.a.worker_version == pair.b.worker_version && pair.a.build == pair.b.build;
   return WorkerTitle(shared, same ? pair.a.worker_version : "", same ? pair.a.build : "") + ": " +
@@ -223,17 +241,30 @@ std::vector<std::string> CaveatsOf(const Comparison& comparison) {
         "A was measured by rules {} and B by rules {}, which docs/methodology.md tells apart",
         other_rules->a.rules, other_rules->b.rules));
   }
-  int64_t disturbed = 0, rounds = 0;
+  int64_t dropped = 0, disturbed = 0, rounds = 0, unequal = 0;
   for (const CellPair& pair : comparison.pairs) {
     rounds += pair.test.rounds;
-    disturbed += std::count_if(pair.rounds.begin(), pair.rounds.end(), [](const RoundPair& round) {
-      return round.a.disturbed || round.b.disturbed;
-    });
+    dropped += pair.dropped;
+    const auto count = [&](const auto& holds) {
+      return std::count_if(pair.rounds.begin(), pair.rounds.end(), holds);
+    };
+    disturbed +=
+        count([](const RoundPair& round) { return round.a.disturbed || round.b.disturbed; });
+    unequal +=
+        count([](const RoundPair& round) { return round.a.timed_steps != round.b.timed_steps; });
   }
+  if (dropped > 0)
+    caveats.push_back(
+        fmt::format("{} of {} rounds are left out, because the machine was disturbed during a run",
+                    dropped, rounds + dropped));
   if (disturbed > 0)
     caveats.push_back(fmt::format(
         "the machine was disturbed in {} of {} paired rounds, and no undisturbed run replaced them",
         disturbed, rounds));
+  if (unequal > 0)
+    caveats.push_back(
+        fmt::format("A and B made different numbers of timed steps in {} of {} paired rounds",
+                    unequal, rounds));
   const auto alone = [&](const char* side, const std::vector<ComparedCell>& cells) {
     if (!cells.empty())
       caveats.push_back(fmt::format("{} of {} without a partner",

@@ -7,7 +7,7 @@
 #include "report/test_ranking.h"
 #include "report/text_table.h"
 
-namespace tench {
+namespace tench::comparison_text_test {
 namespace {
 
 using testing::AllOf;
@@ -44,7 +44,7 @@ TEST(ComparisonTextTest, TheTableSaysRatioIntervalAndVerdict) {
   EXPECT_THAT(text, HasSubstr("within 1 %, same"));
   EXPECT_THAT(text, HasSubstr("lenet on mnist, batch 1, train"));
   EXPECT_THAT(text, HasSubstr("old 1.0+1a2b3c4"));
-  EXPECT_THAT(text, HasSubstr("1.001  1.000 … 1.002       6  same"));
+  EXPECT_THAT(text, HasSubstr("1.001  1.000 … 1.002    100       6     64 ms   64.1 ms  same"));
   EXPECT_THAT(text, HasSubstr("2 pairs: B is 1 same, 1 ambiguous"));
   EXPECT_THAT(text, HasSubstr("note: 1 cell of B without a partner"));
 }
@@ -90,7 +90,7 @@ TEST(ComparisonTextTest, BuildsAndOtherRulesAreNamed) {
   const Comparison comparison = std::move(builder).Finish();
   EXPECT_THAT(RenderComparison(comparison, {"1", "2"}),
               AllOf(HasSubstr(" 1.0+1a2b3c4  1.0+ffff000 "),
-                    HasSubstr("note: A was measured by rules 1 and B by rules 2")));
+                    HasSubstr("note: A was measured by rules 1 and B by rules 3")));
   const Json pair = ComparisonToJson(comparison, {"1", "2"})["pairs"][0];
   EXPECT_EQ(pair["a"]["rules"], 1);
   EXPECT_EQ(pair["b"]["worker_version"], "1.0+ffff000");
@@ -123,4 +123,4 @@ TEST(ComparisonTextTest, ControlCharactersNeverReachTheTerminal) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::comparison_text_test

@@ -5,7 +5,7 @@
 
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::direct_peak_test {
 namespace {
 
 TEST(DirectPeakTest, AChoiceNamesWinogradInItsValue) {
@@ -39,4 +39,4 @@ TEST(DirectPeakTest, AHostWithoutPeaksHasNone) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::direct_peak_test

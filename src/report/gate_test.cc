@@ -8,7 +8,7 @@
 #include "report/junit.h"
 #include "report/test_ranking.h"
 
-namespace tench {
+namespace tench::gate_test {
 namespace {
 
 using testing::HasSubstr;
@@ -111,7 +111,7 @@ TEST(JunitTest, SelectedFindingsFailAndOthersAreSkipped) {
 }
 
 TEST(JunitTest, DropsControlCharactersThatXmlCannotHold) {
-  EXPECT_EQ(XmlText(std::string("a\0b\x1b[1m\"'<ü", 12)), "ab[1m&quot;'&lt;ü");
+  EXPECT_EQ(XmlText(std::string("a\0b\x1b[1m\"'<ü", 12)), "ab[1m&quot;&#39;&lt;ü");
 }
 
 TEST(GithubAnnotationsTest, SelectedFindingsAreErrorsAndOthersWarnings) {
@@ -132,4 +132,4 @@ TEST(GithubAnnotationsTest, StatesHowManyAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::gate_test

@@ -7,7 +7,7 @@
 #include "report/terminal.h"
 #include "report/test_ranking.h"
 
-namespace tench {
+namespace tench::group_answer_test {
 namespace {
 
 using testing::HasSubstr;
@@ -129,4 +129,4 @@ TEST(AnswerTest, AFlagOfAllRowsIsShownOnceAndARowShowsItsOwn) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::group_answer_test

@@ -2,10 +2,12 @@
 #include "report/history.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
 
 #include "base/json.h"
+#include "report/row_comparison.h"
 #include "stats/history/change_points.h"
 #include "stats/stats.h"
 #include "store/loss_judgement.h"
@@ -61,8 +63,10 @@ std::vector<ChangePoint> SentinelChanges(const HistorySegment& segment,
 }
 
 void FindLevels(HistorySegment& segment, const ChangePointRule& rule) {
-  std::vector<double> series;
-  for (const HistoryPoint& point : segment.points) series.push_back(point.image_ns.value);
+  std::vector<double> all, series;
+  for (const HistoryPoint& point : segment.points) all.push_back(point.image_ns.value);
+  const std::vector<size_t> kept = WithoutIsolatedPoints(all, rule);
+  for (const size_t point : kept) series.push_back(all[point]);
   const std::vector<ChangePoint> found = FindChangePoints(series, rule);
   if (found.empty()) return;
   const std::vector<ChangePoint> of_sentinel = SentinelChanges(segment, rule);
@@ -71,9 +75,10 @@ void FindLevels(HistorySegment& segment, const ChangePointRule& rule) {
     const size_t end = i + 1 == found.size() ? series.size() : found[i + 1].index;
     const bool newest = found[i].index + 1 == series.size() && found[i].index - begin > 1;
     if (!newest && RestsOnOnePoint(series, begin, found[i].index, end, rule)) continue;
-    LevelChange change{found[i].index, found[i].Ratio(), found[i].p, newest, std::nullopt};
+    const size_t point = kept[found[i].index];
+    LevelChange change{point, found[i].Ratio(), found[i].p, newest, std::nullopt};
     for (const ChangePoint& sentinel : of_sentinel) {
-      if (sentinel.index == found[i].index && (sentinel.Ratio() > 1) == change.slower())
+      if (sentinel.index == point && (sentinel.Ratio() > 1) == change.slower())
         change.sentinel_ratio = sentinel.Ratio();
     }
     segment.changes.push_back(change);
@@ -147,8 +152,10 @@ History HistoryBuilder::Finish(const std::vector<StudyRecord>& studies) && {
         }
         point.worker_version = row.worker_version;
         point.build = row.build;
-        point.image_ns = PerImage(ranking, group, row);
+        // By the shortest steps: the steps of other workers have no effect on a cell's history.
         point.times = row.times;
+        SetComparedTimes(std::array{ComparedTimes{point.times}});
+        point.image_ns = ComparedImage(point.times);
         point.disturbed = std::any_of(point.times.begin(), point.times.end(),
                                       [](const RoundTime& time) { return time.disturbed; });
         if (const auto reading = sentinel_ns.find(study); reading != sentinel_ns.end())

@@ -7,7 +7,7 @@
 #include "report/history_text.h"
 #include "report/test_ranking.h"
 
-namespace tench {
+namespace tench::history_test {
 namespace {
 
 using testing::ElementsAre;
@@ -115,6 +115,23 @@ TEST(HistoryTest, ASingleSpikeIsNoChange) {
   }
 }
 
+TEST(HistoryTest, AStudyBetweenTwoLevelsHidesNeitherACandidateNorAnAlarm) {
+  const History candidate = HistoryOf(Levels({{1e6, 8}, {1.02e6, 1}, {2e6, 1}}));
+  ASSERT_THAT(OnlySegment(candidate).changes, SizeIs(1));
+  EXPECT_TRUE(OnlySegment(candidate).changes[0].candidate) << "to be measured again";
+  EXPECT_EQ(OnlySegment(candidate).changes[0].point, 9u);
+  for (const int after : {2, 6}) {
+    const History history = HistoryOf(Levels({{1e6, 8}, {1.02e6, 1}, {2e6, after}}));
+    ASSERT_THAT(OnlySegment(history).changes, SizeIs(1)) << after;
+    EXPECT_FALSE(OnlySegment(history).changes[0].candidate) << after;
+    EXPECT_EQ(OnlySegment(history).changes[0].point, 9u) << after;
+    EXPECT_NEAR(OnlySegment(history).changes[0].ratio, 2, 0.01) << after;
+    EXPECT_EQ(GateOf(history).cases[0].finding, GateFinding::kSlower) << after;
+  }
+  // The newest study is back at the old level, so the one before it was a spike.
+  EXPECT_THAT(OnlySegment(HistoryOf(Levels({{1e6, 8}, {1.2e6, 1}, {1e6, 1}}))).changes, IsEmpty());
+}
+
 TEST(HistoryTest, AFixEndsTheAlarmAndACandidateDoesNot) {
   EXPECT_EQ(GateOf(HistoryOf(Levels({{1e6, 8}, {1.1e6, 5}, {1e6, 5}}))).cases[0].finding,
             std::nullopt);
@@ -190,4 +207,4 @@ TEST(HistoryTest, JsonHasEveryPointAndChange) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::history_test

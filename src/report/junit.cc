@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "report/escape_markup.h"
 
 namespace tench {
 namespace {
@@ -55,27 +56,12 @@ std::string CaseText(const GateCase& one, const FailOn& fail_on) {
 }  // namespace
 
 std::string XmlText(std::string_view text) {
-  std::string out;
+  std::string kept;
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        // XML 1.0 has no control characters, not even escaped ones.
-        if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') out += c;
-    }
+    // XML 1.0 has no control characters, not even escaped ones.
+    if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') kept += c;
   }
-  return out;
+  return EscapeMarkup(kept);
 }
 
 std::string RenderJunit(std::span<const Gate> gates, const FailOn& fail_on) {

@@ -7,7 +7,7 @@
 
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::latency_test {
 namespace {
 
 std::vector<double> Steps(size_t count) {
@@ -41,4 +41,4 @@ TEST(LatencyTest, QuantilesNeedEnoughSteps) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::latency_test

@@ -15,7 +15,7 @@ constexpr std::string_view kTimedPrefix = "timed ";  // run/session/job_axes.h
 bool SettingHolds(const std::string& setting, const Cell& cell) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : cell.options)
-    parts.push_back(fmt::format("{}{}={}", kOptionPrefix, name, value));
+    parts.push_back(fmt::format("{}={}", SettingName(name), value));
   const size_t options = parts.size();
   for (size_t i = 0; i < Axes().size(); ++i)
     parts.push_back(Axes()[i].name + "=" + Axes()[i].Print(cell.values[i]));

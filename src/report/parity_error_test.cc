@@ -5,7 +5,7 @@
 
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::parity_error_test {
 namespace {
 
 Cell CellWith(const std::map<std::string, std::string>& options) {
@@ -63,4 +63,4 @@ TEST(ParityErrorTest, FindsTheLargerErrorOfTheRowsBuild) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::parity_error_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace tench {
+namespace tench::profile_text_test {
 namespace {
 
 TEST(ProfileTextTest, ShowsTheDearestFirstPerStepAndSumsUpTheSmall) {
@@ -36,4 +36,4 @@ TEST(ProfileTextTest, AnEmptyProfileSaysSo) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::profile_text_test

@@ -5,6 +5,7 @@
 
 #include "record/worker_version.h"
 #include "report/record_json.h"
+#include "report/row_text.h"
 
 namespace tench {
 namespace {
@@ -40,6 +41,8 @@ Json NoiseToJson(const Ranking& ranking, int64_t study) {
   const NoiseSummary& noise = found->second;
   return {{"runs", noise.runs},
           {"disturbed", noise.disturbed},
+          {"usual_steal_share", OptionalToJson(noise.usual_steal)},
+          {"usual_throttled_share", OptionalToJson(noise.usual_throttled)},
           {"usual_slowdown", RealToJson(noise.usual_slowdown)},
           {"high_slowdown", RealToJson(noise.high_slowdown)}};
 }
@@ -58,6 +61,7 @@ Json StudyToJson(const Ranking& ranking, const StudyRecord& study) {
           {"rounds", study.rounds},
           {"cells", study.cells},
           {"rules", study.rules},
+          {"step_plan", study.step_plan},
           {"builds", study.builds},
           {"noise", NoiseToJson(ranking, study.id)},
           {"host", host.is_discarded() ? Json(nullptr) : std::move(host)}};
@@ -95,11 +99,22 @@ Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   PutPaired(json, row);
   PutEstimate(json, "image_ns", image_ns);
   PutEstimate(json, "step_ns", row.step_ns);
+  std::optional<Estimate> median_image_ns;
+  if (row.median_step_ns) median_image_ns = PerImage(ranking, group, row, StepTime::kMedian);
+  PutEstimate(json, "median_image_ns", median_image_ns);
+  json["window_ns"] = OptionalToJson(MedianWindowNs(row));
   json["images_per_s"] =
       image_ns && image_ns->value > 0 ? RealToJson(1e9 / image_ns->value) : Json(nullptr);
   json["flops_per_s"] = OptionalToJson(row.flops_per_s);
   json["flops_effective"] = row.flops_per_s ? Json(row.flops_effective) : Json(nullptr);
   json["peak_rss_bytes"] = OptionalToJson(row.peak_rss_bytes);
+  json["rss_before_build_bytes"] = OptionalToJson(row.rss_before_build_bytes);
+  json["start_ns"] = OptionalToJson(row.start_ns);
+  json["build_ns"] = OptionalToJson(row.build_ns);
+  json["first_step_ns"] = OptionalToJson(row.first_step_ns);
+  json["settings"] = row.settings;
+  json["tune_ns"] = OptionalToJson(row.tune_ns);
+  json["tune_pays_steps"] = OptionalToJson(row.tune_pays_steps);
   json["parity_error"] = OptionalToJson(row.parity_error);
   json["parity_tensor"] = row.parity_tensor;
   json["loss_step"] = row.loss ? Json(group.loss_step) : Json(nullptr);

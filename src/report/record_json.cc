@@ -67,6 +67,10 @@ Json SummaryToJson(const RunRecord& record) {
   json["converged"] = OptionalToJson(s.converged);
   json["hello_ns"] = OptionalToJson(s.hello_ns);
   json["build_ns"] = OptionalToJson(s.build_ns);
+  json["first_step_ns"] = OptionalToJson(s.first_step_ns);
+  json["compilations"] = OptionalToJson(s.compilations);
+  json["tune_ns"] = OptionalToJson(s.tune_ns);
+  json["tune_pays_steps"] = OptionalToJson(s.tune_pays_steps);
   json["rss_before_build_bytes"] = OptionalToJson(s.rss_before_build_bytes);
   json["build_peak_rss_bytes"] = OptionalToJson(s.build_peak_rss_bytes);
   json["steps_peak_rss_bytes"] = OptionalToJson(s.steps_peak_rss_bytes);
@@ -87,6 +91,8 @@ Json SummaryToJson(const RunRecord& record) {
   json["sentinel_before_memory_ns"] = OptionalToJson(s.sentinel_before_memory_ns);
   json["sentinel_after_compute_ns"] = OptionalToJson(s.sentinel_after_compute_ns);
   json["sentinel_after_memory_ns"] = OptionalToJson(s.sentinel_after_memory_ns);
+  json["steal_share"] = OptionalToJson(s.steal_share);
+  json["throttled_share"] = OptionalToJson(s.throttled_share);
   json["slow"] = OptionalToJson(s.slow);
   json["disturbed"] = OptionalToJson(s.disturbed);
   json["wall_ns"] = s.wall_ns;
@@ -120,10 +126,10 @@ std::optional<double> FlopsPerSecond(const RunRecord& record) {
 }
 
 std::optional<int64_t> PeakMemoryBytes(const RunRecord& record) {
-  const auto& [a, b] =
-      std::pair(record.summary.steps_peak_rss_bytes, record.summary.sampled_peak_rss_bytes);
-  if (a && b) return std::max(*a, *b);
-  return a ? a : b;
+  // The samples include Build.
+  const RunSummary& summary = record.summary;
+  return summary.steps_peak_rss_bytes ? summary.steps_peak_rss_bytes
+                                      : summary.sampled_peak_rss_bytes;
 }
 
 Json RecordToJson(const RunRecord& record, const RunSeries* series) {
@@ -132,12 +138,16 @@ Json RecordToJson(const RunRecord& record, const RunSeries* series) {
   json["study"] = record.study;
   json["round"] = record.round;
   json["attempt"] = record.attempt;
+  json["repetition"] = record.repetition;
   json["cell_id"] = record.cell_id;
   json["cell"] = CellToJson(record.cell);
+  json["settings"] = record.settings;
   json["block"] = record.block;
   json["budget"] = BudgetToJson(record.budget);
   json["limits"] = LimitsToJson(record.limits);
   json["threads"] = record.threads;
+  json["cpus"] = Embedded(record.cpus_json);
+  json["flush_to_zero"] = record.flush_to_zero.empty() ? Json(nullptr) : Json(record.flush_to_zero);
   json["outcome"] = Name(record.outcome);
   json["reason"] = record.reason;
   json["flags"] = record.flags;

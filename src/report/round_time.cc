@@ -7,10 +7,14 @@
 
 #include "record/run_flag.h"
 #include "report/record_json.h"
-#include "stats/counted_attempt.h"
+#include "stats/stats.h"
+#include "stats/stretch.h"
 
 namespace tench {
 namespace {
+
+// The first rules by which a disturbed run has no pair.
+constexpr int64_t kRulesOfDroppedPairs = 3;
 
 using Key = std::pair<int64_t, int64_t>;  // (study, or its index among the cell's studies; round)
 
@@ -37,19 +41,47 @@ std::map<Key, RoundTime> ByNumber(std::span<const RoundTime> times) {
 }
 
 double TimeOf(const RoundTime& round, StepTime time) {
-  return time == StepTime::kShortest ? round.shortest_ns : round.image_ns;
+  return time == StepTime::kShortest ? round.compared_ns : round.image_ns;
 }
 
-std::vector<RoundPair> Meet(const std::map<Key, RoundTime>& a, const std::map<Key, RoundTime>& b,
-                            StepTime time) {
+struct Meeting {
   std::vector<RoundPair> pairs;
+  int64_t dropped = 0;
+};
+
+Meeting Meet(const std::map<Key, RoundTime>& a, const std::map<Key, RoundTime>& b, StepTime time) {
+  Meeting meeting;
   for (const auto& [key, round] : a) {
-    const auto other = b.find(key);
-    if (other == b.end()) continue;
-    const double a_ns = TimeOf(round, time), b_ns = TimeOf(other->second, time);
-    if (a_ns > 0 && b_ns > 0) pairs.push_back({round, other->second, b_ns / a_ns, false});
+    const auto found = b.find(key);
+    if (found == b.end()) continue;
+    const RoundTime& other = found->second;
+    const double a_ns = TimeOf(round, time), b_ns = TimeOf(other, time);
+    if (!(a_ns > 0 && b_ns > 0)) continue;
+    // Studies count their repetitions apart.
+    const bool other_repetition =
+        round.study == other.study && round.repetition != other.repetition;
+    if (round.dropped() || other.dropped() || other_repetition) {
+      ++meeting.dropped;
+    } else {
+      meeting.pairs.push_back({round, other, b_ns / a_ns, false});
+    }
   }
-  return pairs;
+  return meeting;
+}
+
+std::vector<double> RatiosOf(std::span<const RoundPair> rounds, StepTime time) {
+  std::vector<double> ratios;
+  for (const RoundPair& round : rounds) {
+    const double a_ns = TimeOf(round.a, time), b_ns = TimeOf(round.b, time);
+    if (a_ns > 0 && b_ns > 0) ratios.push_back(b_ns / a_ns);
+  }
+  return ratios;
+}
+
+double MedianStepNs(std::span<const RoundTime> times) {
+  std::vector<double> steps;
+  for (const RoundTime& time : times) steps.push_back(time.image_ns * time.images);
+  return Median(std::move(steps));
 }
 
 }  // namespace
@@ -57,40 +89,39 @@ std::vector<RoundPair> Meet(const std::map<Key, RoundTime>& a, const std::map<Ke
 std::optional<RoundTime> RoundTimeOf(const RunRecord& run) {
   const std::optional<double> image_ns = ImageNs(run);
   if (run.outcome != Outcome::kOk || !image_ns) return std::nullopt;
-  RoundTime time{run.study, run.round, run.attempt,           run.id,
-                 *image_ns, *image_ns, run.summary.sentinel()};
+  RoundTime time;
+  time.study = run.study;
+  time.round = run.round;
+  time.attempt = run.attempt;
+  time.repetition = run.repetition;
+  time.run = run.id;
+  time.images = static_cast<double>(std::max<int64_t>(run.cell.Integer(kAxisBatch), 1));
+  time.image_ns = time.shortest_ns = *image_ns;
+  time.stretches = run.summary.stretches;
+  time.window_ns = run.summary.step_ns_mean.value_or(0) * static_cast<double>(run.summary.steps);
+  time.noise = run.summary.noise();
   time.judged = run.summary.disturbed.has_value();
-  time.slow = run.summary.slow.value_or(false);
   time.disturbed = run.summary.disturbed.value_or(false);
+  time.drops_if_disturbed = run.rules >= kRulesOfDroppedPairs;
   time.steps = run.summary.warmup_steps + run.summary.steps;
   time.timed_steps = run.summary.steps;
   if (!HasFlag(run.flags, kFlagImported)) time.last_loss = run.summary.last_loss;
   // An imported log may have only the median.
   if (run.summary.step_ns_min)
     time.shortest_ns *= *run.summary.step_ns_min / *run.summary.step_ns_median;
+  time.compared_ns = time.shortest_ns;
   return time;
 }
 
 void StudyNoise::Add(const RunRecord& run) {
-  if (run.study != 0) studies_[run.study].Add(run.summary.sentinel());
+  if (run.study != 0) studies_[run.study].Add(run.summary.noise());
 }
 
 void StudyNoise::MarkDisturbed(std::span<RoundTime> times) const {
-  std::map<int64_t, std::vector<double>> shortest_ns;  // by study
-  for (const RoundTime& time : times) {
-    if (time.study != 0) shortest_ns[time.study].push_back(time.shortest_ns);
-  }
-  std::map<int64_t, double> usual_ns;
-  for (const auto& [study, shortest] : shortest_ns) usual_ns[study] = UsualShortest(shortest);
-  const NoiseProfile unknown;
   for (RoundTime& time : times) {
-    if (time.judged) continue;
     const auto study = studies_.find(time.study);
-    const double usual = time.study == 0 ? 0 : usual_ns[time.study];
-    const NoiseProfile& profile = study != studies_.end() ? study->second : unknown;
-    const RunNoise noise = profile.Judge(time.sentinel, time.shortest_ns, usual);
-    time.slow = noise.slow();
-    time.disturbed = noise.disturbed();
+    if (time.judged || study == studies_.end()) continue;
+    time.disturbed = study->second.Judge(time.noise, 0, 0).disturbed();
   }
 }
 
@@ -103,14 +134,8 @@ std::map<int64_t, NoiseSummary> StudyNoise::Summaries() const {
 }
 
 std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times) {
-  const auto attempt = [](const RoundTime& time) {
-    return Attempt{time.attempt, time.slow, time.disturbed};
-  };
-  // Sorts the attempt that counts last within its round.
-  std::stable_sort(times.begin(), times.end(), [&](const RoundTime& x, const RoundTime& y) {
-    if (std::tuple(x.study, x.round) != std::tuple(y.study, y.round))
-      return std::tuple(x.study, x.round) < std::tuple(y.study, y.round);
-    return CountsLess(attempt(x), attempt(y));
+  std::stable_sort(times.begin(), times.end(), [](const RoundTime& x, const RoundTime& y) {
+    return std::tuple(x.study, x.round, x.attempt) < std::tuple(y.study, y.round, y.attempt);
   });
   std::vector<RoundTime> counted;
   for (const RoundTime& time : times) {
@@ -122,17 +147,53 @@ std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times) {
   return counted;
 }
 
+void SetComparedTimes(std::span<const ComparedTimes> cells) {
+  double longest_ns = 0;
+  for (const ComparedTimes& cell : cells) {
+    if (!cell.is_scale) longest_ns = std::max(longest_ns, MedianStepNs(cell.times));
+  }
+  std::vector<int> levels;
+  int highest = 0;
+  for (const ComparedTimes& cell : cells) {
+    levels.push_back(StretchLevel(longest_ns, MedianStepNs(cell.times)));
+    if (!cell.is_scale) highest = std::max(highest, levels.back());
+  }
+  for (size_t i = 0; i < cells.size(); ++i) {
+    for (RoundTime& time : cells[i].times) {
+      time.compared_ns = time.shortest_ns;
+      const int level = std::min(levels[i], highest);
+      // The shortest step itself needs no profile, which older files and some logs lack.
+      if (highest == 0 || time.stretches.empty()) continue;
+      const Result<StretchProfile> profile = StretchProfile::Decode(time.stretches);
+      if (profile.ok()) time.compared_ns = profile->StepNs(level, highest) / time.images;
+    }
+  }
+}
+
+double MeanComparedNs(std::span<const RoundTime> times) {
+  std::vector<double> kept, all;
+  for (const RoundTime& time : times) {
+    if (!(time.compared_ns > 0)) continue;
+    all.push_back(time.compared_ns);
+    if (!time.dropped()) kept.push_back(time.compared_ns);
+  }
+  if (all.empty()) return 0;
+  return GeometricMeanOf(kept.empty() ? all : kept).value;
+}
+
 Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b,
                    const PairingRule& rule) {
   Pairing pairing;
-  if (rule.source == Source::kSameStore) pairing.rounds = Meet(ByStudy(a), ByStudy(b), rule.time);
-  if (pairing.rounds.empty()) {
-    pairing.rounds = Meet(ByNumber(a), ByNumber(b), rule.time);
-    pairing.interleaved = pairing.rounds.empty();
+  Meeting meeting;
+  if (rule.source == Source::kSameStore) meeting = Meet(ByStudy(a), ByStudy(b), rule.time);
+  if (meeting.pairs.empty() && meeting.dropped == 0) {
+    meeting = Meet(ByNumber(a), ByNumber(b), rule.time);
+    pairing.interleaved = meeting.pairs.empty();
   }
-  std::vector<double> ratios;
-  for (const RoundPair& round : pairing.rounds) ratios.push_back(round.ratio);
-  pairing.test = TestRatios(ratios, rule.margin);
+  pairing.rounds = std::move(meeting.pairs);
+  pairing.dropped = meeting.dropped;
+  pairing.test = TestRatios(RatiosOf(pairing.rounds, rule.time), rule.margin);
+  pairing.medians = TestRatios(RatiosOf(pairing.rounds, StepTime::kMedian), rule.margin);
   for (const size_t outlier : pairing.test.outliers) pairing.rounds[outlier].outlier = true;
   return pairing;
 }

@@ -5,14 +5,19 @@
 // by the number of the round, and `interleaved` is false. Single runs (study 0) have no round and
 // are never paired.
 //
-// The compared time is by default each run's shortest step, an estimate of the undisturbed step:
-// on a shared machine the median of a short run depends more on its neighbours.
+// The compared time is by default each run's shortest step, an estimate of the undisturbed step: on
+// a shared machine the median of a short run depends more on its neighbours. Where the steps of the
+// compared cells differ in length, it is the shortest stretch of steps (stats/stretch.h).
+//
+// A pair of runs of different repetitions of a round, or with a disturbed run, is dropped: its runs
+// were not measured under like conditions.
 // Thread safety: no shared state.
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "stats/noise.h"
@@ -22,18 +27,27 @@
 namespace tench {
 
 struct RoundTime {
-  int64_t study = 0, round = 0, attempt = 0;
+  int64_t study = 0, round = 0, attempt = 0, repetition = 0;
   int64_t run = 0;         // id in the store
+  double images = 1;       // per step
   double image_ns = 0;     // per image, of the run's median step
   double shortest_ns = 0;  // per image, of the run's shortest step
-  SentinelReadings sentinel;
+  // Per image, of the run's shortest stretch in the present comparison (SetComparedTimes); without
+  // one, of the shortest step.
+  double compared_ns = 0;
+  std::string stretches;  // as stored; "" = unknown
+  double window_ns = 0;   // of the timed steps; 0 = unknown
+  NoiseReadings noise;
   bool disturbed = false;
-  bool slow = false;    // its own steps were slow; implies disturbed (stats/noise.h)
-  bool judged = false;  // the store has both judgements
-  int64_t steps = 0;    // including warm-up
+  bool judged = false;  // the store has the judgement
+  // Of rules that repeat whole rounds of groups: a disturbed run has no pair.
+  bool drops_if_disturbed = true;
+  int64_t steps = 0;  // including warm-up
   int64_t timed_steps = 0;
   // Loss of the last step; nullopt for an imported log, which may lack losses.
   std::optional<double> last_loss = {};
+
+  bool dropped() const { return disturbed && drops_if_disturbed; }
 };
 
 // The time of an `ok` run; nullopt for any other, or without a time.
@@ -54,9 +68,23 @@ class StudyNoise {
   std::map<int64_t, NoiseProfile> studies_;
 };
 
-// Keeps the attempt of each round that counts (stats/counted_attempt.h). Ordered by study and
-// round; all single runs are kept.
+// Keeps the last attempt of each round, which belongs to the last repetition of its group's round.
+// Choosing among attempts by their times would favour a worker whose time varies. Ordered by study
+// and round; all single runs are kept.
 std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times);
+
+// The counted times of one cell of a comparison. A scale's steps do not determine the stretches.
+struct ComparedTimes {
+  std::span<RoundTime> times;
+  bool is_scale = false;
+};
+
+// Sets `compared_ns` of the times of all cells of one comparison, by the lengths of their steps.
+void SetComparedTimes(std::span<const ComparedTimes> cells);
+
+// The geometric mean of the compared times over the rounds that are not dropped, or over all if
+// none is left. 0 without times. The quotient of two cells with the same rounds is their ratio.
+double MeanComparedNs(std::span<const RoundTime> times);
 
 // The step time of a run that is compared.
 enum class StepTime { kShortest, kMedian };
@@ -70,7 +98,9 @@ struct RoundPair {
 struct Pairing {
   bool interleaved = true;
   std::vector<RoundPair> rounds;
+  int64_t dropped = 0;  // rounds without a pair of undisturbed runs of one repetition
   RatioTest test;
+  RatioTest medians;  // of the median times; may contradict a verdict (stats/paired.h)
 };
 
 // Study ids are comparable only within one store.

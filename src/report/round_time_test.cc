@@ -4,16 +4,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+
+#include "stats/stats.h"
+#include "stats/stretch.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::round_time_test {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
 
 RoundTime Time(int64_t study, int64_t round, double image_ns, int64_t attempt = 0) {
-  return {study, round, attempt, 0, image_ns, image_ns, {}, false, false, false};
+  RoundTime time;
+  time.study = study;
+  time.round = round;
+  time.attempt = attempt;
+  time.image_ns = time.shortest_ns = time.compared_ns = image_ns;
+  return time;
 }
 
 std::vector<double> Ratios(const Pairing& pairing) {
@@ -58,24 +68,44 @@ TEST(RoundTimeTest, TheLastAttemptAtARoundCounts) {
   EXPECT_EQ(times[1].image_ns, 20);
 }
 
-TEST(RoundTimeTest, AnUndisturbedAttemptCountsBeforeADisturbedOne) {
-  RoundTime disturbed = Time(1, 0, 30, 1);
-  disturbed.disturbed = true;
-  EXPECT_EQ(CountedTimes({Time(1, 0, 20, 0), disturbed})[0].image_ns, 20);
-  RoundTime first = Time(1, 0, 40, 0);
-  first.disturbed = true;
-  EXPECT_EQ(CountedTimes({first, disturbed})[0].image_ns, 30);
+TEST(RoundTimeTest, TheLastAttemptCountsWhateverItsTime) {
+  RoundTime again = Time(1, 0, 30, 1);
+  again.disturbed = true;
+  EXPECT_EQ(CountedTimes({Time(1, 0, 20, 0), again})[0].image_ns, 30);
+}
+
+TEST(RoundTimeTest, APairWithADisturbedRunOrOfTwoRepetitionsIsDropped) {
+  std::vector<RoundTime> a, b;
+  for (int64_t round = 0; round < 5; ++round) {
+    a.push_back(Time(1, round, 100));
+    b.push_back(Time(1, round, 200));
+  }
+  a[1].disturbed = true;
+  b[2].repetition = 1;
+  a[3].repetition = b[3].repetition = 1;
+  const Pairing pairing = PairRounds(a, b);
+  EXPECT_EQ(pairing.dropped, 2);
+  ASSERT_EQ(pairing.rounds.size(), 3u);
+  EXPECT_EQ(pairing.rounds[1].a.round, 3);
+  a[1].drops_if_disturbed = false;
+  EXPECT_EQ(PairRounds(a, b).dropped, 1) << "earlier rules called slow runs disturbed";
+  for (RoundTime& time : a) time.disturbed = time.drops_if_disturbed = true;
+  const Pairing none = PairRounds(a, b);
+  EXPECT_THAT(none.rounds, IsEmpty());
+  EXPECT_EQ(none.dropped, 5);
+  EXPECT_TRUE(none.interleaved) << "and they are not paired by number instead";
 }
 
 TEST(RoundTimeTest, AStoredJudgementStands) {
   RunRecord run = TestRun(1, 0);
   run.outcome = Outcome::kOk;
-  run.summary.slow = false;
   run.summary.disturbed = true;
   std::vector<RoundTime> times = {*RoundTimeOf(run)};
   StudyNoise().MarkDisturbed(times);
   EXPECT_TRUE(times[0].disturbed);
-  EXPECT_FALSE(times[0].slow);
+  EXPECT_TRUE(times[0].dropped());
+  run.rules = 2;
+  EXPECT_FALSE(RoundTimeOf(run)->dropped());
 }
 
 TEST(RoundTimeTest, RunsAreDisturbedByTheMeasureOfTheirStudy) {
@@ -102,24 +132,68 @@ TEST(RoundTimeTest, RunsAreDisturbedByTheMeasureOfTheirStudy) {
   EXPECT_EQ(summaries.at(1).disturbed, 1);
 }
 
-TEST(RoundTimeTest, ARunThatWasSlowAllAlongGivesWayToItsRepeat) {
-  std::vector<RoundTime> times = {Time(1, 0, 100), Time(1, 1, 160), Time(1, 2, 101), Time(1, 3, 99),
-                                  Time(1, 1, 102, 1)};
-  StudyNoise().MarkDisturbed(times);
-  EXPECT_TRUE(times[1].slow);
-  EXPECT_TRUE(times[1].disturbed);
-  EXPECT_FALSE(times[4].disturbed);
-  // The sentinel readings around the repeat were disturbed, which weighs less than a slow run.
-  times[4].disturbed = true;
-  const std::vector<RoundTime> counted = CountedTimes(times);
-  ASSERT_EQ(counted.size(), 4u);
-  EXPECT_EQ(counted[1].image_ns, 102);
+TEST(RoundTimeTest, StolenTimeDisturbsARunThatHasNoStoredJudgement) {
+  StudyNoise noise;
+  std::vector<RoundTime> times;
+  for (int64_t round = 0; round < 9; ++round) {
+    RunRecord run = TestRun(1, round);
+    run.summary.steal_share = round == 3 ? 0.3 : 0.01;
+    noise.Add(run);
+    times.push_back(*RoundTimeOf(run));
+  }
+  noise.MarkDisturbed(times);
+  for (const RoundTime& time : times) EXPECT_EQ(time.disturbed, time.round == 3);
 }
 
-TEST(RoundTimeTest, OfTwoRunsNeitherIsSlow) {
-  std::vector<RoundTime> times = {Time(1, 0, 100), Time(1, 1, 160), Time(0, 0, 900)};
-  StudyNoise().MarkDisturbed(times);
-  for (const RoundTime& time : times) EXPECT_FALSE(time.slow);
+// A run of steps of `work_ns` on a machine whose speed alternates between 1 and 2 every 100 ms.
+RoundTime Alternating(int64_t round, int64_t work_ns, int64_t steps) {
+  RunRecord run = TestRun(1, round);
+  std::vector<int64_t> step_ns;
+  int64_t now_ns = 0;
+  for (int64_t i = 0; i < steps; ++i) {
+    const int64_t slowdown = now_ns / 100'000'000 % 2 == 0 ? 1 : 2;
+    step_ns.push_back(work_ns < 100'000'000 ? work_ns * slowdown : work_ns * 4 / 3);
+    now_ns += step_ns.back();
+  }
+  const Summary summary = Summarize(step_ns);
+  run.summary.steps = steps;
+  run.summary.step_ns_median = summary.median;
+  run.summary.step_ns_min = summary.min;
+  run.summary.step_ns_mean = summary.mean;
+  run.summary.stretches = StretchProfile::Of(step_ns).Encode();
+  return *RoundTimeOf(run);
+}
+
+TEST(RoundTimeTest, StepsOfUnequalLengthAreComparedByStretchesOfEqualDuration) {
+  // Both do the same work per image: 8 ms and 800 ms per step of 1 and 100 images.
+  std::vector<RoundTime> a, b;
+  for (int64_t round = 0; round < 5; ++round) {
+    a.push_back(Alternating(round, 8'000'000, 600));
+    b.push_back(Alternating(round, 800'000'000, 600));
+    a.back().images = 1;
+    b.back().images = 100;
+    for (RoundTime* time : {&a.back(), &b.back()}) {
+      const double factor = 64 / time->images;  // TestRun has 64 images per step
+      time->image_ns *= factor, time->shortest_ns *= factor, time->compared_ns *= factor;
+    }
+  }
+  EXPECT_NEAR(PairRounds(a, b).test.ratio, 4.0 / 3, 1e-6)
+      << "the shortest step favours the short one";
+  SetComparedTimes(std::array{ComparedTimes{a}, ComparedTimes{b}});
+  EXPECT_NEAR(PairRounds(a, b).test.ratio, 1, 0.05);
+  EXPECT_NEAR(MeanComparedNs(b) / MeanComparedNs(a), PairRounds(a, b).test.ratio, 1e-9);
+  // A scale's steps leave the others' shortest steps as they are.
+  SetComparedTimes(std::array{ComparedTimes{a}, ComparedTimes{b, true}});
+  EXPECT_EQ(a[0].compared_ns, a[0].shortest_ns);
+}
+
+TEST(RoundTimeTest, TheMeanLeavesOutDroppedRoundsUnlessNoneIsLeft) {
+  std::vector<RoundTime> times = {Time(1, 0, 100), Time(1, 1, 400), Time(1, 2, 100)};
+  times[1].disturbed = true;
+  EXPECT_NEAR(MeanComparedNs(times), 100, 1e-9);
+  for (RoundTime& time : times) time.disturbed = true;
+  EXPECT_NEAR(MeanComparedNs(times), std::cbrt(4e6), 1e-9);
+  EXPECT_EQ(MeanComparedNs({}), 0);
 }
 
 TEST(RoundTimeTest, ShortestStepsAreComparedUnlessMediansAreAskedFor) {
@@ -149,4 +223,4 @@ TEST(RoundTimeTest, OutlierRoundsAreMarked) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::round_time_test

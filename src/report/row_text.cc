@@ -8,6 +8,7 @@
 #include "record/run_flag.h"
 #include "record/worker_version.h"
 #include "report/group_answer.h"
+#include "stats/stats.h"
 
 namespace tench {
 namespace {
@@ -99,8 +100,12 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
     if (image.value > 0) text.images_per_s = Digits(1e9 / image.value);
     text.step_time = HumanNs(row.step_ns->value);
   }
+  if (row.median_step_ns)
+    text.median_time = HumanNs(PerImage(ranking, group, row, StepTime::kMedian).value);
+  if (const auto window_ns = MedianWindowNs(row)) text.window = HumanNs(*window_ns);
   if (row.flops_per_s) text.gflops_per_s = FlopsText(*row.flops_per_s, row.flops_effective);
   if (row.peak_rss_bytes) text.peak_memory = HumanBytes(*row.peak_rss_bytes);
+  if (row.rss_before_build_bytes) text.before_build = HumanBytes(*row.rss_before_build_bytes);
   if (row.parity_error) text.parity_error = fmt::format("{:.2g}", *row.parity_error);
   if (row.loss) text.loss = fmt::format("{:.4g}", *row.loss);
   if (row.ratio > 0) text.ratio = fmt::format("{:.2f}", RatioOf(row));
@@ -112,7 +117,10 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
     if (row.latency->p90_ns) text.p90 = HumanNs(*row.latency->p90_ns);
     if (row.latency->p99_ns) text.p99 = HumanNs(*row.latency->p99_ns);
   }
-  text.steps = StepsText(row);
+  if (row.first_step_ns) text.first_step = HumanNs(*row.first_step_ns);
+  if (row.tune_ns) text.tuning = HumanNs(static_cast<double>(*row.tune_ns));
+  if (row.tune_pays_steps) text.pays_after = fmt::format("{}", *row.tune_pays_steps);
+  text.steps = StepsText(row.times);
   text.rounds = row.times.empty() ? "" : fmt::format("{}", row.times.size());
   text.outcome = Name(row.outcome);
   if (const int64_t runs = row.runs_ok + row.runs_failed; runs > 1 || row.runs_failed > 0) {
@@ -123,14 +131,22 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   return text;
 }
 
-std::string StepsText(const RankRow& row) {
-  if (row.times.empty()) return "";
+std::string StepsText(std::span<const RoundTime> times) {
+  if (times.empty()) return "";
   const auto [least, most] = std::minmax_element(
-      row.times.begin(), row.times.end(),
+      times.begin(), times.end(),
       [](const RoundTime& a, const RoundTime& b) { return a.timed_steps < b.timed_steps; });
   return least->timed_steps == most->timed_steps
              ? fmt::format("{}", least->timed_steps)
              : fmt::format("{}–{}", least->timed_steps, most->timed_steps);
+}
+
+std::optional<double> MedianWindowNs(const RankRow& row) {
+  std::vector<double> windows;
+  for (const RoundTime& time : row.times) {
+    if (time.window_ns > 0) windows.push_back(time.window_ns);
+  }
+  return windows.empty() ? std::nullopt : std::optional(Median(std::move(windows)));
 }
 
 std::vector<std::string> OwnFlags(const Ranking& ranking, const RankRow& row) {
@@ -185,8 +201,12 @@ std::string NoiseLine(const NoiseSummary& noise) {
       "noise: around {} runs the sentinel was {:.0f} % above its median (median), {:.0f} % (95 % "
       "of runs below)",
       noise.runs, percent(noise.usual_slowdown), percent(noise.high_slowdown));
-  line += fmt::format("; {} run{} disturbed (more than {:.0f} %)", noise.disturbed,
-                      noise.disturbed == 1 ? "" : "s", percent(kDisturbedAbove));
+  line += fmt::format("; {} run{} disturbed (more than {:.0f} %, or stolen or throttled time)",
+                      noise.disturbed, noise.disturbed == 1 ? "" : "s", percent(kDisturbedAbove));
+  if (noise.usual_steal.value_or(0) >= 0.005)
+    line += fmt::format("; {:.0f} % of the CPU time was stolen (median)", *noise.usual_steal * 100);
+  if (noise.usual_throttled.value_or(0) >= 0.005)
+    line += fmt::format("; {:.0f} % was throttled (median)", *noise.usual_throttled * 100);
   return line;
 }
 

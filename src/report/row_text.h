@@ -4,6 +4,7 @@
 // control characters; missing values are empty.
 // Thread safety: pure functions.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,14 +17,17 @@ namespace tench {
 // A verdict that ends in '*' is from rounds that were not interleaved. `interval` is the 95 %
 // interval of `ratio`, and `flags` lack those that all rows have.
 struct RowText {
-  std::string rank, name, image_time, interval, images_per_s, step_time, gflops_per_s, peak_memory,
-      parity_error, loss, ratio, verdict, p50, p90, p99, steps, rounds, outcome, flags;
+  std::string rank, name, image_time, median_time, interval, images_per_s, step_time, gflops_per_s,
+      peak_memory, before_build, window, parity_error, loss, ratio, verdict, p50, p90, p99,
+      first_step, tuning, pays_after, steps, rounds, outcome, flags;
 };
 
 RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& row);
 
 // Timed steps of the counted attempts: "100", or "80–100" if they differ; "" if there is none.
-std::string StepsText(const RankRow& row);
+std::string StepsText(std::span<const RoundTime> times);
+// The median over rounds of the duration of a run's timed steps; nullopt if it is unknown.
+std::optional<double> MedianWindowNs(const RankRow& row);
 // The row's flags without those that all measured rows have.
 std::vector<std::string> OwnFlags(const Ranking& ranking, const RankRow& row);
 // Images per second: four significant digits, thousands as "12.3k".
@@ -35,9 +39,9 @@ std::string LossTitle(const RankGroup& group);
 
 // Explanations of the texts, for a reader of the table.
 inline constexpr std::string_view kStatisticMeaning =
-    "Times are medians over rounds of each run's median step. Ratios, intervals and verdicts "
-    "compare "
-    "each run's shortest step, paired by round.";
+    "Times, ratios, intervals and verdicts compare each run's shortest stretch of steps, as "
+    "geometric "
+    "means over rounds. The median time, over rounds of each run's median step, is not compared.";
 inline constexpr std::string_view kParityMeaning =
     "parity: the largest difference from the reference over its tolerance; at most 1 is verified";
 inline constexpr std::string_view kEffectiveMeaning =

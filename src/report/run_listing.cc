@@ -25,6 +25,8 @@ Json RunRow(const RunRecord& run) {
     if (name == "worker") continue;  // the hello, an object; the axis of this name is in `cell`
     if (name == "threads") {
       row["threads_used"] = value;
+    } else if (name == "cpus") {
+      row["cpus_used"] = value;
     } else if (name == "budget" || name == "limits") {
       const std::string prefix = name == "budget" ? "budget_" : "limit_";
       for (const auto& [part, inner] : value.items()) row[prefix + part] = inner;
@@ -34,6 +36,7 @@ Json RunRow(const RunRecord& run) {
       row[name] = value;
     }
   }
+  row["stretches"] = run.summary.stretches;
   return row;
 }
 
@@ -86,7 +89,7 @@ TextTable RunTable() {
                     {"phase"},
                     {"threads", Align::kRight, 5},
                     {"steps", Align::kRight, 2},
-                    {"time/image", Align::kRight},
+                    {"median/image", Align::kRight},
                     {"peak memory", Align::kRight, 3},
                     {"wall", Align::kRight, 5},
                     {"started", Align::kLeft, 6},

@@ -8,7 +8,7 @@
 #include "store/run_column.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::run_listing_test {
 namespace {
 
 using testing::HasSubstr;
@@ -28,7 +28,7 @@ TEST(RunListingTest, ARunBecomesOneCsvRecordOfAsManyFieldsAsTheHeader) {
   RunRecord run = TestRun();
   run.reason = "a, \"quoted\" reason";
   const Json row = RunRow(run);
-  EXPECT_THAT(CsvNames(row), HasSubstr("id,study,round,attempt,cell_id,worker,network"));
+  EXPECT_THAT(CsvNames(row), HasSubstr("id,study,round,attempt,repetition,cell_id,worker,network"));
   EXPECT_THAT(CsvRecord(row), HasSubstr("\"a, \"\"quoted\"\" reason\""));
   EXPECT_THAT(CsvRecord(row), HasSubstr("layout=nchw"));
 }
@@ -81,4 +81,4 @@ TEST(RunListingTest, ANarrowTerminalKeepsTheRunItsCellAndItsOutcome) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::run_listing_test

@@ -6,7 +6,7 @@
 
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::run_selector_test {
 namespace {
 
 using testing::ElementsAre;
@@ -79,4 +79,4 @@ TEST(RunSelectorTest, WhatBothSidesSayAlikeIsNotCompared) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::run_selector_test

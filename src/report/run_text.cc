@@ -7,6 +7,7 @@
 #include "record/worker_version.h"
 #include "report/direct_peak.h"
 #include "report/record_json.h"
+#include "report/tuning_text.h"
 
 namespace tench {
 namespace {
@@ -64,6 +65,11 @@ void AppendCosts(std::string& out, const RunRecord& record) {
             (s.hello_ns ? fmt::format("  (start-up {})", HumanNs(static_cast<double>(*s.hello_ns)))
                         : ""));
   }
+  if (s.first_step_ns) Row(out, "to first step", HumanNs(static_cast<double>(*s.first_step_ns)));
+  if (s.tune_ns) {
+    Row(out, "tuning", TuningCostText(s));
+    Row(out, "settings", record.settings.empty() ? "default" : SettingsText(record.settings));
+  }
   if (s.cpu_per_wall)
     Row(out, "CPU per wall", fmt::format("{:.2f}  (threads: {})", *s.cpu_per_wall, record.threads));
   if (s.cpu_energy_j) Row(out, "CPU energy", fmt::format("{:.1f} J", *s.cpu_energy_j));
@@ -112,6 +118,8 @@ std::string_view FlagMeaning(std::string_view flag) {
   if (flag == kFlagGradientsNotMaterialized)
     return "the worker does not say that every step writes every gradient to memory; a step that "
            "leaves some out is not comparable";
+  if (flag == kFlagRecompiled)
+    return "the worker compiled code during the timed steps; their times include it";
   if (flag == kFlagImported)
     return "read from a log (tench import): neither measured nor verified here";
   return "";

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::study_choice_test {
 namespace {
 
 using testing::ElementsAre;
@@ -53,4 +53,4 @@ TEST_F(StudyChoiceTest, EveryMachineHasItsOwnNewestStudy) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::study_choice_test

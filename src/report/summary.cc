@@ -14,6 +14,7 @@
 #include "record/run_flag.h"
 #include "report/direct_peak.h"
 #include "report/record_json.h"
+#include "report/row_comparison.h"
 #include "report/stored_facts.h"
 #include "stats/stats.h"
 
@@ -32,12 +33,26 @@ struct RowState {
   RankRow row;      // its times are of all ok runs
   size_t base = 0;  // index into bases
   std::string fingerprint;
-  int64_t batch = 1;
   std::optional<double> low, high;  // of the newest ok run
   std::vector<Failure> failures;    // including `interrupted`
   int64_t parameters = 0, forward_flops_per_image = 0, step_flops = 0;
-  int64_t last_run = 0;  // sequence number of the latest run
+  int64_t last_run = 0;                                    // sequence number of the latest run
+  std::vector<int64_t> start_ns, build_ns, first_step_ns;  // of the ok runs
 };
+
+void NoteStart(const RunRecord& run, RowState& state) {
+  const RunSummary& summary = run.summary;
+  if (summary.hello_ns) state.start_ns.push_back(*summary.hello_ns);
+  if (summary.build_ns) state.build_ns.push_back(*summary.build_ns);
+  if (summary.first_step_ns) state.first_step_ns.push_back(*summary.first_step_ns);
+  state.row.settings = run.settings;
+  state.row.tune_ns = summary.tune_ns;
+  state.row.tune_pays_steps = summary.tune_pays_steps;
+}
+
+std::optional<double> MedianOf(const std::vector<int64_t>& values) {
+  return values.empty() ? std::nullopt : std::optional(Summarize(values).median);
+}
 
 // Rows that are comparable, except for the network's fingerprint.
 struct Base {
@@ -78,10 +93,10 @@ void Count(Failure& failure, const RunRecord& run) {
   failure.reproducer = run.reproducer;
 }
 
-Estimate EstimateOf(const RowState& state) {
+// The median time of the row's steps. One run has its own interval.
+Estimate MedianOf(const RowState& state) {
   std::vector<double> sorted;
-  for (const RoundTime& time : state.row.times)
-    sorted.push_back(time.image_ns * static_cast<double>(state.batch));
+  for (const RoundTime& time : state.row.times) sorted.push_back(time.image_ns * time.images);
   std::sort(sorted.begin(), sorted.end());
   Estimate estimate{Quantile(sorted, 0.5), state.low, state.high};
   if (sorted.size() < 2 || sorted.front() <= 0) return estimate;
@@ -124,9 +139,9 @@ void Judge(RowState& state, const StudyNoise& noise) {
       row.outcome = worst->outcome;
   }
   if (!row.times.empty()) {
-    row.step_ns = EstimateOf(state);
-    if (state.step_flops > 0 && row.step_ns->value > 0)
-      row.flops_per_s = static_cast<double>(state.step_flops) * 1e9 / row.step_ns->value;
+    row.median_step_ns = MedianOf(state);
+    row.step_ns = ComparedStep(row);
+    row.step_flops = state.step_flops;
   } else if (row.outcome == Outcome::kOk) {
     row.reason = "no step was timed";
   }
@@ -137,27 +152,6 @@ struct Contender {
   double image_ns = 0;
   RankRow* row = nullptr;
 };
-
-// Compares all measured rows with `best`.
-void CompareWithBest(const RankRow& best, std::span<const Contender> measured) {
-  std::vector<RankRow*> others;
-  std::vector<const RatioTest*> tests;
-  for (const Contender& contender : measured) {
-    RankRow& row = *contender.row;
-    if (&row == &best) continue;
-    Pairing pairing = PairRounds(best.times, row.times);
-    row.interleaved = pairing.interleaved;
-    others.push_back(&row);
-    tests.push_back(&row.against_best.emplace(std::move(pairing.test)));
-  }
-  const std::vector<RatioJudgement> judgements = JudgeTable(tests);
-  for (size_t i = 0; i < judgements.size(); ++i) {
-    // Ranks are by medians, verdicts by shortest steps; a contradiction is ambiguous.
-    const bool is_faster = judgements[i].verdict == RatioVerdict::kFaster;
-    const bool contradicts = is_faster && others[i]->ratio >= 1;
-    others[i]->verdict = contradicts ? RatioVerdict::kAmbiguous : judgements[i].verdict;
-  }
-}
 
 // Sets the losses of measured rows at their smallest common step, for the runs that end with it.
 void SetLosses(RankGroup& group) {
@@ -190,6 +184,7 @@ bool RanksAllRoles(const Ranking& ranking, std::span<const Contender> measured) 
 
 // Ranks and sorts the rows by time per image.
 void RankRows(const Ranking& ranking, RankGroup& group) {
+  SetRowTimes(group);
   std::vector<Contender> measured;
   for (RankRow& row : group.rows) {
     if (row.measured()) measured.push_back({PerImage(ranking, group, row).value, &row});
@@ -207,7 +202,7 @@ void RankRows(const Ranking& ranking, RankGroup& group) {
   if (best != nullptr) {
     for (const Contender& contender : measured)
       contender.row->ratio = best->image_ns > 0 ? contender.image_ns / best->image_ns : 1;
-    CompareWithBest(*best->row, measured);
+    CompareRows(*best->row, group);
   }
   SetLosses(group);
   const bool by_value = ranking.by.has_value();
@@ -342,15 +337,18 @@ void RankingBuilder::Impl::Add(const RunRecord& run) {
   if (run.parameters > 0) state.parameters = run.parameters;
   if (run.forward_flops_per_image > 0) state.forward_flops_per_image = run.forward_flops_per_image;
   if (run.step_flops > 0) state.step_flops = run.step_flops;
-  if (const auto peak = PeakMemoryBytes(run))
-    row.peak_rss_bytes = std::max(row.peak_rss_bytes.value_or(0), *peak);
+  const auto raise = [](std::optional<int64_t>& most, const std::optional<int64_t>& bytes) {
+    if (bytes) most = std::max(most.value_or(0), *bytes);
+  };
+  raise(row.peak_rss_bytes, PeakMemoryBytes(run));
+  raise(row.rss_before_build_bytes, run.summary.rss_before_build_bytes);
   if (run.outcome == Outcome::kOk) {
     ++row.runs_ok;
     row.flops_effective |= ChoosesWinograd(run.choices_json);
+    NoteStart(run, state);
     const auto time = RoundTimeOf(run);
     if (!time) return;
     state.row.times.push_back(*time);
-    state.batch = run.cell.Integer(kAxisBatch);
     state.low = run.summary.step_ns_low;
     state.high = run.summary.step_ns_high;
     return;
@@ -372,6 +370,9 @@ void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
     const std::unique_ptr<RowState> owned = std::move(rows_[index]);
     RowState& state = *owned;
     Judge(state, noise_);
+    state.row.start_ns = MedianOf(state.start_ns);
+    state.row.build_ns = MedianOf(state.build_ns);
+    state.row.first_step_ns = MedianOf(state.first_step_ns);
     auto group = std::find_if(
         ranking.groups.begin() + static_cast<std::ptrdiff_t>(first), ranking.groups.end(),
         [&](const RankGroup& g) { return Compatible(g.fingerprint, state.fingerprint); });
@@ -419,12 +420,15 @@ Cell CellOf(const Ranking& ranking, const RankGroup& group, const RankRow& row) 
   return cell;
 }
 
-Estimate PerImage(const Ranking& ranking, const RankGroup& group, const RankRow& row) {
-  Check(row.step_ns.has_value(), "a row without a time has no time per image");
+Estimate PerImage(const Ranking& ranking, const RankGroup& group, const RankRow& row,
+                  StepTime time) {
+  const std::optional<Estimate>& step =
+      time == StepTime::kShortest ? row.step_ns : row.median_step_ns;
+  Check(step.has_value(), "a row without a time has no time per image");
   const int64_t batch =
       ranking.by == size_t{kAxisBatch} ? std::get<int64_t>(row.by) : group.cell.Integer(kAxisBatch);
   const auto images = static_cast<double>(std::max<int64_t>(batch, 1));
-  Estimate image = *row.step_ns;
+  Estimate image = *step;
   image.value /= images;
   if (image.low) *image.low /= images;
   if (image.high) *image.high /= images;

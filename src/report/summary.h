@@ -5,18 +5,22 @@
 // runs of a store, and at most one loss per row of the long series; the other functions are pure.
 //
 // Rules:
-//  - A row's time is the median over its ok runs of each run's median step. One attempt per round
-//    counts (round_time.h). A row whose counted runs include a disturbed one has the flag
-//    `disturbed`.
-//  - A single run has its own 95 % interval of the median. Several runs have Student's t-interval
-//    of their log medians, widened where needed to contain the median.
+//  - A row's time is the geometric mean over its rounds of each run's shortest stretch of steps
+//    (round_time.h), whose length depends on the steps of the group's rows. The quotient of two
+//    rows' times is their ratio, if they have the same rounds. The median over rounds of each run's
+//    median step is a second time without a ratio.
+//  - One attempt per round counts (round_time.h). A row whose counted runs include a disturbed one
+//    has the flag `disturbed`; these rounds have no pair.
+//  - The time of several runs has Student's t-interval of its logarithms. The median time of a
+//    single run has its own 95 % interval.
 //  - Runs of different machines, worker versions, builds, solvers, network fingerprints or
 //    measuring rules never share a row; different machines or fingerprints never share a group.
 //  - Only frameworks have a rank. Baseline and oracle are compared with the fastest framework, but
 //    are neither ranked nor fastest. All roles are ranked together on request, between values of
 //    an axis other than the worker, and in a group without a measured framework.
-//  - The verdict of a row is against the fastest ranked row of its group, from the shortest steps
-//    of the rounds in which both ran, with Holm's correction over the group.
+//  - The verdict of a row is against the fastest ranked row of its group, over the rounds in which
+//    both ran. Holm's correction covers all pairs of the group with a ranked row, because the
+//    fastest row was picked from them. A verdict is `ambiguous` if the medians say the opposite.
 //  - The losses of a group's measured rows are of one step: the smallest number of steps, including
 //    warm-up, of a counted attempt. A row shows its newest attempt.
 //  - A cell's outcome is the most frequent one of its runs, a failure before `ok` in a tie. One
@@ -66,24 +70,32 @@ struct RankRow {
   int64_t threads = 0;     // the resolved count, where the cell says 0
   int64_t runs_ok = 0, runs_failed = 0;
   Outcome outcome = Outcome::kOk;
-  Outcome failure = Outcome::kOk;  // the most frequent failure, where runs_failed > 0
-  std::string reason, reproducer;  // of the newest run with that failure
-  std::vector<std::string> flags;  // of all its counted runs
-  std::optional<Estimate> step_ns;
-  std::vector<RoundTime> times;  // the counted attempts
-  double ratio = 0;              // time per image over the fastest ranked row's; 0 = not measured
+  Outcome failure = Outcome::kOk;          // the most frequent failure, where runs_failed > 0
+  std::string reason, reproducer;          // of the newest run with that failure
+  std::vector<std::string> flags;          // of all its counted runs
+  std::optional<Estimate> step_ns;         // the compared time
+  std::optional<Estimate> median_step_ns;  // never compared
+  std::vector<RoundTime> times;            // the counted attempts
+  double ratio = 0;  // time per image over the fastest ranked row's; 0 = not measured
   // Against the fastest ranked row, paired by round; for all other measured rows.
   std::optional<RatioTest> against_best;
   bool interleaved = true;  // with the fastest row, in the same studies
   RatioVerdict verdict = RatioVerdict::kAmbiguous;
+  int64_t step_flops = 0;
   std::optional<double> flops_per_s;
-  bool flops_effective = false;           // direct_peak.h
-  std::optional<int64_t> peak_rss_bytes;  // maximum over runs
-  int64_t loss_run = 0;                   // the run of `loss`; 0 = none
-  std::optional<double> loss;             // at the group's loss_step
-  std::optional<double> parity_error;     // parity_error.h
-  std::string parity_tensor;              // the tensor with that error
-  std::optional<Latency> latency;         // of cells with HasLatency
+  bool flops_effective = false;  // direct_peak.h
+  // Maxima over runs: of the timed steps without Build, and the resident set before Build.
+  std::optional<int64_t> peak_rss_bytes, rss_before_build_bytes;
+  // Medians over the ok runs: launch to the worker's first message, the build, and launch to the
+  // end of the first step.
+  std::optional<double> start_ns, build_ns, first_step_ns;
+  CellSettings settings;                            // that tuning selected
+  std::optional<int64_t> tune_ns, tune_pays_steps;  // TuningRecord::PaysAfterSteps
+  int64_t loss_run = 0;                             // the run of `loss`; 0 = none
+  std::optional<double> loss;                       // at the group's loss_step
+  std::optional<double> parity_error;               // parity_error.h
+  std::string parity_tensor;                        // the tensor with that error
+  std::optional<Latency> latency;                   // of cells with HasLatency
 
   bool measured() const { return outcome == Outcome::kOk && step_ns.has_value(); }
   bool HasFailed() const { return runs_failed > 0 || !measured(); }
@@ -150,6 +162,7 @@ class RankingBuilder {
 // The full cell of a row.
 Cell CellOf(const Ranking& ranking, const RankGroup& group, const RankRow& row);
 // The row's time per image; it must have a time.
-Estimate PerImage(const Ranking& ranking, const RankGroup& group, const RankRow& row);
+Estimate PerImage(const Ranking& ranking, const RankGroup& group, const RankRow& row,
+                  StepTime time = StepTime::kShortest);
 
 }  // namespace tench

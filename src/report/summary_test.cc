@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "report/test_ranking.h"
 
-namespace tench {
+namespace tench::summary_test {
 namespace {
 
 using testing::ElementsAre;
@@ -87,32 +87,105 @@ TEST(SummaryTest, OtherMachinesAndOtherNetworksOfTheSameNameAreNotCompared) {
   EXPECT_TRUE(ranking.several_machines);
 }
 
-TEST(SummaryTest, ARowsTimeIsTheMedianOfItsRunsWithATIntervalOfTheirLogarithms) {
+TEST(SummaryTest, ARowsTimeIsTheGeometricMeanOfItsRunsWithATIntervalOfTheirLogarithms) {
   const Ranking ranking =
       RankOf({TimedRun("a", 10e6), TimedRun("a", 10.2e6), TimedRun("a", 9.8e6)});
   const RankRow& row = ranking.groups[0].rows.at(0);
   EXPECT_EQ(row.runs_ok, 3);
-  EXPECT_DOUBLE_EQ(row.step_ns->value, 10e6);
+  EXPECT_NEAR(row.step_ns->value, std::cbrt(9.8e6 * 10e6 * 10.2e6), 1);
+  EXPECT_DOUBLE_EQ(row.median_step_ns->value, 10e6);
   // By hand: the logs of 9.8, 10, 10.2 have mean ln 10 - 0.000133 and deviation 0.020001, and t(2)
   // = 4.302653.
   EXPECT_NEAR(*row.step_ns->low, 9.5140e6, 2e3);
   EXPECT_NEAR(*row.step_ns->high, 10.5080e6, 2e3);
 }
 
-TEST(SummaryTest, OneRunHasItsOwnInterval) {
+TEST(SummaryTest, TheMedianOfOneRunHasItsOwnInterval) {
   const RankRow row = RankOf({TimedRun("a", 10e6)}).groups[0].rows.at(0);
-  EXPECT_DOUBLE_EQ(*row.step_ns->low, 9.9e6);
-  EXPECT_DOUBLE_EQ(*row.step_ns->high, 10.1e6);
+  EXPECT_DOUBLE_EQ(*row.median_step_ns->low, 9.9e6);
+  EXPECT_DOUBLE_EQ(*row.median_step_ns->high, 10.1e6);
+  EXPECT_FALSE(row.step_ns->low.has_value()) << "one shortest step has no interval";
+}
+
+TEST(SummaryTest, RanksTimesAndRatiosAreThoseOfTheShortestStep) {
+  std::vector<RunRecord> runs;
+  for (int64_t round = 0; round < 5; ++round) {
+    RunRecord a = TimedRun("a", 10e6), b = TimedRun("b", 12e6);
+    a.study = b.study = 1;
+    a.round = b.round = round;
+    a.summary.step_ns_median = 30e6 + 1e5 * static_cast<double>(round % 2);
+    b.summary.step_ns_median = 31e6;
+    runs.push_back(a);
+    runs.push_back(b);
+  }
+  const Ranking ranking = RankOf(runs);
+  const std::vector<RankRow>& rows = ranking.groups[0].rows;
+  EXPECT_EQ(rows[0].worker, "a");
+  EXPECT_NEAR(rows[1].ratio, 1.2, 1e-9);
+  EXPECT_NEAR(rows[1].step_ns->value / rows[0].step_ns->value, rows[1].against_best->ratio, 1e-9);
+  EXPECT_EQ(rows[1].verdict, RatioVerdict::kSlower);
+  EXPECT_DOUBLE_EQ(rows[1].median_step_ns->value, 31e6);
+  // The medians say the opposite with confidence.
+  for (RunRecord& run : runs) {
+    if (run.cell.Text(kAxisWorker) == "b") run.summary.step_ns_median = 20e6;
+  }
+  EXPECT_EQ(RankOf(runs).groups[0].rows[1].verdict, RatioVerdict::kAmbiguous);
+}
+
+TEST(SummaryTest, TheCorrectionCoversAllPairsFromWhichTheFastestWasPicked) {
+  // The second row differs from the first with p = 0.02 or so; the others are far away and equal.
+  const std::vector<double> noise = {1.10, 1.02, 1.12, 1.03, 1.09};
+  std::vector<RunRecord> runs;
+  const auto add = [&](const std::string& worker, int64_t round, double step_ns) {
+    RunRecord run = TimedRun(worker, step_ns);
+    run.study = 1;
+    run.round = round;
+    runs.push_back(run);
+  };
+  for (int64_t round = 0; round < 5; ++round) {
+    add("a", round, 10e6);
+    add("b", round, 10e6 * noise[static_cast<size_t>(round)]);
+  }
+  EXPECT_EQ(RankOf(runs).groups[0].rows[1].verdict, RatioVerdict::kSlower);
+  const double p = RankOf(runs).groups[0].rows[1].against_best->p;
+  EXPECT_GT(p * 4, kSignificance) << "four rows that are indistinguishable would exceed it";
+  for (int64_t round = 0; round < 5; ++round) {
+    const double mood = round % 2 == 0 ? 1.3 : 1.1;
+    add("c", round, 12e6 * mood);
+    add("d", round, 12e6 * (2.4 - mood));
+  }
+  EXPECT_EQ(RankOf(runs).groups[0].rows[1].verdict, RatioVerdict::kAmbiguous);
+}
+
+TEST(SummaryTest, ARoundWithADisturbedRunHasNoPair) {
+  std::vector<RunRecord> runs;
+  for (int64_t round = 0; round < 6; ++round) {
+    for (const char* worker : {"a", "b"}) {
+      RunRecord run = TimedRun(worker, worker[0] == 'a' ? 10e6 : 12e6);
+      run.study = 1;
+      run.round = round;
+      run.summary.disturbed = worker[0] == 'b' && round == 2;
+      runs.push_back(run);
+    }
+  }
+  const Ranking ranking = RankOf(runs);
+  const std::vector<RankRow>& rows = ranking.groups[0].rows;
+  EXPECT_EQ(rows[1].against_best->rounds, 5);
+  EXPECT_THAT(rows[1].flags, testing::Contains("disturbed"));
+  EXPECT_EQ(rows[1].verdict, RatioVerdict::kSlower);
 }
 
 TEST(SummaryTest, DerivesRatesAndKeepsTheLargestPeakAndTheNewestLoss) {
   RunRecord first = TimedRun("a", 10e6), second = TimedRun("a", 10e6);
-  first.summary.sampled_peak_rss_bytes = 900 << 20;
+  first.summary.sampled_peak_rss_bytes = 900 << 20;  // includes Build
+  first.summary.steps_peak_rss_bytes = 700 << 20;
+  first.summary.rss_before_build_bytes = 90 << 20;
   second.summary.last_loss = 0.0625;
   second.id = 1;
   const RankRow row = RankOf({first, second}).groups[0].rows.at(0);
   EXPECT_DOUBLE_EQ(*row.flops_per_s, 880'512'000 / 10e-3);
-  EXPECT_EQ(row.peak_rss_bytes, 900 << 20);
+  EXPECT_EQ(row.peak_rss_bytes, 700 << 20);
+  EXPECT_EQ(row.rss_before_build_bytes, 90 << 20);
   EXPECT_EQ(row.loss, 0.0625);
 }
 
@@ -413,9 +486,9 @@ TEST(SummaryTest, MachinesAreRowsOfOneGroupWhenAskedFor) {
   const RankRow& pond = ranking.groups[0].rows[1];
   EXPECT_EQ(pond.verdict, RatioVerdict::kSlower);
   EXPECT_FALSE(pond.interleaved);
-  EXPECT_DOUBLE_EQ(pond.ratio, 2);
+  EXPECT_NEAR(pond.ratio, 2, 1e-12);
   EXPECT_EQ(CellOf(ranking, ranking.groups[0], pond), runs[0].cell);
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::summary_test

@@ -25,8 +25,8 @@ struct Column {
   int importance;  // a narrow terminal drops the least important columns first
 };
 
-constexpr int kMostImportant = 9;
-constexpr int kFlopsImportance = 2, kParityImportance = 3;
+constexpr int kMostImportant = 20;
+constexpr int kFlopsImportance = 4, kParityImportance = 6;
 
 template <class Predicate>
 bool AnyMeasured(const Ranking& ranking, Predicate holds) {
@@ -40,35 +40,48 @@ bool HasParity(const Ranking& ranking) {
   return AnyMeasured(ranking, [](const RankRow& row) { return row.parity_error.has_value(); });
 }
 
+bool ShowsLatency(const RankGroup& group) {
+  return std::any_of(group.rows.begin(), group.rows.end(),
+                     [](const RankRow& row) { return row.latency.has_value(); });
+}
+
 std::vector<Column> ColumnsOf(const Ranking& ranking, const RankGroup& group) {
   const bool ranks = !ranking.by.has_value();
   std::vector<Column> columns;
-  if (ranks) columns.push_back({"#", Align::kRight, &RowText::rank, 5});
+  if (ranks) columns.push_back({"#", Align::kRight, &RowText::rank, 9});
   const std::string varies = ranks                      ? "worker"
                              : ranking.by == kByMachine ? kMachineAxis
                                                         : Axes()[*ranking.by].name;
   columns.push_back({varies, Align::kLeft, &RowText::name, kMostImportant});
   columns.push_back({"time/image", Align::kRight, &RowText::image_time, kMostImportant});
-  columns.push_back({"× best", Align::kRight, &RowText::ratio, 8});
-  columns.push_back({"95 %", Align::kRight, &RowText::interval, 6});
-  columns.push_back({"verdict", Align::kLeft, &RowText::verdict, 7});
-  if (std::any_of(group.rows.begin(), group.rows.end(),
-                  [](const RankRow& row) { return row.latency.has_value(); })) {
-    columns.push_back({"p50", Align::kRight, &RowText::p50, 7});
-    columns.push_back({"p90", Align::kRight, &RowText::p90, 7});
-    columns.push_back({"p99", Align::kRight, &RowText::p99, 7});
+  columns.push_back({"× best", Align::kRight, &RowText::ratio, 19});
+  columns.push_back({"95 %", Align::kRight, &RowText::interval, 15});
+  columns.push_back({"verdict", Align::kLeft, &RowText::verdict, 18});
+  if (ShowsLatency(group)) {
+    columns.push_back({"p50", Align::kRight, &RowText::p50, 17});
+    columns.push_back({"p90", Align::kRight, &RowText::p90, 10});
+    columns.push_back({"p99", Align::kRight, &RowText::p99, 16});
   }
-  columns.push_back({"images/s", Align::kRight, &RowText::images_per_s, 7});
-  columns.push_back({"time/step", Align::kRight, &RowText::step_time, 3});
+  columns.push_back({"images/s", Align::kRight, &RowText::images_per_s, 14});
+  columns.push_back({"time/step", Align::kRight, &RowText::step_time, 5});
   columns.push_back({"GFLOP/s", Align::kRight, &RowText::gflops_per_s, kFlopsImportance});
   if (HasParity(ranking))
     columns.push_back({"parity", Align::kRight, &RowText::parity_error, kParityImportance});
-  columns.push_back({"peak memory", Align::kRight, &RowText::peak_memory, 4});
+  columns.push_back({"peak memory", Align::kRight, &RowText::peak_memory, 12});
+  columns.push_back({"before build", Align::kRight, &RowText::before_build, 2});
+  if (AnyMeasured(ranking, [](const RankRow& row) { return row.first_step_ns.has_value(); }))
+    columns.push_back({"first step", Align::kRight, &RowText::first_step, 1});
+  if (AnyMeasured(ranking, [](const RankRow& row) { return row.tune_ns.has_value(); })) {
+    columns.push_back({"tuning", Align::kRight, &RowText::tuning, 4});
+    columns.push_back({"pays after", Align::kRight, &RowText::pays_after, 1});
+  }
   columns.push_back({LossTitle(group), Align::kRight, &RowText::loss, 1});
-  columns.push_back({"steps", Align::kRight, &RowText::steps, 5});
-  columns.push_back({"rounds", Align::kRight, &RowText::rounds, 5});
+  columns.push_back({"median/image", Align::kRight, &RowText::median_time, 3});
+  columns.push_back({"steps", Align::kRight, &RowText::steps, 8});
+  columns.push_back({"window", Align::kRight, &RowText::window, 4});
+  columns.push_back({"rounds", Align::kRight, &RowText::rounds, 11});
   columns.push_back({"outcome", Align::kLeft, &RowText::outcome, 7});
-  columns.push_back({"flags", Align::kLeft, &RowText::flags, 6});
+  columns.push_back({"flags", Align::kLeft, &RowText::flags, 13});
   return columns;
 }
 
@@ -79,13 +92,16 @@ class TextReport {
 
   std::string Render() {
     for (const std::string& line : StudyLines(ranking_)) Line(kDim, line);
-    int least = 0;
+    const int least_of_latency = LeastImportanceThatFits(true),
+              least_of_others = LeastImportanceThatFits(false);
+    int least_of_all = kMostImportant;
     std::vector<std::string> omitted;
     for (bool first = true; const RankGroup& group : ranking_.groups) {
       if (std::none_of(group.rows.begin(), group.rows.end(),
                        [](const RankRow& row) { return row.measured(); }))
         continue;
-      if (first) least = LeastImportanceThatFits();
+      const int least = ShowsLatency(group) ? least_of_latency : least_of_others;
+      least_of_all = std::min(least_of_all, least);
       if (!first || !out_.empty()) out_ += '\n';
       first = false;
       Line(kBold, GroupTitle(ranking_, group));
@@ -105,7 +121,7 @@ class TextReport {
     if (!omitted.empty()) out_ += '\n' + WrapText(OmittedLine(omitted), options_.width, 2);
     if (HasVerdictsAcrossStudies())
       Line(kDim, "* not interleaved: rounds of different studies are paired by number");
-    AppendMeanings(least);
+    AppendMeanings(least_of_all);
     AppendFailures();
     if (ranking_.groups.empty()) out_ += "no runs\n";
     return std::move(out_);
@@ -136,8 +152,9 @@ class TextReport {
     });
   }
 
-  bool Fits(int least_importance) const {
+  bool Fits(bool with_latency, int least_importance) const {
     for (const RankGroup& group : ranking_.groups) {
+      if (ShowsLatency(group) != with_latency) continue;
       const std::vector<std::string> lines =
           Split(Table(group, least_importance).Render(0, 2), '\n');
       if (std::any_of(lines.begin(), lines.end(),
@@ -147,11 +164,11 @@ class TextReport {
     return true;
   }
 
-  // All tables show the same columns, so the widest table decides.
-  int LeastImportanceThatFits() const {
+  // All tables of a kind show the same columns, so the widest one decides.
+  int LeastImportanceThatFits(bool with_latency) const {
     if (options_.width == 0) return 0;
     int least = 0;
-    while (least < kMostImportant && !Fits(least)) ++least;
+    while (least < kMostImportant && !Fits(with_latency, least)) ++least;
     return least;
   }
 

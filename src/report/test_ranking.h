@@ -14,6 +14,8 @@ inline RunRecord TimedRun(const std::string& worker, double step_ns, int64_t bat
   RunRecord run = TestRun(0, 0, TestCell(worker, "lenet", batch));
   run.reason = "";
   run.flags.clear();
+  run.settings.clear();
+  run.summary.first_step_ns = run.summary.tune_ns = run.summary.tune_pays_steps = std::nullopt;
   run.summary.step_ns_median = run.summary.step_ns_min = step_ns;
   run.summary.step_ns_low = step_ns * 0.99;
   run.summary.step_ns_high = step_ns * 1.01;

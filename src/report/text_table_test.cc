@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::text_table_test {
 namespace {
 
 TEST(TextTableTest, AlignsByCharactersAndLeavesNoTrailingBlanks) {
@@ -62,4 +62,4 @@ TEST(TextTableTest, WrapsAtBlanksWithAHangingIndent) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::text_table_test

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "report/test_ranking.h"
 
-namespace tench {
+namespace tench::thesis_csv_test {
 namespace {
 
 using testing::ElementsAre;
@@ -131,4 +131,4 @@ TEST_F(ThesisCsvTest, NothingToExportIsAnErrorAndMakesNoFolder) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::thesis_csv_test

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace tench {
+namespace tench::loss_agreement_test {
 namespace {
 
 using testing::AllOf;
@@ -140,4 +140,4 @@ TEST(LossAgreementTest, NanAgreesWithNothing) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::loss_agreement_test

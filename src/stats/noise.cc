@@ -10,6 +10,19 @@ namespace {
 
 constexpr size_t kFewestRuns = 3;  // of two runs, either may be the outlier
 
+std::optional<double> MedianShare(std::span<const NoiseReadings> readings,
+                                  std::optional<double> NoiseReadings::*share) {
+  std::vector<double> shares;
+  for (const NoiseReadings& each : readings) {
+    if (each.*share) shares.push_back(*(each.*share));
+  }
+  return shares.empty() ? std::nullopt : std::optional(Median(std::move(shares)));
+}
+
+double Excess(std::optional<double> share, std::optional<double> usual) {
+  return share && usual ? std::max(0.0, *share - *usual) : 0;
+}
+
 }  // namespace
 
 double UsualShortest(std::span<const double> shortest_ns) {
@@ -17,8 +30,12 @@ double UsualShortest(std::span<const double> shortest_ns) {
   return Median({shortest_ns.begin(), shortest_ns.end()});
 }
 
-void NoiseProfile::Add(const SentinelReadings& readings) {
-  if (readings == SentinelReadings{}) return;
+double RunNoise::severity() const {
+  return std::max(slowdown / kDisturbedAbove, withheld / kWithheldAbove);
+}
+
+void NoiseProfile::Add(const NoiseReadings& readings) {
+  if (readings.sentinel == SentinelReadings{}) return;
   readings_.push_back(readings);
   settled_ = false;
 }
@@ -26,14 +43,16 @@ void NoiseProfile::Add(const SentinelReadings& readings) {
 void NoiseProfile::Settle() const {
   if (settled_) return;
   std::vector<double> compute, memory;
-  for (const SentinelReadings& each : readings_) {
-    for (const SentinelReading& reading : {each.before, each.after}) {
+  for (const NoiseReadings& each : readings_) {
+    for (const SentinelReading& reading : {each.sentinel.before, each.sentinel.after}) {
       if (reading.compute_ns > 0) compute.push_back(static_cast<double>(reading.compute_ns));
       if (reading.memory_ns > 0) memory.push_back(static_cast<double>(reading.memory_ns));
     }
   }
   compute_ns_ = Median(std::move(compute));
   memory_ns_ = Median(std::move(memory));
+  steal_ = MedianShare(readings_, &NoiseReadings::steal_share);
+  throttled_ = MedianShare(readings_, &NoiseReadings::throttled_share);
   settled_ = true;
 }
 
@@ -49,10 +68,14 @@ std::optional<double> NoiseProfile::Slowdown(const SentinelReadings& readings) c
   return worst;
 }
 
-RunNoise NoiseProfile::Judge(const SentinelReadings& readings, double shortest_ns,
+RunNoise NoiseProfile::Judge(const NoiseReadings& readings, double shortest_ns,
                              double usual_ns) const {
   RunNoise noise;
-  noise.slowdown = Slowdown(readings).value_or(1);
+  noise.slowdown = Slowdown(readings.sentinel).value_or(1);
+  if (readings.sentinel != SentinelReadings{}) {
+    noise.withheld = std::max(Excess(readings.steal_share, steal_),
+                              Excess(readings.throttled_share, throttled_));
+  }
   if (usual_ns > 0 && shortest_ns > 0) noise.slowness = shortest_ns / usual_ns;
   return noise;
 }
@@ -60,11 +83,13 @@ RunNoise NoiseProfile::Judge(const SentinelReadings& readings, double shortest_n
 NoiseSummary NoiseProfile::Summary() const {
   NoiseSummary summary;
   std::vector<double> slowdowns;
-  for (const SentinelReadings& readings : readings_) {
-    const double slowdown = Slowdown(readings).value_or(1);
-    slowdowns.push_back(slowdown);
-    summary.disturbed += slowdown > kDisturbedAbove;
+  Settle();
+  for (const NoiseReadings& readings : readings_) {
+    slowdowns.push_back(Slowdown(readings.sentinel).value_or(1));
+    summary.disturbed += Judge(readings, 0, 0).disturbed();
   }
+  summary.usual_steal = steal_;
+  summary.usual_throttled = throttled_;
   summary.runs = runs();
   if (slowdowns.empty()) return summary;
   std::sort(slowdowns.begin(), slowdowns.end());

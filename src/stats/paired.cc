@@ -79,6 +79,12 @@ std::vector<double> HolmCorrected(std::span<const double> p_values) {
   return corrected;
 }
 
+bool Contradicts(const RatioTest& medians, RatioVerdict verdict) {
+  if (medians.rounds < kFewestRounds) return false;
+  if (verdict == RatioVerdict::kFaster) return medians.interval.low > 1;
+  return verdict == RatioVerdict::kSlower && medians.interval.high < 1;
+}
+
 std::vector<RatioJudgement> JudgeTable(std::span<const RatioTest* const> tests) {
   std::vector<size_t> judged;
   std::vector<double> p_values;

@@ -7,7 +7,8 @@
 // The true ratio lies in one of three regions: faster (below 1 / (1 + margin)), same (between),
 // slower (above 1 + margin). The p-value of a pair is the smallest α for which the interval of
 // coverage 1 - α lies within one region. The verdict is that region if the corrected p-value is at
-// most 0.05 and there are at least 5 rounds; otherwise it is `ambiguous`.
+// most 0.05 and there are at least 5 rounds; otherwise it is `ambiguous`. It is also `ambiguous` if
+// the 95 % interval of a second statistic, the median ratio, lies wholly on the other side of 1.
 
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,10 @@ struct RatioJudgement {
 // One judgement per test of a table. Tests with too few rounds are ambiguous and are left out of
 // the correction.
 std::vector<RatioJudgement> JudgeTable(std::span<const RatioTest* const> tests);
+
+// Whether `medians`, the test of the median times of the same pair, contradicts the verdict: its
+// 95 % interval lies wholly above 1 for `faster`, or wholly below 1 for `slower`.
+bool Contradicts(const RatioTest& medians, RatioVerdict verdict);
 
 // Positions of the values more than 3.5 standard deviations from the median, estimated by the
 // median absolute deviation. None among fewer than 5 values.

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-namespace tench {
+namespace tench::paired_test {
 namespace {
 
 using testing::DoubleNear;
@@ -148,6 +148,19 @@ TEST(PairedTest, ATableIsStricterThanItsRowsAlone) {
   EXPECT_EQ(JudgeTable(padded)[0].verdict, RatioVerdict::kAmbiguous);
 }
 
+TEST(PairedTest, AMedianIntervalOnTheOtherSideContradictsAVerdict) {
+  const RatioTest above = TestRatios(std::vector<double>{1.10, 1.12, 1.11, 1.13, 1.10});
+  const RatioTest across = TestRatios(std::vector<double>{0.90, 1.20, 1.10, 1.10, 1.10});
+  const RatioTest below = TestRatios(std::vector<double>{0.90, 0.91, 0.92, 0.90, 0.91});
+  EXPECT_TRUE(Contradicts(above, RatioVerdict::kFaster));
+  EXPECT_FALSE(Contradicts(across, RatioVerdict::kFaster));
+  EXPECT_FALSE(Contradicts(below, RatioVerdict::kFaster));
+  EXPECT_TRUE(Contradicts(below, RatioVerdict::kSlower));
+  EXPECT_FALSE(Contradicts(above, RatioVerdict::kSlower));
+  EXPECT_FALSE(Contradicts(above, RatioVerdict::kSame));
+  EXPECT_FALSE(Contradicts(RatioTest{}, RatioVerdict::kSlower)) << "no median is known";
+}
+
 TEST(PairedTest, OutlierRoundsAreNamedAndStillCount) {
   const std::vector<double> ratios = {1.00, 1.01, 0.99, 1.005, 1.8, 0.995};
   const RatioTest test = TestRatios(ratios);
@@ -165,4 +178,4 @@ TEST(PairedTest, RoundsThatAgreeHaveNoOutliers) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::paired_test

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace tench {
+namespace tench::stats_test {
 namespace {
 
 std::vector<int64_t> OneTo(int64_t n) {
@@ -231,4 +231,4 @@ TEST(StatsTest, TheGeometricMeanIsTheCentreOfFactors) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::stats_test

@@ -38,7 +38,8 @@ void StopRule::Add(int64_t step_ns) {
     finished_ = static_cast<int64_t>(steps_.size()) >= budget_.fixed_steps;
     return;
   }
-  const bool out_of_time = total_ns_ >= budget_.time_limit_ns;
+  const bool out_of_time = total_ns_ >= budget_.time_limit_ns &&
+                           static_cast<int64_t>(steps_.size()) >= budget_.min_steps;
   const bool enough = static_cast<int64_t>(steps_.size()) >= budget_.min_steps &&
                       steps_.size() >= kFewestSteps && total_ns_ >= budget_.min_time_ns;
   if (enough && (out_of_time || steps_.size() >= next_look_)) {

@@ -2,8 +2,8 @@
 #pragma once
 // The stop criterion of a run. Input: step times only, so that literal vectors test it. A run
 // measures at least `min_steps` and `min_time_ns`, then until the 95 % interval of the median is
-// within `relative_interval`. At the time limit it ends as `unconverged`. With fixed steps the rule
-// only counts.
+// within `relative_interval`. At the time limit it ends as `unconverged`, but never before
+// `min_steps`. With fixed steps the rule only counts.
 //
 // Steps that drift do not converge, whatever the interval: the medians of both halves may differ by
 // twice `relative_interval` at most. The interval is recomputed when the sample has grown by a

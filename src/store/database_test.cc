@@ -15,7 +15,7 @@
 #include "store/store.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::database_test {
 namespace {
 
 using testing::AllOf;
@@ -223,4 +223,4 @@ TEST_F(DatabaseTest, ALockThatStaysIsNamed) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::database_test

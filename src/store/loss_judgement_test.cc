@@ -8,7 +8,7 @@
 #include "record/run_flag.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::loss_judgement_test {
 namespace {
 
 using testing::ElementsAre;
@@ -160,4 +160,4 @@ TEST(LossJudgementTest, AReaderJudgesTheRunsOfAKilledSweep) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::loss_judgement_test

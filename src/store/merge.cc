@@ -65,6 +65,18 @@ Result<std::map<int64_t, int64_t>> MergeStudies(Store& into, Store& from,
   return ids;
 }
 
+// Only a study that is new here brings its tunings: a known one has its own.
+Status MergeTunings(Store& into, Store& from, const std::map<int64_t, int64_t>& studies) {
+  for (const auto& [theirs, ours] : studies) {
+    if (theirs == 0 || !TENCH_TRY(into.Tunings(ours)).empty()) continue;
+    for (TuningRecord tuning : TENCH_TRY(from.Tunings(theirs))) {
+      tuning.study = ours;
+      TENCH_TRY(into.AddTuning(tuning));
+    }
+  }
+  return Ok();
+}
+
 // A result keeps its build and CPU model, so that a machine with another CPU does not find it. A
 // result without them, from an older file, is skipped.
 Status MergeParities(Store& into, Store& from, MergeCounts& counts) {
@@ -113,6 +125,7 @@ Result<MergeCounts> MergeStore(Store& into, Store& from, std::optional<int64_t> 
     return copied.ok();
   }));
   if (!copied.ok()) return copied.error();
+  TENCH_TRY(MergeTunings(into, from, studies));
   TENCH_TRY(MergeParities(into, from, counts));
   return counts;
 }

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::merge_test {
 namespace {
 
 class MergeTest : public testing::Test {
@@ -171,4 +171,4 @@ TEST_F(MergeTest, AFailedTransactionLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::merge_test

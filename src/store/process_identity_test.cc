@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::process_identity_test {
 namespace {
 
 TEST(ProcessIdentityTest, ReadsTheStartTimeBehindAnUglyCommandName) {
@@ -64,4 +64,4 @@ TEST(ProcessIdentityTest, AnEarlierBootIsDeadAndAnotherMachineUnknown) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::process_identity_test

@@ -13,15 +13,18 @@
 #include "axis/cell.h"
 #include "plan/suite.h"
 #include "record/budget.h"
+#include "record/noise_readings.h"
 #include "record/outcome.h"
 #include "record/role.h"
 #include "record/rules.h"
-#include "record/sentinel_reading.h"
 
 namespace tench {
 
 // Build ids by the worker's name in a cell ("torch", "tensorflow@2.15"); "" = not installed.
 using WorkerBuilds = std::map<std::string, std::string>;
+
+// Timed steps per run by compared group (plan/matrix.h), planned before the group's first round.
+using StepPlan = std::map<std::string, int64_t>;
 
 // One execution of a suite on one machine, with one set of worker builds.
 struct StudyRecord {
@@ -40,6 +43,7 @@ struct StudyRecord {
   int64_t rules = kRules;
   WorkerBuilds builds;
   std::string suite_text;  // the suite's YAML; "" in older files
+  StepPlan step_plan;
 };
 
 // The key of a parity result. A result holds for one build on one CPU model and instruction set,
@@ -63,17 +67,48 @@ struct ParityRecord {
   std::string checked_utc;
 };
 
+// One trial of a tuning: a short run of a cell with some settings.
+struct TuningTrial {
+  std::string candidate;  // "default", or what the candidate sets: "layout=channels_last"
+  Outcome outcome = Outcome::kOk;
+  std::string reason;             // "" if ok
+  std::optional<double> step_ns;  // the shortest timed step
+  int64_t wall_ns = 0;            // launch to end; 0 = not tried
+};
+
+// The settings that the trials of a cell's tuning selected. A study has one per cell of the tuned
+// track, made before round 1 and never changed.
+struct TuningRecord {
+  int64_t study = 0;
+  std::string cell_id;
+  CellSettings settings;  // besides the cell's own
+  std::vector<TuningTrial> trials;
+  int64_t budget_ns = 0, spent_ns = 0;
+  std::optional<double> default_step_ns, best_step_ns;
+  std::string build;  // of the worker
+  std::string tuned_utc;
+
+  // The number of steps after which the faster steps have saved the tuning's time; nullopt if no
+  // candidate was faster.
+  std::optional<int64_t> PaysAfterSteps() const;
+};
+
 // The scalars that tables need.
 struct RunSummary {
   int64_t steps = 0, warmup_steps = 0;
   std::optional<double> step_ns_median, step_ns_mean, step_ns_stddev;
   std::optional<double> step_ns_low, step_ns_high;  // 95 % interval of the median
   std::optional<double> step_ns_min, step_ns_p5, step_ns_p95, step_ns_max;
+  std::string stretches;  // stats/stretch.h; "" = unknown
   std::optional<double> input_ns_median;
   // Losses of the first three steps, including warm-up, and of the last step.
   std::optional<double> first_loss, second_loss, third_loss, last_loss;
   std::optional<bool> converged;              // nullopt for a fixed number of steps
   std::optional<int64_t> hello_ns, build_ns;  // launch to hello; Build alone
+  std::optional<int64_t> first_step_ns;       // launch to the end of the first step
+  std::optional<int64_t> compilations;        // during the timed steps; nullopt = none reported
+  // Of the cell's tuning: its time, and TuningRecord::PaysAfterSteps.
+  std::optional<int64_t> tune_ns, tune_pays_steps;
   // The kernel's high-water marks, and the peaks sampled from outside, including children.
   std::optional<int64_t> rss_before_build_bytes, build_peak_rss_bytes, steps_peak_rss_bytes;
   std::optional<int64_t> sampled_peak_rss_bytes, peak_swap_bytes;
@@ -86,8 +121,10 @@ struct RunSummary {
   // The noise sentinel before and after the run.
   std::optional<int64_t> sentinel_before_compute_ns, sentinel_before_memory_ns;
   std::optional<int64_t> sentinel_after_compute_ns, sentinel_after_memory_ns;
+  // Shares of the CPUs' time that were withheld (record/noise_readings.h).
+  std::optional<double> steal_share, throttled_share;
   // The noise judgement (stats/noise.h), made after all runs of the study; nullopt = not judged
-  // yet.
+  // yet. `slow` is from the run's own steps; by rules before 3 it implies `disturbed`.
   std::optional<bool> slow, disturbed;
   // The judgement of loss_judgement.h, made after all runs too; nullopt = not judged, or not
   // comparable. A run whose losses disagree with those of other workers is `wrong`.
@@ -99,6 +136,7 @@ struct RunSummary {
     return {{sentinel_before_compute_ns.value_or(0), sentinel_before_memory_ns.value_or(0)},
             {sentinel_after_compute_ns.value_or(0), sentinel_after_memory_ns.value_or(0)}};
   }
+  NoiseReadings noise() const { return {sentinel(), steal_share, throttled_share}; }
 
   bool operator==(const RunSummary&) const = default;
 };
@@ -120,8 +158,11 @@ struct RunRecord {
   int64_t study = 0;  // 0 = a single run, without a study
   int64_t round = 0;
   int64_t attempt = 0;  // > 0: repeated in the same round
+  // Of the round of its compared group: 0, or how often the group's round was repeated before.
+  int64_t repetition = 0;
   Cell cell;
   std::string cell_id;
+  CellSettings settings;  // that tuning selected, besides the cell's own
   std::string block;
   Budget budget;
   Limits limits;
@@ -140,7 +181,9 @@ struct RunRecord {
   int64_t rules = kRules;
   std::string solver;            // beyond its axes: "sgd", "nesterov", "sgd clip_gradients=35"
   std::string worker_json;       // the Hello: description, libraries, flush-to-zero
-  std::string choices_json;      // candidates that a tuned worker selected
+  std::string flush_to_zero;     // of the computing threads: "on", "off", "mixed"; "" = unknown
+  std::string cpus_json;         // the run's CPUs, cores and NUMA nodes (machine/placement.h)
+  std::string choices_json;      // what the worker selected by itself
   std::string environment_json;  // of the worker, after scrubbing
   std::string fingerprint;       // of the network
   int64_t parameters = 0;
@@ -149,6 +192,8 @@ struct RunRecord {
   std::optional<bool> dropout;  // whether a step draws dropout masks; nullopt = unknown
   RunSummary summary;
 
+  // The cell that was executed: the cell with the settings of its tuning, on the untuned track.
+  Cell ExecutedCell() const { return WithSettings(cell, settings); }
   Role role_or_usual() const { return role.value_or(UsualRole(cell.Text(kAxisWorker))); }
 };
 

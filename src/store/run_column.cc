@@ -149,14 +149,14 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool ParseOptions(std::string_view text, RunRecord& run) {
-  run.cell.options.clear();
+bool ParseSettings(std::string_view text, CellSettings& settings) {
+  settings.clear();
   if (text == "{}") return true;
-  const Result<Json> json = ParseJson(text, "options");
+  const Result<Json> json = ParseJson(text, "settings");
   if (!json.ok() || !json->is_object()) return false;
   for (const auto& [key, value] : json->items()) {
     if (!value.is_string()) return false;
-    run.cell.options[key] = value.get<std::string>();
+    settings[key] = value.get<std::string>();
   }
   return true;
 }
@@ -199,7 +199,10 @@ std::vector<RunColumn> IdentityColumns() {
   for (size_t i = 0; i < Axes().size(); ++i) columns.push_back(AxisColumn(i));
   columns.push_back(TextColumn(
       "options", "{}", [](const RunRecord& run) { return Dump(Json(run.cell.options)); },
-      ParseOptions));
+      [](std::string_view text, RunRecord& run) { return ParseSettings(text, run.cell.options); }));
+  columns.push_back(TextColumn(
+      "settings", "{}", [](const RunRecord& run) { return Dump(Json(run.settings)); },
+      [](std::string_view text, RunRecord& run) { return ParseSettings(text, run.settings); }));
   columns.push_back(Column("block", &RunRecord::block));
   columns.push_back(Column("budget_warmup_steps", &Budget::warmup_steps));
   columns.push_back(Column("budget_fixed_steps", &Budget::fixed_steps));
@@ -236,6 +239,9 @@ std::vector<RunColumn> IdentityColumns() {
   columns.push_back(Column("forward_flops_per_image", &RunRecord::forward_flops_per_image));
   columns.push_back(Column("step_flops", &RunRecord::step_flops));
   columns.push_back(Column("dropout", &RunRecord::dropout));
+  columns.push_back(Column("repetition", &RunRecord::repetition));
+  columns.push_back(Column("flush_to_zero", &RunRecord::flush_to_zero));
+  columns.push_back(Column("cpus_used", &RunRecord::cpus_json));
   return columns;
 }
 
@@ -259,6 +265,10 @@ void AppendSummaryColumns(std::vector<RunColumn>& columns) {
   columns.push_back(Column("converged", &RunSummary::converged));
   columns.push_back(Column("hello_ns", &RunSummary::hello_ns));
   columns.push_back(Column("build_ns", &RunSummary::build_ns));
+  columns.push_back(Column("first_step_ns", &RunSummary::first_step_ns));
+  columns.push_back(Column("compilations", &RunSummary::compilations));
+  columns.push_back(Column("tune_ns", &RunSummary::tune_ns));
+  columns.push_back(Column("tune_pays_steps", &RunSummary::tune_pays_steps));
   columns.push_back(Column("rss_before_build_bytes", &RunSummary::rss_before_build_bytes));
   columns.push_back(Column("build_peak_rss_bytes", &RunSummary::build_peak_rss_bytes));
   columns.push_back(Column("steps_peak_rss_bytes", &RunSummary::steps_peak_rss_bytes));
@@ -279,6 +289,9 @@ void AppendSummaryColumns(std::vector<RunColumn>& columns) {
   columns.push_back(Column("sentinel_before_memory_ns", &RunSummary::sentinel_before_memory_ns));
   columns.push_back(Column("sentinel_after_compute_ns", &RunSummary::sentinel_after_compute_ns));
   columns.push_back(Column("sentinel_after_memory_ns", &RunSummary::sentinel_after_memory_ns));
+  columns.push_back(Column("steal_share", &RunSummary::steal_share));
+  columns.push_back(Column("throttled_share", &RunSummary::throttled_share));
+  columns.push_back(Column("stretches", &RunSummary::stretches));
   columns.push_back(Column("slow", &RunSummary::slow));
   columns.push_back(Column("disturbed", &RunSummary::disturbed));
   columns.push_back(Column("losses_agree", &RunSummary::losses_agree));

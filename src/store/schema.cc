@@ -109,6 +109,25 @@ constexpr char kVersion4[] = R"sql(
   ALTER TABLE study ADD COLUMN suite_text TEXT NOT NULL DEFAULT '';
 )sql";
 
+// A resumed study makes the number of steps that it planned (StepPlan), with the settings of the
+// tuned track: once per study and cell.
+constexpr char kVersion5[] = R"sql(
+  ALTER TABLE study ADD COLUMN step_plan TEXT NOT NULL DEFAULT '{}';
+  CREATE TABLE tuning (
+    study INTEGER NOT NULL REFERENCES study(id),
+    cell_id TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    trials TEXT NOT NULL,
+    budget_ns INTEGER NOT NULL,
+    spent_ns INTEGER NOT NULL,
+    default_step_ns REAL,
+    best_step_ns REAL,
+    build TEXT NOT NULL,
+    tuned_utc TEXT NOT NULL,
+    PRIMARY KEY (study, cell_id)
+  );
+)sql";
+
 Status AddMissingColumns(const Database& database) {
   const std::set<std::string> present = TENCH_TRY(ColumnNames(database, "run"));
   for (const RunColumn& column : RunColumns()) {
@@ -141,6 +160,7 @@ std::span<const Migration> Migrations() {
       {2, [](const Database& database) { return database.Execute(kVersion2); }},
       {3, [](const Database& database) { return database.Execute(kVersion3); }, true},
       {4, [](const Database& database) { return database.Execute(kVersion4); }, true},
+      {5, [](const Database& database) { return database.Execute(kVersion5); }, true},
   };
   return migrations;
 }

@@ -20,7 +20,8 @@ namespace tench {
 struct Migration {
   int64_t version = 0;  // of the file after `apply`
   std::function<Status(const Database&)> apply;
-  // The migration only adds columns, so that a file without it is readable.
+  // The migration only adds columns, or tables whose absence means no rows, so that a file without
+  // it is readable.
   bool columns_only = false;
 };
 

@@ -10,7 +10,7 @@
 #include "store/store.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::schema_test {
 namespace {
 
 using testing::AllOf;
@@ -65,7 +65,7 @@ TEST_F(SchemaTest, RefusesANewerFileAndNamesBothVersionsAndTheWayOut) {
     const Result<Store> store = Store::Open(path_, mode);
     ASSERT_FALSE(store.ok());
     EXPECT_THAT(store.error().message, AllOf(HasSubstr(path_.string()), HasSubstr("schema 42"),
-                                             HasSubstr("up to 4"), HasSubstr("update tench")));
+                                             HasSubstr("up to 5"), HasSubstr("update tench")));
   }
 }
 
@@ -148,17 +148,78 @@ TEST_F(Layout2Test, ReadOnlyItOpensAsItIs) {
 
 TEST_F(Layout2Test, ReadWriteMigratesItAndKeepsItsRows) {
   ExpectContent(Store::Mode::kReadWrite);
-  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 4);
+  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 5);
   EXPECT_EQ(*Open().Integer("SELECT count(*) FROM sqlite_schema WHERE name = 'parity_2'"), 0);
   ExpectContent(Store::Mode::kReadOnly);
   Store store = *Store::Open(path_, Store::Mode::kReadWrite);
   ASSERT_TRUE(store.SetParity(TestParity()).ok());
   EXPECT_TRUE(store.FindParity(TestParity().key)->has_value());
-  ASSERT_TRUE(store.AddStudy(TestStudy()).ok());
+  const Result<int64_t> study = store.AddStudy(TestStudy());
+  ASSERT_TRUE(study.ok());
   EXPECT_EQ(store.Studies()->back().rules, kRules);
   EXPECT_EQ(store.Studies()->back().builds, TestStudy().builds);
+  ASSERT_TRUE(store.AddTuning(TestTuning(*study)).ok());
+  EXPECT_EQ(store.Tunings(*study)->size(), 1u);
   EXPECT_EQ(store.Studies()->front().suite_text, "");
   EXPECT_EQ(store.Studies()->back().suite_text, TestStudy().suite_text);
+  EXPECT_TRUE(store.Studies()->front().step_plan.empty());
+  EXPECT_EQ(store.Studies()->back().step_plan, TestStudy().step_plan);
+}
+
+// A file of schema 4, whose studies have planned no steps.
+class Layout4Test : public SchemaTest {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(Migrate(Open(), Migrations().first(4)).ok());
+    const Database database = Open();
+    const Status filled = database.Execute(
+        "INSERT INTO study VALUES (7, 'quick', 'f', 'pond', 'pond-id', '{}', '0.1.0', '', "
+        "'2026-01-02T03:04:05Z', 1, 5, 12, 2, '{}', 'worker: native');"
+        "INSERT INTO run (id, study, round, attempt, cell_id, worker, worker_version) VALUES "
+        "(1, 7, 0, 2, 'cell', 'native', '0.1.0')");
+    ASSERT_TRUE(filled.ok()) << filled.error().message;
+    for (const char* column : {"repetition", "placement", "flush_to_zero", "cpus_used",
+                               "steal_share", "throttled_share", "stretches"})
+      ASSERT_TRUE(database.Execute(fmt::format("ALTER TABLE run DROP COLUMN {}", column)).ok());
+  }
+
+  void ExpectContent(Store::Mode mode) {
+    Result<Store> store = Store::Open(path_, mode);
+    ASSERT_TRUE(store.ok()) << store.error().message;
+    const auto studies = store->Studies();
+    ASSERT_TRUE(studies.ok()) << studies.error().message;
+    EXPECT_EQ(studies->at(0).suite_text, "worker: native");
+    EXPECT_TRUE(studies->at(0).step_plan.empty());
+    int runs = 0;
+    const Status walked = store->ForEachRun({}, [&](const RunRecord& run) {
+      ++runs;
+      EXPECT_EQ(run.attempt, 2);
+      EXPECT_EQ(run.repetition, 0);
+      EXPECT_EQ(run.flush_to_zero, "");
+      EXPECT_EQ(run.cell.Text(kAxisPlacement), "first");
+      EXPECT_EQ(run.summary.steal_share, std::nullopt);
+      EXPECT_EQ(run.summary.stretches, "");
+      return true;
+    });
+    EXPECT_TRUE(walked.ok()) << walked.error().message;
+    EXPECT_EQ(runs, 1);
+  }
+};
+
+TEST_F(Layout4Test, ReadOnlyItOpensAsItIs) {
+  ExpectContent(Store::Mode::kReadOnly);
+  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 4);
+}
+
+TEST_F(Layout4Test, ReadWriteMigratesItSoThatAStudyCanPlanItsSteps) {
+  ExpectContent(Store::Mode::kReadWrite);
+  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 5);
+  Store store = *Store::Open(path_, Store::Mode::kReadWrite);
+  ASSERT_TRUE(store.SetPlannedSteps(7, "network=lenet", 20).ok());
+  ASSERT_TRUE(store.SetPlannedSteps(7, "network=lstm", 5).ok());
+  EXPECT_EQ(store.Studies()->at(0).step_plan,
+            (StepPlan{{"network=lenet", 20}, {"network=lstm", 5}}));
+  EXPECT_FALSE(store.SetPlannedSteps(8, "network=lenet", 20).ok()) << "there is no study 8";
 }
 
 // A file from a version with fewer axes and measurements.
@@ -224,4 +285,4 @@ TEST_F(SchemaTest, TheAxisColumnsHaveTheTypesOfTheirAxes) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::schema_test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tench {
+namespace tench::series_blob_test {
 namespace {
 
 TEST(SeriesBlobTest, WritesIntegersLittleEndian) {
@@ -38,4 +38,4 @@ TEST(SeriesBlobTest, RefusesACutOffSeries) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::series_blob_test

@@ -13,7 +13,7 @@
 namespace tench {
 namespace {
 
-constexpr std::array<std::string_view, 15> kStudyColumns = {"id",
+constexpr std::array<std::string_view, 16> kStudyColumns = {"id",
                                                             "suite",
                                                             "suite_fingerprint",
                                                             "machine",
@@ -27,9 +27,10 @@ constexpr std::array<std::string_view, 15> kStudyColumns = {"id",
                                                             "cells",
                                                             "rules",
                                                             "builds",
-                                                            "suite_text"};
-constexpr std::array<LaterColumn, 3> kLaterStudyColumns = {
-    {{"rules", "1"}, {"builds", "'{}'"}, {"suite_text", "''"}}};
+                                                            "suite_text",
+                                                            "step_plan"};
+constexpr std::array<LaterColumn, 4> kLaterStudyColumns = {
+    {{"rules", "1"}, {"builds", "'{}'"}, {"suite_text", "''"}, {"step_plan", "'{}'"}}};
 
 std::string BuildsText(const WorkerBuilds& builds) { return PrintJson(Json(builds)); }
 
@@ -42,6 +43,17 @@ Result<WorkerBuilds> ParseBuilds(std::string_view text) {
     builds[worker] = build.get<std::string>();
   }
   return builds;
+}
+
+Result<StepPlan> ParseStepPlan(std::string_view text) {
+  const Json json = TENCH_TRY(ParseJson(text, "step_plan"));
+  StepPlan plan;
+  for (const auto& [group, steps] : json.items()) {
+    if (!json.is_object() || !steps.is_number_integer() || steps.get<int64_t>() < 1)
+      return Failed("step_plan: '{}' is no list of groups and steps", Printable(text));
+    plan[group] = steps.get<int64_t>();
+  }
+  return plan;
 }
 
 Result<StudyRecord> ReadStudy(const Statement& statement) {
@@ -59,6 +71,7 @@ Result<StudyRecord> ReadStudy(const Statement& statement) {
   study.rules = statement.Integer(column++);
   study.builds = TENCH_TRY(ParseBuilds(statement.Text(column++)).In("study"));
   study.suite_text = statement.Text(column++);
+  study.step_plan = TENCH_TRY(ParseStepPlan(statement.Text(column++)).In("study"));
   return study;
 }
 
@@ -92,7 +105,7 @@ Status Store::InOneTransaction(const std::function<Status()>& work) {
 Result<int64_t> Store::AddStudy(const StudyRecord& study) {
   Statement insert = TENCH_TRY(impl_->database.Prepare(fmt::format(
       "INSERT INTO study ({}) VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-      "?13, ?14)",
+      "?13, ?14, ?15)",
       fmt::join(kStudyColumns, ", "))));
   int parameter = 1;
   for (const std::string* text :
@@ -106,6 +119,7 @@ Result<int64_t> Store::AddStudy(const StudyRecord& study) {
   insert.Bind(parameter++, study.rules);
   insert.BindCopy(parameter++, BuildsText(study.builds));
   insert.Bind(parameter++, study.suite_text);
+  insert.BindCopy(parameter++, PrintJson(Json(study.step_plan)));
   TENCH_TRY(insert.Run());
   return impl_->database.last_id();
 }
@@ -130,6 +144,24 @@ Status Store::ExtendStudy(int64_t study, int64_t rounds, int64_t cells,
   update.Bind(2, rounds);
   update.Bind(3, cells);
   update.BindCopy(4, BuildsText(all));
+  TENCH_TRY(update.Run());
+  return transaction.Commit();
+}
+
+Status Store::SetPlannedSteps(int64_t study, const std::string& group, int64_t steps) {
+  Transaction transaction = TENCH_TRY(Transaction::Begin(impl_->database));
+  Statement select =
+      TENCH_TRY(impl_->database.Prepare("SELECT step_plan FROM study WHERE id = ?1"));
+  select.Bind(1, study);
+  if (!TENCH_TRY(select.Step()))
+    return Failed("{}: there is no study {}", impl_->database.path(), study);
+  StepPlan plan = TENCH_TRY(ParseStepPlan(select.Text(0)).In(impl_->database.path()));
+  select.Reset();
+  plan[group] = steps;
+  Statement update =
+      TENCH_TRY(impl_->database.Prepare("UPDATE study SET step_plan = ?2 WHERE id = ?1"));
+  update.Bind(1, study);
+  update.BindCopy(2, PrintJson(Json(plan)));
   TENCH_TRY(update.Run());
   return transaction.Commit();
 }

@@ -48,6 +48,8 @@ class Store {
   // Raises the planned rounds or cells of a resumed study, and adds the builds of workers that it
   // has not measured yet or that were not installed before.
   Status ExtendStudy(int64_t study, int64_t rounds, int64_t cells, const WorkerBuilds& builds = {});
+  // Adds or replaces the planned steps of one compared group.
+  Status SetPlannedSteps(int64_t study, const std::string& group, int64_t steps);
   Result<std::vector<StudyRecord>> Studies();  // oldest first
   // The newest study with this suite, fingerprint, machine and filter.
   Result<std::optional<StudyRecord>> FindStudy(const std::string& suite,
@@ -83,6 +85,10 @@ class Store {
   // nullopt for a key without build or CPU model, which matches no result.
   Result<std::optional<ParityRecord>> FindParity(const ParityKey& key);
   Result<std::vector<ParityRecord>> Parities();  // ordered by their keys
+
+  // A study has one tuning per cell; a second one is an error.
+  Status AddTuning(const TuningRecord& tuning);
+  Result<std::vector<TuningRecord>> Tunings(int64_t study);  // ordered by their cell ids
 
   // Without series; oldest first. Ends early if `each` returns false.
   Status ForEachRun(const RunFilter& filter, const std::function<bool(const RunRecord&)>& each);

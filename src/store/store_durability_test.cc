@@ -15,7 +15,7 @@
 #include "store/store.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::store_durability_test {
 namespace {
 
 using testing::HasSubstr;
@@ -171,4 +171,4 @@ TEST_F(StoreDurabilityTest, AFullDiskIsSaidAndLosesNothing) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::store_durability_test

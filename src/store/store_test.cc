@@ -13,7 +13,7 @@
 #include "store/database.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::store_test {
 namespace {
 
 using testing::AllOf;
@@ -126,6 +126,7 @@ TEST_F(StoreTest, GivesBackEveryFieldOfARun) {
   given.outcome = Outcome::kTimeout;
   given.role = Role::kBaseline;
   given.rules = 77;
+  given.summary.stretches = "9e+06";
   const int64_t id = *store_.AddRun(given, TestSeries());
 
   ASSERT_EQ(Runs().size(), 1u);
@@ -170,6 +171,7 @@ TEST_F(StoreTest, GivesBackEveryFieldOfARun) {
   EXPECT_EQ(run.parameters, 431'080);
   EXPECT_EQ(run.forward_flops_per_image, 4'586'000);
   EXPECT_EQ(run.step_flops, 880'512'000);
+  EXPECT_EQ(run.settings, given.settings);
   EXPECT_EQ(run.summary, given.summary);
   EXPECT_EQ(*store_.Series(id), TestSeries());
 }
@@ -373,6 +375,36 @@ TEST_F(StoreTest, SeriesOfAnUnknownRunIsAnError) {
   EXPECT_THAT(store_.Series(5).error().message, HasSubstr("there is no run 5"));
 }
 
+TEST_F(StoreTest, KeepsOneTuningPerStudyAndCell) {
+  Store store = Open();
+  const int64_t study = *store.AddStudy(TestStudy());
+  const TuningRecord given = TestTuning(study);
+  ASSERT_TRUE(store.AddTuning(given).ok());
+  EXPECT_FALSE(store.AddTuning(given).ok()) << "the settings of a study never change";
+  EXPECT_FALSE(store.AddTuning(TestTuning(study + 1)).ok()) << "there is no such study";
+  ASSERT_TRUE(store.AddTuning(TestTuning(study, "beef")).ok());
+  const std::vector<TuningRecord> tunings = *store.Tunings(study);
+  ASSERT_EQ(tunings.size(), 2u);
+  EXPECT_TRUE(store.Tunings(study + 1)->empty());
+  const TuningRecord& got = tunings[1];
+  EXPECT_EQ(got.cell_id, given.cell_id);
+  EXPECT_EQ(got.settings, given.settings);
+  EXPECT_EQ(got.budget_ns, given.budget_ns);
+  EXPECT_EQ(got.spent_ns, given.spent_ns);
+  EXPECT_EQ(got.default_step_ns, given.default_step_ns);
+  EXPECT_EQ(got.best_step_ns, given.best_step_ns);
+  EXPECT_EQ(got.build, given.build);
+  EXPECT_EQ(got.tuned_utc, given.tuned_utc);
+  ASSERT_EQ(got.trials.size(), 2u);
+  EXPECT_EQ(got.trials[0].step_ns, 2e6);
+  EXPECT_EQ(got.trials[1].candidate, "env.NAME=1");
+  EXPECT_EQ(got.trials[1].outcome, Outcome::kCrashed);
+  EXPECT_EQ(got.trials[1].reason, "signal 11");
+  EXPECT_EQ(got.trials[1].step_ns, std::nullopt);
+  EXPECT_EQ(got.trials[1].wall_ns, 2'000'000);
+  EXPECT_EQ(got.PaysAfterSteps(), 3) << "3 ms, and 1 ms saved per step";
+}
+
 TEST_F(StoreTest, KeepsParityOncePerKey) {
   ParityRecord parity = TestParity();
   parity.outcome = Outcome::kWrong;
@@ -416,4 +448,4 @@ TEST_F(StoreTest, ParityOfAnUnknownBuildOrCpuIsNeverFound) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::store_test

@@ -34,6 +34,7 @@ inline StudyRecord TestStudy(const std::string& suite = "quick") {
   study.rounds = 5;
   study.cells = 12;
   study.builds = {{"reference", "1a2b3c4d5e6f7081"}, {"theano", ""}};
+  study.step_plan = {{"network=lenet batch=64", 25}};
   study.suite_text = "worker: reference\nnetwork: lenet\n";
   return study;
 }
@@ -47,6 +48,20 @@ inline ParityRecord TestParity(const std::string& worker = "native") {
   return parity;
 }
 
+inline TuningRecord TestTuning(int64_t study, const std::string& cell_id = "f00d") {
+  TuningRecord tuning;
+  tuning.study = study;
+  tuning.cell_id = cell_id;
+  tuning.settings = {{"layout", "nhwc"}, {"env.NAME", "1"}};
+  tuning.trials = {{"default", Outcome::kOk, "", 2e6, 1'000'000},
+                   {"env.NAME=1", Outcome::kCrashed, "signal 11", std::nullopt, 2'000'000}};
+  tuning.budget_ns = 30'000'000'000, tuning.spent_ns = 3'000'000;
+  tuning.default_step_ns = 2e6, tuning.best_step_ns = 1e6;
+  tuning.build = "1a2b3c4d5e6f7081";
+  tuning.tuned_utc = "2026-01-02T03:04:05Z";
+  return tuning;
+}
+
 inline RunSummary TestSummary() {
   RunSummary s;
   s.steps = 100, s.warmup_steps = 3;
@@ -56,7 +71,8 @@ inline RunSummary TestSummary() {
   s.input_ns_median = 1234.5;
   s.first_loss = 2.302585, s.second_loss = 2.25, s.third_loss = 2.125, s.last_loss = 0.125;
   s.converged = true;
-  s.hello_ns = 1'000'001, s.build_ns = 2'000'002;
+  s.hello_ns = 1'000'001, s.build_ns = 2'000'002, s.first_step_ns = 4'000'003;
+  s.tune_ns = 5'000'004, s.tune_pays_steps = 15, s.compilations = 16;
   s.rss_before_build_bytes = 3 << 20, s.build_peak_rss_bytes = 4 << 20,
   s.steps_peak_rss_bytes = 5 << 20;
   s.sampled_peak_rss_bytes = 6 << 20, s.peak_swap_bytes = 7;
@@ -67,6 +83,7 @@ inline RunSummary TestSummary() {
   s.major_faults = 10, s.voluntary_switches = 11, s.involuntary_switches = 12;
   s.sentinel_before_compute_ns = 3'000'001, s.sentinel_before_memory_ns = 3'000'002;
   s.sentinel_after_compute_ns = 3'000'003, s.sentinel_after_memory_ns = 3'000'004;
+  s.steal_share = 0.25, s.throttled_share = 0.125;
   s.losses_agree = true;
   s.wall_ns = 13, s.overhead_ns = 14;
   return s;
@@ -78,6 +95,7 @@ inline RunRecord TestRun(int64_t study = 0, int64_t round = 0, const Cell& cell 
   run.round = round;
   run.cell = cell;
   run.cell_id = cell.Id();
+  run.settings = {{"layout", "nhwc"}, {"env.NAME", "1"}};
   run.block = "cnn";
   run.budget = Budget{4, 5, 6, 7, 8, 0.125, 9};
   run.limits = Limits{10, 11, SwapPolicy::kKill};
@@ -102,6 +120,9 @@ inline RunRecord TestRun(int64_t study = 0, int64_t round = 0, const Cell& cell 
   run.forward_flops_per_image = 4'586'000;
   run.step_flops = 880'512'000;
   run.dropout = false;
+  run.repetition = 1;
+  run.flush_to_zero = "mixed";
+  run.cpus_json = R"({"cpus":"0-1"})";
   run.summary = TestSummary();
   return run;
 }

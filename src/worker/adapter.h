@@ -38,6 +38,8 @@ struct BuildFacts {
   // Phase gradient: every step writes the gradient of every trained parameter to memory. No op is
   // pruned, fused or skipped because its result has no reader.
   bool gradients_materialized = false;
+  // Options that repeat this build without its search; empty if nothing was searched.
+  std::map<std::string, std::string> frozen = {};
 };
 
 // serve writes the named tensor to `out`, or reads it from `values`, in the logical (NCHW) order.
@@ -86,6 +88,9 @@ class Adapter {
   // The id of a child process that computes, whose memory and CPU time count as the worker's. 0 =
   // none.
   virtual pid_t Helper() const { return 0; }
+  // The time of the last step by a more precise clock than the duration of the call: that of a
+  // helper whose steps are read from its log. nullopt = the duration of the call.
+  virtual std::optional<int64_t> LastStepNs() const { return std::nullopt; }
 
   virtual Result<std::vector<ProfileRow>> Profile() {
     return Unsupported("this worker has no profile");

@@ -77,7 +77,6 @@ struct RunPlan {
   int64_t threads = 2;
   int steps = 1;
   std::map<std::string, std::string> options = {};
-  bool tuned = false;
   Solver solver = {};
 };
 
@@ -89,7 +88,6 @@ inline Result<AdapterRun> RunNetwork(Adapter& adapter, const Graph& graph, int64
   options.dropout = false;
   options.observe = plan.observe;
   options.options = plan.options;
-  options.tuned = plan.tuned;
   options.solver = plan.solver;
   return RunGraph(adapter, graph, batch, options, plan.steps);
 }

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::device_table_test {
 namespace {
 
 using testing::ElementsAre;
@@ -53,4 +53,4 @@ TEST(DeviceTableTest, AnUnknownNameIsUnsupported) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::device_table_test

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::early_option_test {
 namespace {
 
 class EarlyOptionTest : public testing::Test {
@@ -38,4 +38,4 @@ TEST_F(EarlyOptionTest, LeavesWhatIsWrongToThoseWhoReadTheJob) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::early_option_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::framework_error_test {
 namespace {
 
 Error Thrown(const std::function<void()>& work) {
@@ -50,4 +50,4 @@ TEST(FrameworkErrorTest, AValuePassesThroughUntouched) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::framework_error_test

@@ -8,7 +8,7 @@
 #include "worker/fake_adapter.h"
 #include "worker/tensor_output.h"
 
-namespace tench {
+namespace tench::job_check_test {
 namespace {
 
 using testing::HasSubstr;
@@ -129,4 +129,4 @@ TEST_F(JobCheckTest, ResolvesTheLayersWhoseOutputIsWanted) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::job_check_test

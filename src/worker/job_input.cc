@@ -91,7 +91,18 @@ Result<JobInput> JobInput::Open(const Job& job, const TypedGraph& graph) {
   TENCH_TRY(CheckNames(job));
   JobInput input(job, graph);
   TENCH_TRY(input.LoadInputs());
+  if (!job.data.empty()) TENCH_TRY(input.OpenData());
   return input;
+}
+
+Status JobInput::OpenData() {
+  if (job_->labels > 0) return Failed("job.labels limits the labels of synthetic data only");
+  FileData data = TENCH_TRY(FileData::Open(job_->data));
+  TENCH_TRY(data.CheckFingerprint());
+  TENCH_TRY(data.Fit(*graph_));
+  data.Start(job_->seed, job_->images, job_->phase != Phase::kForward);
+  data_ = std::move(data);
+  return Ok();
 }
 
 Status JobInput::LoadInputs() {
@@ -134,12 +145,19 @@ Status JobInput::Fill(const std::string& name, std::span<float> out) const {
   return Failed("the worker asks for a tensor '{}' that the network does not have", name);
 }
 
-void JobInput::MakeBatchOf(int64_t step) {
+Status JobInput::MakeBatchOf(int64_t step) {
   const BatchPlan plan{job_->seed, job_->images > 0 ? job_->images : job_->batch, job_->labels};
-  const int64_t first =
-      job_->cycled ? (step % plan.images) * (job_->batch % plan.images) % plan.images : 0;
-  MakeBatch(*graph_, plan, first, batch_, static_cast<int>(job_->threads));
+  if (data_) {
+    // Positions go on over the epochs, whose orders differ.
+    const int64_t first = job_->cycled ? step * job_->batch : 0;
+    TENCH_TRY(data_->MakeBatch(*graph_, first, batch_, static_cast<int>(job_->threads)));
+  } else {
+    const int64_t first =
+        job_->cycled ? (step % plan.images) * (job_->batch % plan.images) % plan.images : 0;
+    MakeBatch(*graph_, plan, first, batch_, static_cast<int>(job_->threads));
+  }
   for (const auto& [position, tensor] : loaded_) batch_[position] = tensor;
+  return Ok();
 }
 
 }  // namespace tench

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The input tensors of a job: parameters, state and batches. A tensor comes from the raw file that
-// the job names for it, otherwise from the generator, so every worker starts from the same bits.
+// the job names for it, otherwise a batch from the job's data and the rest from the generator, so
+// every worker starts from the same bits.
 // Ownership: references the job and the graph, which must outlive it. Used by one thread.
 
+#include <optional>
 #include <vector>
 
 #include "data/data_set.h"
+#include "data/file_data.h"
 #include "net/graph.h"
 #include "protocol/message.h"
 
@@ -15,22 +18,26 @@ namespace tench {
 class JobInput {
  public:
   // `graph` is the graph that was built. Fails if the job names a file for an unknown tensor, or if
-  // a file has labels, tokens or lengths out of range.
+  // a file has labels, tokens or lengths out of range, or if the job's data cannot be read, is not
+  // what its fingerprint says, or does not fit the network.
   static Result<JobInput> Open(const Job& job, const TypedGraph& graph);
 
   // A parameter, a running statistic or "NAME.momentum".
   Status Fill(const std::string& name, std::span<float> out) const;
 
   // Fills batch() with the samples of that step; for fixed input, always the first samples.
-  void MakeBatchOf(int64_t step);
+  // Only real data can fail: a file that is broken or was changed.
+  Status MakeBatchOf(int64_t step);
   std::span<const HostTensor> batch() const { return batch_; }
 
  private:
   JobInput(const Job& job, const TypedGraph& graph) : job_(&job), graph_(&graph) {}
   Status LoadInputs();
+  Status OpenData();
 
   const Job* job_;
   const TypedGraph* graph_;
+  std::optional<FileData> data_;  // nullopt = synthetic
   std::vector<HostTensor> batch_;
   std::vector<std::pair<size_t, HostTensor>> loaded_;  // position in batch_, tensor
 };

@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/file.h"
 #include "net/builder.h"
 #include "net/fill.h"
 
-namespace tench {
+namespace tench::job_input_test {
 namespace {
 
 using testing::Each;
@@ -101,16 +103,16 @@ TEST_F(JobInputTest, RefusesLabelsThatTheNetworkDoesNotHave) {
 
 TEST_F(JobInputTest, RepeatsAFixedBatchAndCyclesThroughTheSet) {
   JobInput fixed = *JobInput::Open(job, graph);
-  fixed.MakeBatchOf(0);
+  ASSERT_TRUE(fixed.MakeBatchOf(0).ok());
   const std::vector<float> first = fixed.batch()[0].f32;
-  fixed.MakeBatchOf(1);
+  ASSERT_TRUE(fixed.MakeBatchOf(1).ok());
   EXPECT_EQ(fixed.batch()[0].f32, first);
 
   job.cycled = true;
   JobInput cycled = *JobInput::Open(job, graph);
   std::vector<std::vector<float>> batches;
   for (int64_t step = 0; step < 6; ++step) {
-    cycled.MakeBatchOf(step);
+    ASSERT_TRUE(cycled.MakeBatchOf(step).ok());
     batches.push_back(cycled.batch()[0].f32);
   }
   EXPECT_EQ(batches[0], first);
@@ -128,10 +130,65 @@ TEST_F(JobInputTest, PutsLoadedInputsIntoEveryBatch) {
   job.cycled = true;
   JobInput input = *JobInput::Open(job, graph);
   for (int64_t step = 0; step < 3; ++step) {
-    input.MakeBatchOf(step);
+    ASSERT_TRUE(input.MakeBatchOf(step).ok());
     EXPECT_THAT(input.batch()[1].i32, ElementsAre(1, 1));
   }
 }
 
+// Samples 0 … 4 of 1x1x2 with the labels 0, 1, 2, 0, 1; sample n is {10 · n, 10 · n + 1}.
+class RealJobInputTest : public JobInputTest {
+ protected:
+  RealJobInputTest() {
+    std::string table;
+    for (int n = 0; n < 5; ++n) table += fmt::format("{},{},{}\n", 10 * n, 10 * n + 1, n % 3);
+    Check(WriteFileAtomically(File("table.csv"), table).ok(), "the table cannot be written");
+    job.data = "csv:" + File("table.csv") + ",shuffle=no";
+  }
+};
+
+TEST_F(RealJobInputTest, BatchesAreTheSamplesOfTheFiles) {
+  JobInput fixed = *JobInput::Open(job, graph);
+  ASSERT_TRUE(fixed.MakeBatchOf(3).ok());
+  EXPECT_THAT(fixed.batch()[0].f32, ElementsAre(0, 1, 10, 11));
+  EXPECT_THAT(fixed.batch()[1].i32, ElementsAre(0, 1));
+  job.cycled = true;
+  JobInput cycled = *JobInput::Open(job, graph);
+  ASSERT_TRUE(cycled.MakeBatchOf(2).ok());
+  EXPECT_THAT(cycled.batch()[0].f32, ElementsAre(40, 41, 0, 1));
+  EXPECT_THAT(cycled.batch()[1].i32, ElementsAre(1, 0));
+  job.images = 3;
+  JobInput few = *JobInput::Open(job, graph);
+  ASSERT_TRUE(few.MakeBatchOf(1).ok());
+  EXPECT_THAT(few.batch()[1].i32, ElementsAre(2, 0));
+}
+
+TEST_F(RealJobInputTest, EveryEpochHasAnOrderOfItsOwn) {
+  job.data = "csv:" + File("table.csv");
+  job.cycled = true;
+  job.batch = 5;
+  graph = *Infer(job.network, job.batch);
+  JobInput input = *JobInput::Open(job, graph);
+  std::set<std::vector<float>> orders;
+  for (int64_t step = 0; step < 6; ++step) {
+    ASSERT_TRUE(input.MakeBatchOf(step).ok());
+    orders.insert(input.batch()[0].f32);
+  }
+  EXPECT_GT(orders.size(), 3u);
+}
+
+TEST_F(RealJobInputTest, RefusesDataThatChangedOrDoesNotFit) {
+  job.data += ",fingerprint=0123456789abcdef";
+  EXPECT_THAT(JobInput::Open(job, graph).error().message, HasSubstr("its files have changed"));
+  job.data = "csv:" + File("absent.csv");
+  EXPECT_THAT(JobInput::Open(job, graph).error().message, HasSubstr("absent.csv"));
+  ASSERT_TRUE(WriteFileAtomically(File("table.csv"), "1,2,3\n4,5,6\n").ok());
+  job.data = "csv:" + File("table.csv") + ",shuffle=no";
+  JobInput input = *JobInput::Open(job, graph);
+  EXPECT_THAT(input.MakeBatchOf(0).error().message,
+              HasSubstr("table.csv: offset 0: the label 3 is not from 0 to 2"));
+  job.labels = 2;
+  EXPECT_THAT(JobInput::Open(job, graph).error().message, HasSubstr("synthetic data only"));
+}
+
 }  // namespace
-}  // namespace tench
+}  // namespace tench::job_input_test

@@ -40,11 +40,13 @@ Result<Built> BuildNetwork(const Job& job, const TypedGraph& graph, const JobInp
   built.peak_rss_bytes = PeakResidentBytes();
   built.planned_bytes = facts.planned_bytes;
   built.choices = std::move(facts.choices);
+  built.frozen = std::move(facts.frozen);
   built.gradients_materialized = job.phase == Phase::kGradient && facts.gradients_materialized;
   return built;
 }
 
-// The number of samples after which the input repeats or the run ends.
+// The number of samples after which the input repeats or the run ends. Real data does not repeat,
+// because every epoch has its own order; without a fixed number of steps, one epoch is the cycle.
 int64_t CycleSamples(const Job& job, const Budget& budget) {
   const int64_t images = job.images > 0 ? job.images : job.batch;
   if (budget.fixed_steps == 0) return images;
@@ -52,7 +54,8 @@ int64_t CycleSamples(const Job& job, const Budget& budget) {
   const double used =
       (static_cast<double>(budget.warmup_steps) + static_cast<double>(budget.fixed_steps)) *
       static_cast<double>(job.batch);
-  return used < static_cast<double>(images) ? static_cast<int64_t>(used) : images;
+  const bool repeats = job.data.empty() && used > static_cast<double>(images);
+  return repeats ? images : static_cast<int64_t>(used);
 }
 
 LoopOptions LoopOf(const Job& job, const Budget& budget, JobInput& input, Adapter& adapter) {
@@ -61,10 +64,7 @@ LoopOptions LoopOf(const Job& job, const Budget& budget, JobInput& input, Adapte
   loop.budget = budget;
   loop.lr_schedule = job.lr_schedule;
   if (job.cycled) {
-    loop.make_batch = [&input](int64_t step) -> Status {
-      input.MakeBatchOf(step);
-      return Ok();
-    };
+    loop.make_batch = [&input](int64_t step) { return input.MakeBatchOf(step); };
     loop.next_batch = [&input, &adapter](int64_t) { return adapter.SetBatch(input.batch()); };
   }
   return loop;
@@ -87,12 +87,14 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
   TENCH_TRY(answers.Write(built));
   ResetPeakResident();
   if (job.cycled) {
+    Status made;
     TENCH_TRY(adapter.SetCycle(CycleSamples(job, budget), [&](int64_t step) {
-      input.MakeBatchOf(step);
+      if (made.ok()) made = input.MakeBatchOf(step);
       return input.batch();
     }));
+    TENCH_TRY(std::move(made));
   } else {
-    input.MakeBatchOf(0);
+    TENCH_TRY(input.MakeBatchOf(0));
     TENCH_TRY(adapter.SetBatch(input.batch()));
   }
 
@@ -106,6 +108,7 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
       return WriteSnapshot(adapter, graph, kept.folder, steps);
     };
   }
+  const ThreadTimes before_steps = ReadThreadTimes();
   const LoopResult loop = TENCH_TRY(
       RunTimedLoop(adapter, options, [&](const Steps& steps) { return answers.Write(steps); }));
   if (loop.stopped && kept.any() &&
@@ -114,8 +117,10 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
   if (loop.stopped) return JobEnd::kStopped;
   // Read before tensors are collected, which is not part of a step.
   const int64_t peak_rss_bytes = PeakResidentBytes() + PeakResidentBytes(adapter.Helper());
+  // The threads of a helper are in another process.
+  const std::string flush_to_zero = adapter.Helper() > 0 ? "" : FlushToZeroSince(before_steps);
   TENCH_TRY(WriteTensors(adapter, graph, job.tensors));
-  Done done{loop.converged, peak_rss_bytes, loop.cpu_ns, loop.wall_ns, {}};
+  Done done{loop.converged, peak_rss_bytes, loop.cpu_ns, loop.wall_ns, {}, flush_to_zero};
   if (job.profile) done.profile = TENCH_TRY(adapter.Profile());
   TENCH_TRY(answers.Write(done));
   return JobEnd::kComplete;

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::library_file_test {
 namespace {
 
 using testing::HasSubstr;
@@ -61,4 +61,4 @@ TEST_F(LibraryFileTest, SomethingElseIsNoLibrary) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::library_file_test

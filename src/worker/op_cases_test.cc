@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace tench {
+namespace tench::op_cases_test {
 namespace {
 
 TEST(OpCasesTest, EveryOpHasACase) {
@@ -27,4 +27,4 @@ TEST(OpCasesTest, EveryCaseIsAValidNetworkWithANameOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::op_cases_test

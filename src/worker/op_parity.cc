@@ -52,7 +52,6 @@ std::vector<std::string> CompareAdapters(Adapter& reference, Adapter& worker, co
                                          const ParityBounds& bounds) {
   RunPlan plain = plan;
   plain.options.clear();
-  plain.tuned = false;
   const Result<AdapterRun> expected = RunNetwork(reference, graph, batch, plain);
   if (!expected.ok()) return {"reference: " + expected.error().message};
   const Result<AdapterRun> got = RunNetwork(worker, graph, batch, plan);

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace tench {
+namespace tench::op_parity_test {
 namespace {
 
 using testing::ElementsAre;
@@ -57,4 +57,4 @@ TEST(OpParityTest, NamesLossesMissingTensorsAndNaN) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::op_parity_test

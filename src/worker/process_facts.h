@@ -2,11 +2,12 @@
 #pragma once
 // Facts of a process: resident memory as the kernel counts it, loaded shared objects, CPU time and
 // the flush-to-zero mode. Linux only. A fact that cannot be read is 0, empty or "unknown", never an
-// error. Stateless.
+// error. Stateless, except that FlushToZeroSince must not run in two threads at once.
 
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,5 +25,17 @@ std::vector<std::string> LoadedLibraries();  // base/process_map.h
 
 // "on", "off" or "unknown", for the calling thread.
 std::string FlushToZero();
+// For the calling thread and the threads that it creates later.
+void SetFlushToZero();
+
+// CPU time of every thread of this process, by thread id.
+using ThreadTimes = std::map<pid_t, int64_t>;
+ThreadTimes ReadThreadTimes();
+
+// The flush-to-zero mode of the threads that have computed since `before`: "on", "off" or "mixed";
+// "" if it cannot be read. A thread has computed if its CPU time grew by at least a tenth of
+// the largest growth. Interrupts each of these threads with a signal, for some microseconds; call
+// it between steps, off the clock.
+std::string FlushToZeroSince(const ThreadTimes& before);
 
 }  // namespace tench

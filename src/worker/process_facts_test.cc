@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
+#include <thread>
 
-namespace tench {
+namespace tench::process_facts_test {
 namespace {
 
 TEST(ProcessFactsTest, ItsOwnLibrariesAreFiles) {
@@ -58,5 +61,55 @@ TEST(ProcessFactsTest, SeesTheProcessorsFlushToZeroFlag) {
 #endif
 }
 
+#if defined(__x86_64__)
+int64_t OwnCpuNs() {
+  timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
+
+// Computes for a while with the mode, then waits like an idle thread of a pool.
+class ModeThread {
+ public:
+  ModeThread(bool flush, bool computes)
+      : thread_([this, flush, computes] {
+          if (flush) __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | (1u << 15));
+          // Its own CPU time, because a loaded machine may withhold the CPU.
+          while (computes && OwnCpuNs() < 50'000'000) {
+          }
+          ready_ = true;
+          ready_.notify_all();
+          end_.wait(false);
+        }) {
+    ready_.wait(false);
+  }
+  ~ModeThread() {
+    end_ = true;
+    end_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> ready_{false}, end_{false};
+  std::thread thread_;
+};
+
+TEST(ProcessFactsTest, ReadsTheFlushToZeroModeOfTheThreadsThatComputed) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer defers the signal that asks a thread for its mode";
+#endif
+  const ThreadTimes before = ReadThreadTimes();
+  ASSERT_FALSE(before.empty());
+  const ModeThread flushing(true, true);
+  {
+    const ModeThread idle(false, false);
+    EXPECT_EQ(FlushToZeroSince(before), "on") << "neither this thread nor an idle one computed";
+  }
+  const ModeThread other(false, true);
+  EXPECT_EQ(FlushToZeroSince(before), "mixed");
+  EXPECT_EQ(FlushToZero(), "off") << "this thread's own mode is unchanged";
+}
+#endif
+
 }  // namespace
-}  // namespace tench
+}  // namespace tench::process_facts_test

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "protocol/command_line.h"
+#include "worker/common_settings.h"
 #include "worker/framework_error.h"
 #include "worker/job_run.h"
 #include "worker/line_sink.h"
@@ -92,6 +93,7 @@ Result<JobEnd> DoJob(const std::string& file, LineSink& answers,
                      std::unique_ptr<Adapter>& adapter) {
   const std::string text = TENCH_TRY(ReadJob(file));
   const Job job = TENCH_TRY(ParseJob(text, "job"));
+  ApplyCommonSettings(job);
   adapter = make();
   return RunJob(job, *adapter, answers);
 }

@@ -17,7 +17,7 @@
 #include "net/builder.h"
 #include "worker/fake_adapter.h"
 
-namespace tench {
+namespace tench::serve_test {
 namespace {
 
 using testing::HasSubstr;
@@ -401,4 +401,4 @@ TEST_F(ServeTest, RefusesABadCommandLine) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::serve_test

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::symbol_table_test {
 namespace {
 
 using testing::AllOf;
@@ -78,4 +78,4 @@ TEST_F(SymbolTableTest, AFileThatIsNoLibraryIsOneLineWithTheFix) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::symbol_table_test

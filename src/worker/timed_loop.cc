@@ -74,7 +74,7 @@ class TimedLoop {
     const int64_t end_ns = clock_.Now();
     helper_cpu_ns_ += std::max<int64_t>(0, CpuNs(helper) - helper_start_ns);
     if (!loss.ok()) return loss;
-    last_step_ns_ = end_ns - start_ns;
+    last_step_ns_ = adapter_.LastStepNs().value_or(end_ns - start_ns);
     pending_.step_ns.push_back(last_step_ns_);
     pending_.loss.push_back(*loss);
     ++step_;

@@ -11,7 +11,7 @@
 #include "worker/fake_adapter.h"
 #include "worker/process_facts.h"
 
-namespace tench {
+namespace tench::timed_loop_test {
 namespace {
 
 using testing::Each;
@@ -209,5 +209,32 @@ TEST_F(TimedLoopTest, CountsTheTimeOfAHelperThatIsReplaced) {
   EXPECT_GE(result->cpu_ns, 0);
 }
 
+// States the time of a step by a clock of its own, except of the first step.
+class StampedAdapter final : public FakeAdapter {
+ public:
+  Result<double> Step(Phase phase) override {
+    last_ns = steps_made++ == 0 ? std::nullopt : std::optional<int64_t>(700);
+    return FakeAdapter::Step(phase);
+  }
+  std::optional<int64_t> LastStepNs() const override { return last_ns; }
+
+ private:
+  int64_t steps_made = 0;
+  std::optional<int64_t> last_ns;
+};
+
+TEST_F(TimedLoopTest, AFrameworksOwnClockReplacesTheDurationOfTheCall) {
+  StampedAdapter stamped;
+  stamped.on_step = adapter.on_step;
+  options.budget.warmup_steps = 0;
+  const auto result = RunTimedLoop(stamped, options, [this](const Steps& steps) -> Status {
+    lines.push_back(steps);
+    return Ok();
+  });
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0].step_ns, ElementsAre(1'000'000, 700, 700));
+}
+
 }  // namespace
-}  // namespace tench
+}  // namespace tench::timed_loop_test

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "protocol/message.h"
 
-namespace tench {
+namespace tench::protocol_doc_test {
 namespace {
 
 std::string Page() {
@@ -113,4 +113,4 @@ TEST(ProtocolDocTest, NamesTheVersionAndTheLongestLine) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::protocol_doc_test

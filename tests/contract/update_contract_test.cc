@@ -15,7 +15,7 @@
 #include "small_networks.h"
 #include "test_name.h"
 
-namespace tench {
+namespace tench::update_contract_test {
 namespace {
 
 // Rounding over five steps; a different update rule deviates a hundred times more.
@@ -135,4 +135,4 @@ INSTANTIATE_TEST_SUITE_P(Workers, UpdateContractTest, testing::ValuesIn(BuiltWor
                          [](const auto& worker) { return TestName(WorkerName(worker.param)); });
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::update_contract_test

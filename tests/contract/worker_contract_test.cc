@@ -13,7 +13,7 @@
 #include "small_networks.h"
 #include "test_name.h"
 
-namespace tench {
+namespace tench::worker_contract_test {
 namespace {
 
 using testing::ElementsAre;
@@ -97,6 +97,18 @@ TEST_P(WorkerContractTest, DescribesItselfUnderItsOwnName) {
   for (const WorkerOption& option : description.options) {
     const bool known = std::ranges::count(option.choices, option.fallback) > 0;
     EXPECT_TRUE(option.choices.empty() || known) << option.name;
+  }
+  for (const TuningCandidate& candidate : description.tuning) {
+    for (const auto& [name, value] : candidate.options) {
+      const auto option = std::ranges::find(description.options, name,
+                                            [](const WorkerOption& o) { return o.name; });
+      ASSERT_NE(option, description.options.end()) << name;
+      EXPECT_TRUE(option->choices.empty() || std::ranges::count(option->choices, value) > 0)
+          << name << "=" << value;
+      EXPECT_NE(value, option->fallback) << name << ": the default is tried anyway";
+    }
+    for (const std::string& op : candidate.ops)
+      EXPECT_GT(std::ranges::count(OpNames(), op), 0) << op;
   }
 }
 
@@ -303,4 +315,4 @@ INSTANTIATE_TEST_SUITE_P(Workers, WorkerContractTest, testing::ValuesIn(BuiltWor
                          [](const auto& worker) { return TestName(WorkerName(worker.param)); });
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::worker_contract_test

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-namespace tench {
+namespace tench::caffe_binary_test {
 namespace {
 
 struct Output {
@@ -83,4 +83,4 @@ TEST_F(CaffeBinaryTest, BeginsWithASnapshot) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::caffe_binary_test

@@ -119,6 +119,20 @@ class Worker:
         self.all_steps()
         self.result()
 
+    def be_recompile(self):
+        """Compiles in the first warm-up step, and once among the timed steps."""
+        self.begin()
+        say("steps", first=0, warmup=True, step_ns=[9000000], loss=[0.5], compilations=3)
+        say("steps", first=1, step_ns=[2000000, 7000000, 2000000], loss=[0.5, 0.5, 0.5], compilations=1)
+        self.result()
+
+    def be_environment(self):
+        """Answers with the variable FAKE_VARIABLE as its choice."""
+        self.hello()
+        say("build", build_ns=1000000, choices={"variable": os.environ.get("FAKE_VARIABLE", "unset")})
+        self.all_steps()
+        self.result()
+
     def be_chatter(self):
         print("{\"type\": \"result\"} on stdout is nobody's business", flush=True)
         self.be_ok()

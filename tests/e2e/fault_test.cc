@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "store/store.h"
 
-namespace tench {
+namespace tench::fault_test {
 namespace {
 
 constexpr const char* kSuite =
@@ -115,4 +115,4 @@ TEST_F(SweepTest, TwoSweepsOfOneStudyDoNotWorkAgainstEachOther) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::fault_test

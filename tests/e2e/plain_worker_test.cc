@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/json.h"
 
-namespace tench {
+namespace tench::plain_worker_test {
 namespace {
 
 constexpr const char* kNetwork = R"({"name": "two_layers", "layers": [
@@ -90,4 +90,4 @@ TEST_F(PlainWorkerTest, ObeysTheStopRule) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::plain_worker_test

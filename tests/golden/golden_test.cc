@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::golden_test {
 namespace {
 
 using testing::HasSubstr;
@@ -114,4 +114,4 @@ TEST(GoldenTest, FileIsWrittenWhenAskedAndComparedOtherwise) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::golden_test

@@ -15,7 +15,7 @@
 #include "net/cost.h"
 #include "net/zoo/zoo.h"
 
-namespace tench {
+namespace tench::networks_test {
 namespace {
 
 struct Case {
@@ -101,4 +101,4 @@ TEST(NetworkGoldenFilesTest, BelongToNetworksThatExist) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::networks_test

@@ -12,7 +12,7 @@
 #include "net/graph_json.h"
 #include "net/zoo/zoo.h"
 
-namespace tench {
+namespace tench::prototxt_test {
 namespace {
 
 using testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST(PrototxtGoldenTest, AUsersAlexnetIsTheZoos) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::prototxt_test

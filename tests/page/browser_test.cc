@@ -15,7 +15,7 @@
 #include "report/html/page.h"
 #include "report/html/test_report.h"
 
-namespace tench {
+namespace tench::browser_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -196,4 +196,4 @@ TEST_F(BrowserTest, IsPicturedByAScreenshot) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::browser_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference worker with three options, for A/A tests of the verdicts. `label` has no effect, so
+// The reference worker with three options, for tests of the verdicts. `label` has no effect, so
 // cells that differ in it are equal under two names. `wait` prolongs every step by that share, and
-// `floor` up to a duration, by waiting after the work. Only for tests and bench/aa; tench does not
+// `floor` up to a duration, by waiting after the work. Only for tests; tench does not
 // find it by default.
 #include "base/text.h"
 #include "waiting_adapter.h"

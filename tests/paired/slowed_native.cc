@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A build of the native worker whose steps take TENCH_SLOWED_PERCENT longer: a planted regression
-// for bench/gate. With 0 it is another build of the same speed. tench does not find it by default.
+// for bench/aa and bench/gate. With 0 it is another build of the same speed. tench does not find it
+// by default.
 #include "waiting_adapter.h"
 #include "worker/serve.h"
 #include "workers/native/adapter.h"
-#include "workers/native/spin_limit.h"
 
 int main(int argc, char** argv) {
-  tench::native::LimitSpinning(argv);
   return tench::Serve(argc, argv, [] {
     return std::unique_ptr<tench::Adapter>(std::make_unique<tench::WaitingAdapter>(
         tench::native::MakeNativeAdapter(), TENCH_SLOWED_PERCENT / 100.0));

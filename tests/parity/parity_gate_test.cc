@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::parity_gate_test {
 namespace {
 
 class ParityGateTest : public testing::Test {
@@ -112,4 +112,4 @@ TEST_F(ParityGateTest, CannotTellOfAnotherPrecision) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::parity_gate_test

@@ -13,7 +13,7 @@
 #include "small_networks.h"
 #include "test_name.h"
 
-namespace tench {
+namespace tench::worker_parity_test {
 namespace {
 
 WorkerCatalog& Catalog() {
@@ -94,4 +94,4 @@ INSTANTIATE_TEST_SUITE_P(Every, WorkerParityTest, testing::ValuesIn(Workers()),
                          [](const auto& worker) { return TestName(worker.param); });
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::worker_parity_test

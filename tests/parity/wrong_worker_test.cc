@@ -11,7 +11,7 @@
 #include "run/verify/verifier.h"
 #include "small_networks.h"
 
-namespace tench {
+namespace tench::wrong_worker_test {
 namespace {
 
 using testing::AnyOf;
@@ -260,4 +260,4 @@ TEST_F(DeepWrongWorkerTest, FaultsOfTheTimedBuildAloneAreFound) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::wrong_worker_test

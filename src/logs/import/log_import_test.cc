@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::log_import_test {
 namespace {
 
 using testing::Contains;
@@ -112,4 +112,4 @@ TEST(LogImportTest, KnowsAFileByItsNameAndContent) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::log_import_test

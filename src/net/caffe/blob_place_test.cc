@@ -6,7 +6,7 @@
 
 #include "net/builder.h"
 
-namespace tench {
+namespace tench::blob_place_test {
 namespace {
 
 Graph Network() {
@@ -80,4 +80,4 @@ TEST(BlobPlaceTest, TheStatisticsFactorIsTheInverseMomentum) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::blob_place_test

@@ -6,7 +6,7 @@
 
 #include "net/builder.h"
 
-namespace tench {
+namespace tench::bn_scale_fusion_test {
 namespace {
 
 using testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(BnScaleFusionTest, LayersThatNoLossDependsOnAreDropped) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::bn_scale_fusion_test

@@ -11,7 +11,7 @@
 #include "net/builder.h"
 #include "net/caffe/schema.pb.h"
 
-namespace tench {
+namespace tench::caffemodel_test {
 namespace {
 
 using testing::ElementsAre;
@@ -247,4 +247,4 @@ TEST_F(CaffemodelTest, AWriteThatFailsLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::caffemodel_test

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace tench {
+namespace tench::filler_test {
 namespace {
 
 using testing::HasSubstr;
@@ -49,4 +49,4 @@ TEST(FillerTest, UnsupportedFillersAreNamed) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::filler_test

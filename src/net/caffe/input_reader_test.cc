@@ -5,7 +5,7 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::input_reader_test {
 namespace {
 
 using testing::HasSubstr;
@@ -137,4 +137,4 @@ TEST(InputReaderTest, OlderFilesHaveTheirInputsInTheNetwork) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::input_reader_test

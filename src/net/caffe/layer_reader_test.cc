@@ -5,7 +5,7 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::layer_reader_test {
 namespace {
 
 using testing::ElementsAre;
@@ -151,4 +151,4 @@ TEST(LayerReaderTest, KnownTypesAreLayersDataAndLosses) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::layer_reader_test

@@ -8,7 +8,7 @@
 #include "net/caffe/filler.h"
 #include "net/caffe/layer_reader.h"
 
-namespace tench {
+namespace tench::layer_writer_test {
 namespace {
 
 const ParameterRule kWeight{{FillKind::kXavier, 0, 0}, 2, 0.5};
@@ -127,4 +127,4 @@ TEST(LayerWriterTest, FillersSurviveWritingAndReading) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::layer_writer_test

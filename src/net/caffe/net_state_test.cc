@@ -5,7 +5,7 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::net_state_test {
 namespace {
 
 Result<bool> Belongs(const std::string& rules, const std::string& state = "phase: TRAIN") {
@@ -53,4 +53,4 @@ TEST(NetStateTest, BothKindsOfRulesAreAnError) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::net_state_test

@@ -8,7 +8,7 @@
 #include "net/builder.h"
 #include "net/caffe/prototxt_writer.h"
 
-namespace tench {
+namespace tench::prototxt_test {
 namespace {
 
 using testing::AllOf;
@@ -456,4 +456,4 @@ TEST(PrototxtTest, AnEmptyFileHasNoNetwork) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::prototxt_test

@@ -7,7 +7,7 @@
 #include "net/builder.h"
 #include "net/caffe/prototxt.h"
 
-namespace tench {
+namespace tench::prototxt_writer_test {
 namespace {
 
 using testing::HasSubstr;
@@ -136,4 +136,4 @@ TEST(PrototxtWriterTest, OpsThatCaffeLacksAreNamed) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::prototxt_writer_test

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::solver_file_test {
 namespace {
 
 using testing::ElementsAre;
@@ -189,4 +189,4 @@ TEST(LearningRateTest, AScheduleEndsWhereTheRateStaysTheSame) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::solver_file_test

@@ -9,7 +9,7 @@
 
 #include "net/caffe/schema.pb.h"
 
-namespace tench {
+namespace tench::text_message_test {
 namespace {
 
 using testing::HasSubstr;
@@ -67,4 +67,4 @@ TEST(TextMessageTest, AFloatBecomesItsShortestDecimal) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::text_message_test

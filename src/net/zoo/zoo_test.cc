@@ -10,7 +10,7 @@
 #include "net/cost.h"
 #include "net/op_traits.h"
 
-namespace tench {
+namespace tench::zoo_test {
 namespace {
 
 using testing::HasSubstr;
@@ -287,4 +287,4 @@ TEST(ZooTest, LabelsCoverTheClassesOfTheDataSet) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::zoo_test

@@ -8,6 +8,6 @@
 namespace tench {
 
 extern const std::string_view kPageStyle, kPageScript;
-extern const std::string_view kUpv2018, kUfsm2017Sgemm;
+extern const std::string_view kUpv2018, kUfsm2017Sgemm, kReleases;
 
 }  // namespace tench

@@ -43,6 +43,8 @@ Json LossSpec(Grouping grouping, const Json& colour, const Json& shape) {
                                 {"step", "step", ","},
                                 {"epoch", "epoch", ".4~g"},
                                 {"loss", "loss", ".5~g"}});
+  Json fill = colour;
+  fill["legend"] = nullptr;  // the lines have it
   Json points = {
       {"transform", Json::array({{{"filter", "datum.mark === null && datum.shown === 1"}}})},
       {"mark", {{"type", "point"}, {"strokeWidth", 1.5}, {"size", 36}, {"opacity", 1}}},
@@ -54,7 +56,7 @@ Json LossSpec(Grouping grouping, const Json& colour, const Json& shape) {
         {"tooltip", tooltip},
         {"fillOpacity",
          {{"condition", {{"test", "datum.unit === 'GPU'"}, {"value", 1}}}, {"value", 0}}},
-        {"fill", colour}}}};
+        {"fill", fill}}}};
   // Text, so that marks share no scale of shapes with the workers.
   Json marks = {
       {"mark", {{"type", "text"}, {"fontSize", 15}, {"color", "#d92d20"}, {"baseline", "middle"}}},
@@ -132,10 +134,13 @@ void AddLossCharts(const ReportData& data, ChartSet& set) {
                       {"title", "PU (batch)"},
                       {"sort", {{"field", "batch"}}},
                       {"scale", {{"scheme", "tableau10"}}}};
+  // The legends of colour and marker merge, because their field, title and order agree.
+  Json marker = label;
+  marker.erase("scale");
   std::vector<ChartChoice> by_batch = GroupChoices(data, kGroupCurves, 1, any_curve);
   SetUnits(data, kGroupCurves, false, by_batch);
   set.charts.push_back({"loss-by-batch", "loss", "By batch size", caption,
-                        LossSpec(kGroupCurves, label, {{"value", "circle"}}), std::move(by_batch)});
+                        LossSpec(kGroupCurves, label, marker), std::move(by_batch)});
   std::vector<ChartChoice> by_worker = GroupChoices(data, kGroupWorkers, 1, any_curve);
   SetUnits(data, kGroupWorkers, true, by_worker);
   Json shape = SeriesShape(data);

@@ -40,7 +40,9 @@ std::vector<std::string> CellColumns() {
       "spread",    "loss",         "loss_step",    "p50_ns",
       "p90_ns",    "p99_ns",       "parity_error", "flops_effective",
       "outcome",   "runs_ok",      "runs",         "flags",
-      "reason",    "command",      "options",      "place"};
+      "reason",    "command",      "options",      "place",
+      "start_ns",  "build_ns",     "tune_ns",      "pays_after",
+      "settings"};
   for (const Axis& axis : Axes()) columns.push_back(axis.name);
   for (size_t i = 0; i < kGroupingCount; ++i)
     columns.emplace_back(ColumnOf(static_cast<Grouping>(i)));
@@ -87,7 +89,7 @@ DataTable CellTable(const ReportData& data) {
         ChartNumber(ratio_low),
         ChartNumber(ratio_high),
         row.against_best ? Json(Name(row.verdict)) : Json(nullptr),
-        StepsText(row),
+        StepsText(row.times),
         row.times.size(),
         row.flops_per_s ? ChartNumber(*row.flops_per_s / 1e9) : Json(nullptr),
         ChartNumber(MemoryBytes(data, cell)),
@@ -109,9 +111,15 @@ DataTable CellTable(const ReportData& data) {
         row.runs_ok + row.runs_failed,
         Join(OwnFlags(data.ranking, row), " "),
         row.reason,
-        row.reproducer.empty() ? "tench run " + cell.cell.Flags() : row.reproducer,
+        row.reproducer.empty() ? "tench run " + WithSettings(cell.cell, row.settings).Flags()
+                               : row.reproducer,
         OptionsText(cell),
-        cell.machine + ", " + cell.cell.Text(kAxisDevice)};
+        cell.machine + ", " + cell.cell.Text(kAxisDevice),
+        ChartNumber(row.start_ns),
+        ChartNumber(row.build_ns),
+        row.tune_ns ? ChartNumber(static_cast<double>(*row.tune_ns)) : Json(nullptr),
+        row.tune_pays_steps ? Json(*row.tune_pays_steps) : Json(nullptr),
+        SettingsText(row.settings)};
     for (const AxisValue& value : cell.cell.values)
       std::visit([&](const auto& plain) { values.emplace_back(plain); }, value);
     for (const int64_t group : cell.group) values.emplace_back(group);
@@ -125,7 +133,7 @@ DataTable RoundTable(const ReportData& data) {
       {"cell", "study", "round", "attempt", "shortest_ns", "median_ns", "steps", "disturbed"});
   for (size_t i = 0; i < data.cells.size(); ++i) {
     for (const RoundTime& time : data.cells[i].row.times) {
-      table.Add({i, time.study, time.round + 1, time.attempt, ChartNumber(time.shortest_ns),
+      table.Add({i, time.study, time.round + 1, time.attempt, ChartNumber(time.compared_ns),
                  ChartNumber(time.image_ns), time.timed_steps, time.disturbed});
     }
   }
@@ -146,6 +154,7 @@ ChartSet MakeCharts(const ReportData& data) {
   AddThreadChart(data, set);
   AddStepChart(data, set);
   AddTrendChart(data, set);
+  AddReleaseChart(data, set);
   AddThenAndNowChart(data, set);
   return set;
 }

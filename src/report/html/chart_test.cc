@@ -10,7 +10,7 @@
 #include "report/html/figures.h"
 #include "report/html/test_report.h"
 
-namespace tench {
+namespace tench::chart_test {
 namespace {
 
 using testing::Contains;
@@ -149,6 +149,8 @@ TEST_F(ChartTest, LossesOnTheCpuAreDashedHollowAndLabelledByUnitAndBatch) {
   }
   EXPECT_THAT(labels, ElementsAre("CPU (16)", "CPU (64)"));
   EXPECT_THAT(marks, ElementsAre("nan", "negative"));
+  // Batches differ in their marker too, not in colour alone.
+  EXPECT_EQ(chart.spec["layer"][1]["encoding"]["shape"]["field"], "label");
 }
 
 TEST_F(ChartTest, PhasesStackToTheTrainStep) {
@@ -221,4 +223,4 @@ TEST_F(ChartTest, FigureNamesAreSafeFileNames) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::chart_test

@@ -6,7 +6,7 @@
 #include "report/html/charts.h"
 #include "report/html/test_report.h"
 
-namespace tench {
+namespace tench::chart_trend_test {
 namespace {
 
 using testing::HasSubstr;
@@ -84,4 +84,4 @@ TEST(TrendChartTest, AStoreWithTwoStudiesHasItsHistoryInTheReport) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::chart_trend_test

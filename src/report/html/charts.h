@@ -35,6 +35,8 @@ void AddThreadChart(const ReportData& data, ChartSet& set);
 void AddStepChart(const ReportData& data, ChartSet& set);
 // Time per image over studies, with changes of level.
 void AddTrendChart(const ReportData& data, ChartSet& set);
+// Images per second against the month of a version's release, one line per framework.
+void AddReleaseChart(const ReportData& data, ChartSet& set);
 // Published figures beside the report's own.
 void AddThenAndNowChart(const ReportData& data, ChartSet& set);
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace tench {
+namespace tench::data_table_test {
 namespace {
 
 TEST(DataTableTest, WritesRepeatedTextsOnceAndConstantColumnsOnce) {
@@ -28,4 +28,4 @@ TEST(DataTableTest, NumbersAreShortAndWhatIsNoneIsNull) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::data_table_test

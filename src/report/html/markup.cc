@@ -1,35 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html/markup.h"
 
+#include "report/escape_markup.h"
 #include "report/row_text.h"
 
 namespace tench {
 
-std::string HtmlText(std::string_view text) {
-  std::string out;
-  for (const char c : PlainLine(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
+std::string HtmlText(std::string_view text) { return EscapeMarkup(PlainLine(text)); }
 
 std::string ScriptJson(const Json& json) {
   const std::string plain = PrintJson(json);

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::markup_test {
 namespace {
 
 TEST(MarkupTest, EscapesWhatHtmlWouldObey) {
@@ -22,4 +22,4 @@ TEST(MarkupTest, JsonInAScriptCannotEndIt) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::markup_test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html/page.h"
 
+#include <array>
+
 #include "base/text.h"
 #include "report/html/assets.h"
 #include "report/html/markup.h"
@@ -93,6 +95,9 @@ class Page {
   }
   void Heading(std::string_view text) { out_ += fmt::format("<h3>{}</h3>\n", text); }
   void Add(std::string_view html) { out_ += html; }
+  void Part(const std::pair<std::string, std::string>& part) {
+    out_ += fmt::format("<div id=\"{}\">\n{}</div>\n", part.first, part.second);
+  }
   void Close() { out_ += "</section>\n"; }
   std::string Take() { return std::move(out_); }
 
@@ -106,11 +111,12 @@ std::string Head(const PageOptions& options) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
-      "'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:\">\n"
+      "'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:{}\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, "
       "initial-scale=1\">\n<title>{}</title>\n"
-      "<style>\n{}</style>\n</head>\n",
-      HtmlText(options.title), kPageStyle);
+      "<style>\n{}{}</style>\n</head>\n",
+      options.live.script.empty() ? "" : "; connect-src 'self'", HtmlText(options.title),
+      kPageStyle, options.live.style);
 }
 
 // "quick on vm, 2026-11-16": at most three studies.
@@ -131,6 +137,7 @@ std::string Header(const ReportData& data, const PageOptions& options) {
   for (const SectionRow* section :
        {&kSummary, &kBatch, &kLoss, &kMemory, &kInside, &kTrend, &kTable, &kThen})
     out += fmt::format("<a href=\"#{}\">{}</a>\n", section->id, section->title);
+  if (!options.live.section.empty()) out += "<a href=\"#live\">Live</a>\n";
   out +=
       "<button type=\"button\" id=\"theme\" title=\"Light, dark or "
       "system\">Theme</button>\n</div></nav>\n";
@@ -140,8 +147,15 @@ std::string Header(const ReportData& data, const PageOptions& options) {
     out += fmt::format("{}made {}", data.ranking.studies.empty() ? "" : " · ",
                        HtmlText(options.made_utc));
   out += "</p>\n";
+  if (!data.common_axes.empty())
+    out += fmt::format("<p class=\"soft\">All cells: {}.</p>\n",
+                       HtmlText(Join(data.common_axes, ", ")));
   return out + "</header>\n";
 }
+
+// Of SummaryParts; the first has the section's own heading.
+constexpr std::array<std::string_view, 6> kPartTitles = {
+    "", "All comparisons", "The study", "Machine and noise", "Same computation", "Capabilities"};
 
 constexpr std::string_view kFullTable =
     "<div id=\"cells\"><noscript><p class=\"note\">The full table needs JavaScript; <code>tench "
@@ -149,22 +163,24 @@ constexpr std::string_view kFullTable =
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> SummaryParts(const ReportData& data) {
+  return {{"answers", AnswerSection(data)},      {"comparisons", ComparisonsSection(data)},
+          {"study-counts", CountsSection(data)}, {"machine", MachineSection(data)},
+          {"parity", ParitySection(data)},       {"capabilities", CapabilitySection(data)}};
+}
+
 std::string RenderPage(const ReportData& data, const ChartSet& charts, const PageOptions& options) {
   Page page(charts, !options.charts_script.empty());
+  page.Add(options.live.section);
   page.Open(kSummary);
   if (data.cells.empty()) page.Add("<p class=\"note\">There are no runs.</p>\n");
-  page.Add(AnswerSection(data));
+  const auto parts = SummaryParts(data);
+  page.Part(parts[0]);
   page.Charts(kSummary);
-  page.Heading("All comparisons");
-  page.Add(ComparisonsSection(data));
-  page.Heading("The study");
-  page.Add(CountsSection(data));
-  page.Heading("Machine and noise");
-  page.Add(MachineSection(data));
-  page.Heading("Same computation");
-  page.Add(ParitySection(data));
-  page.Heading("Capabilities");
-  page.Add(CapabilitySection(data));
+  for (size_t i = 1; i < parts.size(); ++i) {
+    page.Heading(kPartTitles[i]);
+    page.Part(parts[i]);
+  }
   page.Close();
   for (const SectionRow* section : {&kBatch, &kLoss, &kMemory, &kInside, &kTrend}) {
     page.Open(*section);
@@ -198,7 +214,13 @@ std::string RenderPage(const ReportData& data, const ChartSet& charts, const Pag
   }
   out += "<script>\n(function () {\n\"use strict\";\n";
   out += kPageScript;
-  return out + "})();\n</script>\n</body>\n</html>\n";
+  out += "})();\n</script>\n";
+  if (!options.live.script.empty()) {
+    out += "<script>\n(function () {\n\"use strict\";\n";
+    out += options.live.script;
+    out += "})();\n</script>\n";
+  }
+  return out + "</body>\n</html>\n";
 }
 
 }  // namespace tench

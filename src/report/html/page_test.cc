@@ -7,7 +7,7 @@
 #include "report/html/test_report.h"
 #include "report/row_text.h"
 
-namespace tench {
+namespace tench::page_test {
 namespace {
 
 std::string PageOf(const ReportData& data, PageOptions options = {}) {
@@ -47,6 +47,20 @@ TEST(PageTest, ShowsParityCapabilityMachineAndNoise) {
                    "<td class=\"unable\" title=\"unsupported: not installed "
                    "&lt;b&gt;yet&lt;/b&gt;\">unsupported<sup>1</sup></td>"));
   EXPECT_TRUE(Says(page, "<li>unsupported: not installed &lt;b&gt;yet&lt;/b&gt;</li>"));
+}
+
+TEST(PageTest, ALivePartComesFirstAndAloneMayReadFromThePagesAddress) {
+  PageOptions options;
+  options.live = {"<section id=\"live\"></section>\n", ".live-style {}", "follow();"};
+  const std::string page = PageOf(SmallReport(), options);
+  EXPECT_TRUE(Says(page, "; connect-src 'self'\">"));
+  EXPECT_TRUE(Says(page, ".live-style {}"));
+  EXPECT_TRUE(Says(page, "follow();"));
+  EXPECT_TRUE(Says(page, "<a href=\"#live\">Live</a>"));
+  EXPECT_LT(page.find("<section id=\"live\">"), page.find("<section id=\"summary\">"));
+  for (const auto& [id, html] : SummaryParts(SmallReport()))
+    EXPECT_TRUE(Says(page, fmt::format("<div id=\"{}\">\n{}</div>", id, html)));
+  EXPECT_FALSE(Says(PageOf(SmallReport()), "connect-src")) << "a file reads nothing";
 }
 
 TEST(PageTest, HasTheSevenPartsInTheirOrder) {
@@ -163,4 +177,4 @@ TEST(PageTest, AnEmptyStoreIsAPageThatSaysSo) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::page_test

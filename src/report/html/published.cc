@@ -47,10 +47,41 @@ Result<std::vector<PublishedGemm>> ParsePublishedGemms(std::string_view csv) {
   return gemms;
 }
 
+Result<std::vector<Release>> ParseReleases(std::string_view csv) {
+  std::vector<Release> releases;
+  for (const auto& fields : TENCH_TRY(Records(csv, "worker,version,framework,released"))) {
+    const std::vector<std::string> parts = Split(fields[3], '-');
+    if (parts.size() != 2) return Failed("'{}' is no month such as 2017-11", fields[3]);
+    const int64_t month = TENCH_TRY(ParseInteger(parts[1]));
+    TENCH_TRY(ParseInteger(parts[0]));
+    if (month < 1 || month > 12) return Failed("'{}' is no month such as 2017-11", fields[3]);
+    releases.push_back({fields[0], fields[1], fields[2], fields[3]});
+  }
+  return releases;
+}
+
 std::vector<PublishedRate> PublishedRates() {
   auto rates = ParsePublishedRates(kUpv2018);
   Check(rates.ok(), "the built-in figures of 2018 do not parse");
   return *std::move(rates);
+}
+
+std::vector<Release> Releases() {
+  auto releases = ParseReleases(kReleases);
+  Check(releases.ok(), "the built-in table of releases does not parse");
+  return *std::move(releases);
+}
+
+const Release* FindRelease(const std::vector<Release>& releases, std::string_view worker,
+                           std::string_view version) {
+  const std::string_view name = worker.substr(0, worker.find('@'));
+  for (const Release& release : releases) {
+    if (release.worker != name || !version.starts_with(release.version)) continue;
+    // "1.1" is not the beginning of "1.15".
+    const size_t end = release.version.size();
+    if (end == version.size() || version[end] < '0' || version[end] > '9') return &release;
+  }
+  return nullptr;
 }
 
 std::vector<PublishedGemm> PublishedGemms() {

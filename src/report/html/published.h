@@ -26,11 +26,23 @@ struct PublishedGemm {
   int64_t calls = 0;
 };
 
+// reference/releases.csv: when a framework's version was released.
+struct Release {
+  std::string worker, version, framework;
+  std::string month;  // "2017-11"
+};
+
 Result<std::vector<PublishedRate>> ParsePublishedRates(std::string_view csv);
 Result<std::vector<PublishedGemm>> ParsePublishedGemms(std::string_view csv);
+Result<std::vector<Release>> ParseReleases(std::string_view csv);
 // The embedded files.
 std::vector<PublishedRate> PublishedRates();
 std::vector<PublishedGemm> PublishedGemms();
+std::vector<Release> Releases();
+
+// The release of "tensorflow1@1.4.0" or "tensorflow1" in version "1.4.0"; nullptr if unknown.
+const Release* FindRelease(const std::vector<Release>& releases, std::string_view worker,
+                           std::string_view version);
 
 // "2 × E5-2620 v2", "P100", "2 × K20m"
 std::string HardwareTitle(const std::string& hardware);

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::published_test {
 namespace {
 
 TEST(PublishedTest, TheBuiltInFiguresAreThoseOfTheStudies) {
@@ -35,5 +35,28 @@ TEST(PublishedTest, KnowsTheBatchSizesOfTheReport) {
   EXPECT_EQ(HardwareTitle("gpu:2xp100"), "GPU, 2 × P100");
 }
 
+TEST(PublishedTest, FindsTheReleaseOfAWorkersVersion) {
+  const std::vector<Release> releases = Releases();
+  const auto month = [&](std::string_view worker, std::string_view version) {
+    const Release* release = FindRelease(releases, worker, version);
+    return release == nullptr ? "unknown" : release->month + " " + release->framework;
+  };
+  EXPECT_EQ(month("tensorflow1@1.4.0", "1.4.0"), "2017-11 TensorFlow");
+  EXPECT_EQ(month("tensorflow1", "1.15.5"), "2021-01 TensorFlow");
+  EXPECT_EQ(month("mxnet-python", "1.2.0"), "2018-05 MXNet");
+  EXPECT_EQ(month("mxnet-python", "1.2.0-mkl"), "2018-05 MXNet with MKL-DNN");
+  EXPECT_EQ(month("cntk", "2.7.post2"), "2019-04 CNTK");
+  EXPECT_EQ(month("tensorflow1", "1.40.0"), "unknown");
+  EXPECT_EQ(month("native", "0.1.0"), "unknown");
+}
+
+TEST(PublishedTest, RefusesAReleaseWithoutAMonth) {
+  const std::string header = "worker,version,framework,released\n";
+  EXPECT_EQ(ParseReleases(header + "a,1.0,A,2017\n").error().message,
+            "'2017' is no month such as 2017-11");
+  EXPECT_EQ(ParseReleases(header + "a,1.0,A,2017-13\n").error().message,
+            "'2017-13' is no month such as 2017-11");
+}
+
 }  // namespace
-}  // namespace tench
+}  // namespace tench::published_test

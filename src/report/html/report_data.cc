@@ -39,7 +39,33 @@ const std::array<GroupingRow, kGroupingCount>& Groupings() {
   return rows;
 }
 
+// The axes besides network, data, batch and phase in which all cells of several comparisons agree.
+// Titles leave them out, because the page names them once.
+std::vector<size_t> CommonAxes(const ReportData& data) {
+  constexpr std::array<size_t, 5> kAlwaysNamed = {kAxisWorker, kAxisNetwork, kAxisData, kAxisBatch,
+                                                  kAxisPhase};
+  std::vector<size_t> common;
+  if (data.ranking.groups.size() < 2) return common;
+  for (size_t axis = 0; axis < kAxisCount; ++axis) {
+    const auto differs = [&](const ReportCell& cell) {
+      return cell.cell.values[axis] != data.cells.front().cell.values[axis];
+    };
+    const bool named =
+        std::find(kAlwaysNamed.begin(), kAlwaysNamed.end(), axis) != kAlwaysNamed.end();
+    if (!named && std::none_of(data.cells.begin(), data.cells.end(), differs))
+      common.push_back(axis);
+  }
+  return common;
+}
+
 void GroupCells(ReportData& data) {
+  const std::vector<size_t> common = CommonAxes(data);
+  for (const size_t axis : common) {
+    const AxisValue& value = data.cells.front().cell.values[axis];
+    if (value != Axes()[axis].fallback)
+      data.common_axes.push_back(
+          PlainLine(fmt::format("{}={}", Axes()[axis].name, Axes()[axis].Print(value))));
+  }
   for (size_t grouping = 0; grouping < kGroupingCount; ++grouping) {
     const GroupingRow& row = Groupings()[grouping];
     std::unordered_map<std::string, int64_t> known;
@@ -55,7 +81,9 @@ void GroupCells(ReportData& data) {
           known.emplace(std::move(key), static_cast<int64_t>(known.size()));
       cell.group[grouping] = found->second;
       if (!is_new) continue;
-      std::string title = SharedTitle(cell.cell, row.left_out);
+      std::vector<size_t> left_out = row.left_out;
+      left_out.insert(left_out.end(), common.begin(), common.end());
+      std::string title = SharedTitle(cell.cell, left_out);
       if (row.of_one_worker) title = cell.series + ": " + title;
       if (data.ranking.several_machines && !row.across_machines)
         title += fmt::format(" ({})", cell.machine);
@@ -106,6 +134,8 @@ std::optional<double> SpreadOf(const std::vector<double>& rounds) {
 }
 
 std::optional<double> ToFirstStep(const RunSummary& summary, const CellSeries& series) {
+  if (summary.first_step_ns) return static_cast<double>(*summary.first_step_ns);
+  // Runs of older files.
   if (!summary.hello_ns || !summary.build_ns || !series.first_step_ns) return std::nullopt;
   return static_cast<double>(*summary.hello_ns + *summary.build_ns) + *series.first_step_ns;
 }

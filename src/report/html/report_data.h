@@ -83,7 +83,8 @@ struct ReportData {
   Ranking ranking;
   std::vector<ReportCell> cells;  // in the ranking's order
   std::array<std::vector<std::string>, kGroupingCount> group_titles;
-  std::vector<std::string> series;  // all ReportCell::series, in legend order
+  std::vector<std::string> common_axes;  // "threads=1": of all cells, so that no title names it
+  std::vector<std::string> series;       // all ReportCell::series, in legend order
   std::vector<ParityRecord> parities;
   History history;                   // of the cells, over the studies of the report
   int64_t cells_without_series = 0;  // left out to keep the report small

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "report/html/test_report.h"
 
-namespace tench {
+namespace tench::report_data_test {
 namespace {
 
 using testing::ElementsAre;
@@ -36,6 +36,29 @@ TEST(ReportDataTest, GroupsCellsByWhatMayDiffer) {
             "lenet on mnist, train");
   EXPECT_EQ(data.group_titles[kGroupCurves][static_cast<size_t>(a.group[kGroupCurves])],
             "mxnet: lenet on mnist, train");
+}
+
+TEST(ReportDataTest, TitlesLeaveOutTheAxesThatAllCellsShare) {
+  const auto report = [](std::initializer_list<int64_t> threads) {
+    ReportBuilder builder;
+    for (const int64_t count : threads) {
+      for (const int64_t batch : {16, 64}) {
+        RunRecord run = ReportRun("torch", batch);
+        run.cell.values[kAxisThreads] = count;
+        run.cell_id = run.cell.Id();
+        builder.Add(run);
+      }
+    }
+    return *std::move(builder).Finish([](int64_t) { return Result<RunSeries>(RunSeries()); });
+  };
+  const ReportData same = report({3});
+  EXPECT_THAT(same.common_axes, ElementsAre("threads=3"));
+  EXPECT_THAT(same.group_titles[kGroupWorkers],
+              ElementsAre("lenet on mnist, batch 16, train", "lenet on mnist, batch 64, train"));
+  const ReportData two = report({1, 3});
+  EXPECT_THAT(two.common_axes, ElementsAre());
+  EXPECT_THAT(two.group_titles[kGroupBatches],
+              ElementsAre("lenet on mnist, train, threads=1", "lenet on mnist, train, threads=3"));
 }
 
 TEST(ReportDataTest, NamesSeriesByVersionAndOptionsOnlyWhereTheyDiffer) {
@@ -114,4 +137,4 @@ TEST(ReportDataTest, ReadsTheSeriesOfABoundedNumberOfCells) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::report_data_test

@@ -80,7 +80,11 @@ std::string FactsOf(const ReportData& data, const NetworkView& network) {
   if (named) out += Fact("shortest time", series);
   out += Fact("time per image", text.image_time);
   out += Fact("images per second", text.images_per_s);
-  if (!text.peak_memory.empty()) out += Fact("peak memory", text.peak_memory);
+  if (!text.peak_memory.empty()) {
+    const std::string before =
+        text.before_build.empty() ? "" : fmt::format(" ({} before build)", text.before_build);
+    out += Fact("peak memory", text.peak_memory + before);
+  }
   if (const auto best = BestBatchOf(network, series)) {
     out += Fact("best batch", fmt::format("{} of {} measured, {} images/s", best->batch,
                                           best->measured, RateText(best->images_per_s)));
@@ -163,6 +167,13 @@ std::string FailureTile(const FailureGroup& failure) {
   return out + "</article>\n";
 }
 
+bool AnyParity(const Ranking& ranking) {
+  return std::any_of(ranking.groups.begin(), ranking.groups.end(), [](const RankGroup& group) {
+    return std::any_of(group.rows.begin(), group.rows.end(),
+                       [](const RankRow& row) { return row.parity_error.has_value(); });
+  });
+}
+
 std::string Sentence(const std::vector<ComparisonView>& comparisons) {
   std::map<std::string, size_t> wins;
   size_t contested = 0;
@@ -219,20 +230,25 @@ std::string AnswerSection(const ReportData& data) {
 std::string ComparisonsSection(const ReportData& data) {
   const std::vector<ComparisonView> comparisons = ComparisonsOf(data);
   if (comparisons.empty()) return "";
-  std::string out =
+  const bool parity = AnyParity(data.ranking);
+  const std::string parity_head = parity ? "<th>parity</th>" : "";
+  std::string out = fmt::format(
       "<div class=\"wide\"><table class=\"frozen\">\n<thead><tr><th class=\"left\">comparison</th>"
-      "<th class=\"left\">fastest</th><th>time/image</th><th>parity</th>"
-      "<th class=\"left\">next</th><th>time/image</th><th>parity</th><th>lead</th>"
+      "<th class=\"left\">fastest</th><th>time/image</th>{0}"
+      "<th class=\"left\">next</th><th>time/image</th>{0}<th>lead</th>"
       "<th>95 %</th><th class=\"left\">verdict</th><th>of baseline</th><th>steps</th>"
-      "<th>rounds</th></tr></thead>\n<tbody>\n";
+      "<th>rounds</th></tr></thead>\n<tbody>\n",
+      parity_head);
   for (const ComparisonView& view : comparisons) {
     const GroupAnswer& answer = view.answer;
     const auto cells_of = [&](const RankRow* row, std::string_view tag) -> std::string {
-      if (row == nullptr) return "<td class=\"left\"></td><td></td><td></td>";
+      if (row == nullptr)
+        return fmt::format("<td class=\"left\"></td><td></td>{}", parity ? "<td></td>" : "");
       const RowText text = TextOf(data.ranking, *view.group, *row);
       return fmt::format(
-          "<td class=\"left\"><{0}>{1}</{0}></td><td>{2}</td><td class=\"soft\">{3}</td>", tag,
-          HtmlText(view.SeriesOf(*row)), HtmlText(text.image_time), HtmlText(text.parity_error));
+          "<td class=\"left\"><{0}>{1}</{0}></td><td>{2}</td>{3}", tag,
+          HtmlText(view.SeriesOf(*row)), HtmlText(text.image_time),
+          parity ? fmt::format("<td class=\"soft\">{}</td>", HtmlText(text.parity_error)) : "");
     };
     const RowText first =
         answer.fastest ? TextOf(data.ranking, *view.group, *answer.fastest) : RowText();
@@ -251,9 +267,9 @@ std::string ComparisonsSection(const ReportData& data) {
   return out +
          "</tbody></table></div>\n"
          "<p class=\"soft\">Lead: the next worker's time over the fastest one's. Of baseline: the "
-         "fastest one's speed over "
-         "the baseline's. Parity: the "
-         "largest difference from the reference over its tolerance. Verdicts are corrected by Holm "
+         "fastest one's speed over the baseline's. " +
+         (parity ? "Parity: the largest difference from the reference over its tolerance. " : "") +
+         "Verdicts are corrected by Holm "
          "over each comparison; within 1 % is “same”. With fewer than five rounds there is no "
          "winner and no interval.</p>\n";
 }

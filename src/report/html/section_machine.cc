@@ -116,7 +116,8 @@ std::string MethodSection(const ReportData& data) {
       "It includes:</p>\n<ul>\n{}</ul>\n"
       "<p>A comparison ranks frameworks whose cells differ only in the worker, its version and its "
       "options. The baseline is a reference line, and the oracle defines the correct result. "
-      "Failed cells are listed and never ranked. Peak memory is the worker's resident set.</p>\n",
+      "Failed cells are listed and never ranked. Peak memory is the worker's resident set during "
+      "the timed steps.</p>\n",
       clocks);
 }
 

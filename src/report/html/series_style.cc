@@ -14,9 +14,14 @@ struct KnownStyle {
   std::array<int, 4> dash;
 };
 
+// An SVG path, as Vega accepts it for a symbol.
+constexpr const char* kStar =
+    "M0,-1L0.26,-0.36L0.95,-0.31L0.42,0.14L0.59,0.81L0,0.44L-0.59,0.81L-0.42,0.14L-0.95,-0.31"
+    "L-0.26,-0.36Z";
+
 // Distinguishable with colour-vision deficiency, legible on white and on near-black, and of
 // different lightness. The baseline and the oracle have neutral colours.
-constexpr std::array<KnownStyle, 9> kKnown = {{
+constexpr std::array<KnownStyle, 11> kKnown = {{
     {"native", "#7a8288", "cross", {2, 3, 2, 3}},
     {"reference", "#9aa5ab", "triangle-down", {1, 4, 1, 4}},
     {"torch", "#d9482b", "circle", {1, 0, 1, 0}},
@@ -26,6 +31,8 @@ constexpr std::array<KnownStyle, 9> kKnown = {{
     {"jax", "#1d9a6c", "triangle-right", {12, 3, 12, 3}},
     {"theano", "#5f7f1f", "triangle-left", {6, 2, 1, 2}},
     {"cntk", "#c2457f", "wedge", {3, 1, 3, 1}},
+    {"tensorflow1", "#96690f", "arrow", {10, 2, 2, 2}},
+    {"torch-python", "#e8907c", kStar, {5, 1, 1, 1}},
 }};
 
 constexpr std::array<const char*, 4> kOtherColours = {"#2aa7c9", "#8a6d4b", "#b0306a", "#4a5fae"};

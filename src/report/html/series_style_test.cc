@@ -5,14 +5,14 @@
 
 #include <set>
 
-namespace tench {
+namespace tench::series_style_test {
 namespace {
 
 TEST(SeriesStyleTest, KnownWorkersDifferInColourMarkerAndDash) {
   std::set<std::string> colours, shapes;
   std::set<std::vector<int>> dashes;
-  for (const char* worker :
-       {"native", "reference", "torch", "tensorflow", "mxnet", "caffe", "jax"}) {
+  for (const char* worker : {"native", "reference", "torch", "tensorflow", "mxnet", "caffe", "jax",
+                             "theano", "cntk", "tensorflow1", "torch-python"}) {
     const SeriesStyle style = StyleOf(worker);
     EXPECT_TRUE(colours.insert(style.colour).second) << worker;
     EXPECT_TRUE(shapes.insert(style.shape).second) << worker;
@@ -33,4 +33,4 @@ TEST(SeriesStyleTest, VariantsOfAWorkerShareItsColour) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::series_style_test

@@ -6,7 +6,7 @@
 
 #include "report/html/test_report.h"
 
-namespace tench {
+namespace tench::thinning_test {
 namespace {
 
 TEST(ThinningTest, KeepsTheLastLossAndEveryFirstOddOne) {
@@ -52,4 +52,4 @@ TEST(ThinningTest, GivesTheQuantilesOfAllSteps) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::thinning_test

@@ -6,7 +6,7 @@
 
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::busy_watch_test {
 namespace {
 
 using testing::ElementsAre;
@@ -55,4 +55,4 @@ TEST(BusyWatchTest, TheReadingsAreStoredWithTheRun) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::busy_watch_test

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-namespace tench {
+namespace tench::file_hashes_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -120,4 +120,4 @@ TEST_F(FileHashesTest, AMissingFileIsAnError) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::file_hashes_test

@@ -12,6 +12,8 @@ constexpr const char* kByFingerprint = "the network's fingerprint represents it"
 constexpr const char* kOwnData = "trials generate their own batches";
 constexpr const char* kOwnRate = "trials calibrate the learning rate to the network";
 
+constexpr const char* kBySettings = "trials run the settings that tuning selected";
+
 constexpr std::array<AxisUse, kAxisCount> kUses = {{
     {kAxisWorker, nullptr, ParityUse::kIdentity, "the worker and its version represent it"},
     {kAxisNetwork, nullptr, ParityUse::kIdentity, kByFingerprint},
@@ -44,8 +46,8 @@ constexpr std::array<AxisUse, kAxisCount> kUses = {{
     {kAxisSeed,
      [](const Cell& cell, Job& job) { job.seed = static_cast<uint64_t>(cell.Integer(kAxisSeed)); },
      ParityUse::kIrrelevant, "trials have their own seed"},
-    {kAxisTuned, [](const Cell& cell, Job& job) { job.tuned = cell.Text(kAxisTuned) == "yes"; },
-     ParityUse::kKey, ""},
+    {kAxisTuned, nullptr, ParityUse::kIrrelevant, kBySettings},
+    {kAxisPlacement, nullptr, ParityUse::kIrrelevant, "the CPUs of the threads affect no result"},
 }};
 
 constexpr bool EveryAxisHasItsRow() {
@@ -64,7 +66,8 @@ void ApplyAxes(const Cell& cell, Job& job) {
   for (const AxisUse& use : kUses) {
     if (use.apply) use.apply(cell, job);
   }
-  job.options = cell.options;
+  job.options = OptionsOf(cell.options);
+  job.environment = EnvironmentOf(cell.options);
 }
 
 namespace {
@@ -83,7 +86,7 @@ std::string ParitySetting(const Cell& cell) {
   std::vector<std::string> parts;
   AddAxes(cell, ParityUse::kKey, parts);
   for (const auto& [name, value] : cell.options)
-    parts.push_back(fmt::format("option.{}={}", name, value));
+    parts.push_back(fmt::format("{}={}", SettingName(name), value));
   return Join(parts, " ");
 }
 

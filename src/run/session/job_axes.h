@@ -34,7 +34,7 @@ std::span<const AxisUse> AxisUses();
 // Applies every row and the cell's options. A zero that means "default" is left to PlanJob.
 void ApplyAxes(const Cell& cell, Job& job);
 
-// "device=cpu precision=f32 tuned=no option.layout=nchw"
+// "device=cpu precision=f32 option.layout=nchw env.NAME=VALUE"
 std::string ParitySetting(const Cell& cell);
 // "timed threads=2 batch=16 phase=train momentum=0.9 … device=cpu …": the key of the timed trial.
 std::string TimedSetting(const Cell& cell);

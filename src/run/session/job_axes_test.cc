@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "run/session/test_axis.h"
 
-namespace tench {
+namespace tench::job_axes_test {
 namespace {
 
 std::string JobText(const Cell& cell) {
@@ -39,9 +39,28 @@ TEST(JobAxesTest, OptionsArePartOfTheJobAndOfTheKey) {
   Cell cell = CellWithout(kAxisBatch), other = cell;
   ASSERT_TRUE(other.Set("option.layout", "nchw"));
   EXPECT_NE(JobText(cell), JobText(other));
-  EXPECT_EQ(ParitySetting(cell), "device=cpu precision=f32 tuned=no");
-  EXPECT_EQ(ParitySetting(other), "device=cpu precision=f32 tuned=no option.layout=nchw");
+  EXPECT_EQ(ParitySetting(cell), "device=cpu precision=f32");
+  EXPECT_EQ(ParitySetting(other), "device=cpu precision=f32 option.layout=nchw");
+}
+
+TEST(JobAxesTest, EnvironmentVariablesArePartOfTheKeyAndNoOptions) {
+  Cell cell = CellWithout(kAxisBatch);
+  ASSERT_TRUE(cell.Set("env.OMP_WAIT_POLICY", "PASSIVE"));
+  EXPECT_EQ(ParitySetting(cell), "device=cpu precision=f32 env.OMP_WAIT_POLICY=PASSIVE");
+  Job job;
+  ApplyAxes(cell, job);
+  EXPECT_TRUE(job.options.empty());
+  EXPECT_EQ(job.environment.at("OMP_WAIT_POLICY"), "PASSIVE");
+}
+
+TEST(JobAxesTest, ATunedCellHasTheParityKeyOfTheSettingsThatItExecutes) {
+  Cell tuned = CellWithout(kAxisBatch), plain = tuned;
+  ASSERT_TRUE(tuned.Set("tuned", "yes"));
+  ASSERT_TRUE(plain.Set("option.layout", "nhwc"));
+  const Cell executed = WithSettings(tuned, {{"layout", "nhwc"}});
+  EXPECT_EQ(ParitySetting(executed), ParitySetting(plain));
+  EXPECT_EQ(executed, plain);
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::job_axes_test

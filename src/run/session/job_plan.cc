@@ -6,8 +6,10 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "data/data_reference.h"
 #include "data/data_set.h"
 #include "machine/affinity.h"
+#include "machine/placement.h"
 #include "net/cost.h"
 #include "run/session/job_axes.h"
 #include "run/session/worker_catalog.h"
@@ -34,13 +36,28 @@ Result<int64_t> ResolveImages(const Cell& cell, const Budget& budget) {
   const int64_t asked = cell.Integer(kAxisImages);
   const bool cycled = cell.Text(kAxisInput) == "cycled";
   if (asked > 0 || (!cycled && budget.epochs == 0)) return asked;
-  const std::string data = TENCH_TRY(ResolveData(cell.Text(kAxisNetwork), cell.Text(kAxisData)));
+  // A cell of a suite names its data already; resolving real data would read it all.
+  const std::string& own = cell.Text(kAxisData);
+  const std::string data =
+      IsDataReference(own) ? own : TENCH_TRY(ResolveData(cell.Text(kAxisNetwork), own));
   if (data.empty())
     return Unsupported(
         "the number of images is needed for epochs or cycled input of a network from a file "
         "(--images)");
-  const DataSet* set = TENCH_TRY(FindDataSet(data));
-  return set->images;
+  return ImagesOf(data);
+}
+
+// The data field of the job. The number of images is at most that of the files.
+Status AddRealData(const Cell& cell, Job& job) {
+  const std::string& data = cell.Text(kAxisData);
+  if (!IsDataReference(data)) return Ok();
+  if (job.labels > 0)
+    return Unsupported("the axis labels limits the labels of synthetic data only");
+  job.data = TENCH_TRY(AbsoluteDataReference(data));
+  const int64_t images = TENCH_TRY(ImagesOf(data));
+  if (job.images > images)
+    return Unsupported("{} images were requested, but the data has {}", job.images, images);
+  return Ok();
 }
 
 Result<Budget> ResolveBudget(Budget budget, int64_t images, int64_t batch) {
@@ -107,10 +124,10 @@ std::string Reproducer(const PlannedCell& planned) {
 }
 
 std::string RunCommand(const RunRequest& request) {
-  PlannedCell planned = request.planned;
+  PlannedCell planned = ExecutedCell(request);
   // The default, all CPUs, depends on the machine and on the caller's affinity.
   if (planned.cell.Integer(kAxisThreads) == 0)
-    planned.cell.values[kAxisThreads] = static_cast<int64_t>(AllowedCpus().size());
+    planned.cell.values[kAxisThreads] = CpusFor(planned.cell);
   std::string command;
   const std::string worker = WorkerName::Of(planned.cell.Text(kAxisWorker)).name;
   for (const auto& [name, value] : DecisiveEnvironment(OwnEnvironment(), worker))
@@ -118,13 +135,34 @@ std::string RunCommand(const RunRequest& request) {
   return command + Reproducer(planned) + request.amendment;
 }
 
+PlacementName PlacementOf(const Cell& cell) {
+  const Result<PlacementName> placement = ParsePlacement(cell.Text(kAxisPlacement));
+  Check(placement.ok(), "a cell's placement is valid");
+  return *placement;
+}
+
+int64_t CpusFor(const Cell& cell) {
+  const PlacementName placement = PlacementOf(cell);
+  if (placement.kind != PlacementName::Kind::kNode)
+    return static_cast<int64_t>(AllowedCpus().size());
+  // At least one, so that a node without CPUs is refused by its name when the run is placed.
+  return std::max<int64_t>(
+      1, static_cast<int64_t>(PlaceableCpus(ReadTopology(AllowedCpus()), placement)));
+}
+
 RunRecord DraftRecord(const RunRequest& request) {
   RunRecord record;
   record.study = request.study;
   record.round = request.round;
   record.attempt = request.attempt;
+  record.repetition = request.repetition;
   record.cell = request.planned.cell;
   record.cell_id = request.planned.id;
+  if (request.tuning != nullptr) {
+    record.settings = request.tuning->settings;
+    record.summary.tune_ns = request.tuning->spent_ns;
+    record.summary.tune_pays_steps = request.tuning->PaysAfterSteps();
+  }
   record.block = request.planned.block;
   record.budget = request.planned.budget;
   record.limits = request.planned.limits;
@@ -148,6 +186,7 @@ Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord&
   record.solver = SolverText(job.solver);
   TENCH_TRY(NoteNetwork(job.network, job.batch, job.phase, record));
   job.threads = record.threads = TENCH_TRY(ResolveThreads(job.threads, allowed_cpus));
+  TENCH_TRY(AddRealData(cell, job));
   job.images = TENCH_TRY(ResolveImages(cell, planned.budget));
   job.budget = TENCH_TRY(ResolveBudget(planned.budget, job.images, job.batch));
   return job;

@@ -7,12 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "axis/placement_name.h"
 #include "base/error.h"
 #include "protocol/message.h"
 #include "run/session/run_request.h"
 #include "store/record.h"
 
 namespace tench {
+
+// The CPUs that the cell's placement offers on this machine, and the placement.
+int64_t CpusFor(const Cell& cell);
+PlacementName PlacementOf(const Cell& cell);
 
 // The command that repeats the cell under the same conditions: "tench run --worker … --steps 5".
 std::string Reproducer(const PlannedCell& planned);

@@ -4,11 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "machine/affinity.h"
 #include "net/graph.h"
 
-namespace tench {
+namespace tench::job_plan_test {
 namespace {
 
 using testing::HasSubstr;
@@ -36,7 +37,6 @@ TEST(JobPlanTest, CarriesTheCellIntoTheJob) {
                                     {"seed", "5"},
                                     {"labels", "1"},
                                     {"precision", "bf16"},
-                                    {"tuned", "yes"},
                                     {"option.layout", "nchw"}}),
                            4, record);
   ASSERT_TRUE(job) << job.error().message;
@@ -46,7 +46,6 @@ TEST(JobPlanTest, CarriesTheCellIntoTheJob) {
   EXPECT_EQ(job->seed, 5u);
   EXPECT_EQ(job->labels, 1);
   EXPECT_EQ(job->precision, "bf16");
-  EXPECT_TRUE(job->tuned);
   EXPECT_EQ(job->options.at("layout"), "nchw");
   EXPECT_EQ(job->images, 0) << "one resident batch";
   EXPECT_EQ(record.parameters, 431080);
@@ -138,5 +137,26 @@ TEST(JobPlanTest, TheCommandOfARunNamesThreadsEnvironmentAndAmendment) {
                                     AllowedCpus().size())));
 }
 
+TEST(JobPlanTest, RealDataReachesTheJobWithItsPathAndSize) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("job-plan-test");
+  const std::string table = folder.path() / "table.csv";
+  std::string text;
+  for (int n = 0; n < 5; ++n) {
+    for (int i = 0; i < 784; ++i) text += "7,";
+    text += std::to_string(n) + "\n";
+  }
+  ASSERT_TRUE(WriteFileAtomically(table, text).ok());
+  const std::string data = "csv:" + table + ",shape=1x28x28,classes=10";
+  RunRecord record;
+  const auto job = PlanJob(Planned({{"data", data}, {"input", "cycled"}}), 4, record);
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->data, data);
+  EXPECT_EQ(job->images, 5);
+  EXPECT_EQ(WhyNot(Planned({{"data", data}, {"labels", "2"}})),
+            "the axis labels limits the labels of synthetic data only");
+  EXPECT_EQ(WhyNot(Planned({{"data", data}, {"images", "6"}})),
+            "6 images were requested, but the data has 5");
+}
+
 }  // namespace
-}  // namespace tench
+}  // namespace tench::job_plan_test

@@ -2,8 +2,8 @@
 #pragma once
 // The files of a worker: the executables of its processes and the shared objects that they map,
 // except the C and C++ runtime. They are read from /proc/PID/maps after the first step of a small
-// job, when frameworks opened at run time, kernel libraries loaded on demand and child programs are
-// present. Workers need not cooperate, so this works for any language.
+// job. By then, frameworks opened at run time, kernel libraries loaded on demand and child programs
+// are present. Workers need not cooperate, so this works for any language.
 
 #include <filesystem>
 #include <string>

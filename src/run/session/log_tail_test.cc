@@ -6,7 +6,7 @@
 
 #include "base/subprocess.h"
 
-namespace tench {
+namespace tench::log_tail_test {
 namespace {
 
 TEST(LogTailTest, KeepsAShortLogWhole) {
@@ -53,4 +53,4 @@ TEST(LogTailTest, DrainsWithoutBlockingAndClosesAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::log_tail_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::memory_watch_test {
 namespace {
 
 constexpr int64_t kMiB = 1 << 20;
@@ -65,4 +65,4 @@ TEST(MemoryWatchTest, ASampleOfATreeThatIsGoneChangesNothing) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::memory_watch_test

@@ -88,6 +88,7 @@ Status ProtocolState::On(const Steps& steps) {
   Append(steps.warmup ? series_.warmup_ns : series_.step_ns, steps.step_ns);
   if (!steps.warmup) Append(series_.input_ns, steps.input_ns);
   Append(series_.loss, steps.loss);
+  if (!steps.warmup) compilations_ += steps.compilations;
   if (!steps.warmup) stage_ = Stage::kMeasuring;
   return Ok();
 }

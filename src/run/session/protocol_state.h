@@ -37,6 +37,7 @@ class ProtocolState {
   // include warm-up.
   const std::string& divergence() const { return divergence_; }
   bool negative_loss() const { return negative_loss_; }
+  int64_t compilations() const { return compilations_; }  // during the timed steps
 
  private:
   Status On(const Hello& hello);
@@ -53,6 +54,7 @@ class ProtocolState {
   RunSeries series_;
   std::string divergence_;
   bool negative_loss_ = false;
+  int64_t compilations_ = 0;
 };
 
 // "starting", "building", "warming up", "measuring", "ending"

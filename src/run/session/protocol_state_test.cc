@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace tench {
+namespace tench::protocol_state_test {
 namespace {
 
 using testing::ElementsAre;
@@ -113,4 +113,4 @@ TEST_F(ProtocolStateTest, QuotesALineThatIsNoMessage) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::protocol_state_test

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "machine/affinity.h"
+#include "machine/placement.h"
 #include "run/session/instruments.h"
 #include "run/session/job_plan.h"
 #include "run/session/run_recorder.h"
@@ -24,9 +24,10 @@ struct Preparation {
   WorkerLaunch launch;
 };
 
-Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, const std::string& version) {
+Result<Preparation> Prepare(const WorkerEntry& entry, const Job& job, const std::string& version,
+                            const PlacementName& placement) {
   TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make(kRunFolderPrefix));
-  WorkerLaunch launch = TENCH_TRY(JobLaunch(entry, job, version, folder.path()));
+  WorkerLaunch launch = TENCH_TRY(JobLaunch(entry, job, version, folder.path(), placement));
   launch.spawn.oom_score_adj = kHighestOomScore;
   return Preparation{std::move(folder), std::move(launch)};
 }
@@ -47,9 +48,11 @@ class Run {
     const auto [name, version] = WorkerName::Of(request_.planned.cell.Text(kAxisWorker));
     // The job is planned even if no worker can run it, because the record needs the network's
     // facts.
-    Result<Job> job = PlanJob(request_.planned, static_cast<int64_t>(AllowedCpus().size()),
-                              recorder_.facts(), request_.readers);
+    const PlannedCell executed = ExecutedCell(request_);
+    Result<Job> job =
+        PlanJob(executed, CpusFor(executed.cell), recorder_.facts(), request_.readers);
     if (job) job->profile = request_.profile;
+    if (job) job->search_ns = request_.search_ns;
     if (job && request_.amend) {
       if (Status amended = request_.amend(*job); !amended) job = std::move(amended).error();
     }
@@ -61,10 +64,14 @@ class Run {
     if (!job) return recorder_.NotRun(Outcome::kUnsupported, job.error().message);
     if (stop_.stop_requested())
       return recorder_.NotRun(Outcome::kInterrupted, "stopped before the start");
-    Result<Preparation> preparation = Prepare(**entry, *job, version);
+    Result<Preparation> preparation = Prepare(**entry, *job, version, PlacementOf(executed.cell));
+    if (!preparation && preparation.error().kind == ErrorKind::kUnsupported)
+      return recorder_.NotRun(Outcome::kUnsupported, preparation.error().message);
     if (!preparation)
       return recorder_.NotRun(Outcome::kInterrupted,
                               "the run could not be prepared: " + preparation.error().message);
+    const std::vector<int> cpus = preparation->launch.spawn.cpus;
+    recorder_.facts().cpus_json = PrintJson(PlacementToJson(ReadTopology(cpus), cpus));
     recorder_.facts().environment_json = EnvironmentToJson(preparation->launch.spawn.environment);
     Launch(std::move(preparation->launch), *job, version);
   }

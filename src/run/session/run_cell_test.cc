@@ -12,7 +12,7 @@
 #include "machine/affinity.h"
 #include "run/session/test_worker.h"
 
-namespace tench {
+namespace tench::run_cell_test {
 namespace {
 
 using testing::Contains;
@@ -69,7 +69,8 @@ TEST_F(RunCellTest, AGoodRunIsOkWithEverythingThatTheWorkerSaid) {
   // The worker ends within one sampling interval, and its only sample may precede its exec.
   EXPECT_GT(*record.summary.sampled_peak_rss_bytes, 1 << 16);
   EXPECT_GT(*record.summary.hello_ns, 0);
-  EXPECT_GE(record.summary.wall_ns, *record.summary.hello_ns);
+  EXPECT_GE(*record.summary.first_step_ns, *record.summary.hello_ns);
+  EXPECT_GE(record.summary.wall_ns, *record.summary.first_step_ns);
   EXPECT_LT(record.summary.overhead_ns, record.summary.wall_ns);
   EXPECT_THAT(record.worker_json, HasSubstr("libfake.so.1"));
   EXPECT_THAT(record.choices_json, HasSubstr("nchw"));
@@ -93,6 +94,15 @@ TEST_F(RunCellTest, TheEnvironmentIsScrubbedAndRecorded) {
   EXPECT_EQ(environment.at("OMP_NUM_THREADS"), "1");
   EXPECT_EQ(environment.at("LANG"), "C.UTF-8");
   EXPECT_EQ(environment.at("TENCH_CPUS"), std::to_string(AllowedCpus().front()));
+}
+
+TEST_F(RunCellTest, TheVariablesOfTheCellReachTheWorkerAndTheReproducer) {
+  const RunRecord record =
+      RunPlanned(FakeCell("environment", {{"env.FAKE_VARIABLE", "a b"}})).record;
+  EXPECT_THAT(record.choices_json, HasSubstr("a b"));
+  EXPECT_THAT(record.environment_json, HasSubstr("FAKE_VARIABLE"));
+  EXPECT_THAT(record.reproducer, HasSubstr("--env 'FAKE_VARIABLE=a b'"));
+  EXPECT_THAT(Run("environment").record.choices_json, HasSubstr("unset"));
 }
 
 TEST_F(RunCellTest, WhatAWorkerPrintsIsKeptApartFromItsAnswers) {
@@ -192,6 +202,10 @@ TEST_F(RunCellTest, AGradientRunOfAWorkerThatDoesNotMaterializeGradientsIsFlagge
 TEST_F(RunCellTest, FindingsAreFlagsOnAnOkRun) {
   EXPECT_THAT(Run("negative_loss").record.flags, Contains("negative_loss"));
   EXPECT_THAT(Run("many_threads").record.flags, Contains("threads_exceeded"));
+  const RunRecord recompiled = Run("recompile").record;
+  EXPECT_THAT(recompiled.flags, Contains("recompiled"));
+  EXPECT_EQ(recompiled.summary.compilations, 1) << "those of warm-up steps are expected";
+  EXPECT_THAT(Run("ok").record.flags, ElementsAre("unverified"));
   PlannedCell planned = FakeCell("unconverged");
   planned.budget.fixed_steps = 0;
   const RunRecord record = RunPlanned(planned).record;
@@ -311,4 +325,4 @@ TEST_F(RunCellTest, AProgramThatCannotBeExecutedIsACrash) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::run_cell_test

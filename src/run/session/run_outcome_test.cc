@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-namespace tench {
+namespace tench::run_outcome_test {
 namespace {
 
 using testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST(RunOutcomeTest, ACleanExitWithoutAResultBreaksTheProtocol) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::run_outcome_test

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "machine/affinity.h"
 #include "record/run_flag.h"
 #include "run/session/job_plan.h"
 #include "run/session/run_outcome.h"
@@ -34,15 +33,24 @@ void RunRecorder::Ran(const WorkerSession& session, const Job& job) {
   RunOutcome end = OutcomeOf(evidence);
   record.outcome = end.outcome;
   record.reason = std::move(end.reason);
+  const RunSummary draft = record.summary;
   record.summary = Summarise(protocol, job.budget, session.seen());
+  record.summary.tune_ns = draft.tune_ns;
+  record.summary.tune_pays_steps = draft.tune_pays_steps;
   if (const auto& hello = protocol.hello()) {
     record.worker_version = hello->worker.version;
     record.role = hello->worker.role;
     record.worker_json = ToLine(*hello);
   }
-  if (const auto& built = protocol.built()) record.choices_json = PrintJson(Json(built->choices));
+  if (const auto& built = protocol.built()) {
+    record.choices_json = PrintJson(Json(built->choices));
+    result_.frozen = built->frozen;
+  }
   AddFlags(session, evidence.lingered || !evidence.exit.clean());
-  if (const auto& done = protocol.done()) result_.profile = done->profile;
+  if (const auto& done = protocol.done()) {
+    result_.profile = done->profile;
+    record.flush_to_zero = done->flush_to_zero;
+  }
   result_.series = protocol.series();
   result_.series.samples = session.seen().samples.Encode();
   result_.series.log = session.process().log().Text();
@@ -63,6 +71,7 @@ void RunRecorder::AddFlags(const WorkerSession& session, bool unclean_exit) {
           *summary.cpu_per_wall > static_cast<double>(record.threads) + kThreadTolerance,
       kFlagThreadsExceeded);
   add(ok && unclean_exit, kFlagUncleanExit);
+  add(ok && summary.compilations.value_or(0) > 0, kFlagRecompiled);
   const auto& built = session.protocol().built();
   add(ok && record.cell.phase() == Phase::kGradient && built && !built->gradients_materialized,
       kFlagGradientsNotMaterialized);
@@ -95,8 +104,8 @@ RunResult WrongRun(const RunRequest& request, const std::string& reason,
                    const std::string& worker_version) {
   RunResult wrong{DraftRecord(request), {}};
   // Called for the network's facts; a job that cannot be planned has none.
-  (void)PlanJob(request.planned, static_cast<int64_t>(AllowedCpus().size()), wrong.record,
-                request.readers);
+  const PlannedCell executed = ExecutedCell(request);
+  (void)PlanJob(executed, CpusFor(executed.cell), wrong.record, request.readers);
   wrong.record.outcome = Outcome::kWrong;
   wrong.record.reason = reason;
   wrong.record.worker_version = worker_version;

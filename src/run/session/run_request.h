@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +28,10 @@ struct RunRequest {
   int64_t study = 0, round = 0, attempt = 0;
   std::string machine, machine_id;
   std::string cpu_model = {}, isa = {};
-  std::string build = {};       // of the worker; "" = not installed
+  std::string build = {};  // of the worker; "" = not installed
+  // The cell's tuning, whose settings the run takes; null on the untuned track.
+  const TuningRecord* tuning = nullptr;
+  int64_t search_ns = 0;        // limit of a search during the build; 0 = the worker's own
   bool profile = false;         // measure each kernel; steps become a little slower
   NetworkReaders readers = {};  // parse network files
   // Adds job fields that no axis names: weights, a solver's schedule.
@@ -35,7 +39,16 @@ struct RunRequest {
   std::string amendment = {};  // `amend` as flags, for the reproducer
   // The worker version that passed parity on this cell; "" = any, nullopt = not checked.
   std::optional<std::string> verified_version = {};
+  int64_t repetition = 0;  // of the round of the cell's compared group
 };
+
+// The planned cell with the settings of its tuning.
+inline PlannedCell ExecutedCell(const RunRequest& request) {
+  PlannedCell executed = request.planned;
+  if (request.tuning != nullptr)
+    executed.cell = WithSettings(request.planned.cell, request.tuning->settings);
+  return executed;
+}
 
 // The state of a run in progress, for a status line.
 struct RunProgress {
@@ -50,7 +63,8 @@ struct RunProgress {
 struct RunResult {
   RunRecord record;
   RunSeries series;
-  std::vector<ProfileRow> profile = {};  // empty unless requested
+  std::vector<ProfileRow> profile = {};            // empty unless requested
+  std::map<std::string, std::string> frozen = {};  // options that repeat a search's result
 };
 
 }  // namespace tench

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stats/stats.h"
+#include "stats/stretch.h"
 
 namespace tench {
 namespace {
@@ -52,6 +53,7 @@ void AddSteps(const RunSeries& series, RunSummary& summary) {
   summary.step_ns_p5 = steps.p5;
   summary.step_ns_p95 = steps.p95;
   summary.step_ns_max = steps.max;
+  summary.stretches = StretchProfile::Of(series.step_ns).Encode();
 }
 
 RunSummary Summarise(const ProtocolState& protocol, const Budget& budget,
@@ -59,6 +61,8 @@ RunSummary Summarise(const ProtocolState& protocol, const Budget& budget,
   RunSummary summary;
   AddSteps(protocol.series(), summary);
   summary.hello_ns = seen.hello_ns;
+  summary.first_step_ns = seen.first_step_ns;
+  summary.compilations = Positive(protocol.compilations());
   if (const auto& hello = protocol.hello())
     summary.rss_before_build_bytes = Positive(hello->rss_bytes);
   if (const auto& built = protocol.built()) {
@@ -88,6 +92,8 @@ RunSummary Summarise(const ProtocolState& protocol, const Budget& budget,
   }
   if (seen.gpu < seen.gpus.uses().size()) AddGpu(seen.gpus.uses()[seen.gpu], summary);
   summary.cpu_energy_j = seen.cpu_energy_j;
+  summary.steal_share = seen.withheld.steal;
+  summary.throttled_share = seen.withheld.throttled;
   return summary;
 }
 

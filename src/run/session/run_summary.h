@@ -5,6 +5,7 @@
 
 #include "base/subprocess.h"
 #include "machine/gpu_series.h"
+#include "machine/withheld_time.h"
 #include "record/sample_series.h"
 #include "run/session/protocol_state.h"
 #include "store/record.h"
@@ -18,7 +19,9 @@ struct Observations {
   size_t gpu = 0;  // index of the run's GPU
   std::optional<double> cpu_energy_j;
   std::optional<ExitStatus> exit;
-  std::optional<int64_t> hello_ns;  // launch to hello
+  std::optional<int64_t> hello_ns;       // launch to hello
+  std::optional<int64_t> first_step_ns;  // launch to the end of the first step
+  WithheldShares withheld;
 };
 
 // Adds the results that depend only on the series: steps, their times, the first three losses and

@@ -31,7 +31,9 @@ inline Cell CellWithAnother(size_t axis) {
   } else if (row.kind == AxisKind::kReal) {
     cell.values[axis] = std::get<double>(row.fallback) / 2 + 0.125;
   } else {
-    cell.values[axis] = std::string(axis == kAxisDevice ? "gpu" : "another");
+    cell.values[axis] = std::string(axis == kAxisDevice      ? "gpu"
+                                    : axis == kAxisPlacement ? "spread"
+                                                             : "another");
   }
   return cell;
 }

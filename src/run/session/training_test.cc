@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 
-namespace tench {
+namespace tench::training_test {
 namespace {
 
 using testing::ElementsAre;
@@ -115,4 +115,4 @@ TEST_F(TrainingTest, AnEndWithoutAResultIsAnError) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::training_test

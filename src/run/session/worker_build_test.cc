@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "run/session/loaded_files.h"
 
-namespace tench {
+namespace tench::worker_build_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -186,4 +186,4 @@ TEST(BuildIdTest, DependsOnNamesAndContentsAlone) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::worker_build_test

@@ -32,6 +32,22 @@ bool IsExecutable(const fs::path& path) {
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
+// An element of TENCH_WORKER_PATH that is one executable under a name: "NAME=FILE".
+std::optional<WorkerEntry> NamedExecutable(const fs::path& element) {
+  const std::string text = element.string();
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || text.find('/') < equals) return std::nullopt;
+  WorkerEntry entry{text.substr(0, equals), {}, {}, {}, {}};
+  const fs::path file = text.substr(equals + 1);
+  std::error_code error;
+  if (IsExecutable(file)) {
+    entry.executable = fs::absolute(file, error);
+  } else {
+    entry.needs = fmt::format("the executable {}", Printable(file.string()));
+  }
+  return entry;
+}
+
 // If the manifest cannot be read, its error takes the place of `needs`.
 void ReadManifest(const fs::path& path, WorkerEntry& entry) {
   const auto read = [&]() -> Status {
@@ -155,6 +171,10 @@ WorkerCatalog WorkerCatalog::Discover(const std::vector<fs::path>& folders) {
   std::map<std::string, WorkerEntry> found;
   std::map<std::string, fs::path> manifests;
   for (const auto& folder : folders) {
+    if (std::optional<WorkerEntry> named = NamedExecutable(folder)) {
+      found.emplace(named->name, std::move(*named));
+      continue;
+    }
     std::error_code error;
     for (const auto& file :
          fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, error)) {

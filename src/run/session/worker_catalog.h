@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The workers on this machine: executables named tench-worker-NAME in TENCH_WORKER_PATH, beside
-// tench, then on PATH. Manifests (tench-worker-NAME.json beside tench, or in share/tench/workers of
-// an installation) describe workers that could not be built: their requirements and how to install
-// them. Not aware of jobs.
+// tench, then on PATH. An element NAME=FILE of TENCH_WORKER_PATH is one executable. Manifests
+// (tench-worker-NAME.json beside tench, or in share/tench/workers of an installation) describe
+// workers that could not be built: their requirements and how to install them. Not aware of jobs.
 //
 // Thread safety: none; Describe and Build cache.
 

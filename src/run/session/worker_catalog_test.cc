@@ -8,7 +8,7 @@
 
 #include "run/session/test_worker.h"
 
-namespace tench {
+namespace tench::worker_catalog_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,6 +49,18 @@ TEST_F(WorkerCatalogTest, FindsExecutablesByNameAndTheFirstFolderWins) {
       WorkerCatalog::Discover({first_.path(), "/nonexistent", second_.path()});
   EXPECT_THAT(catalog.names(), ElementsAre("a", "b"));
   EXPECT_EQ((*catalog.Find("b"))->executable, first_.path() / "tench-worker-b");
+}
+
+TEST_F(WorkerCatalogTest, AnElementWithANameIsOneExecutable) {
+  MakeFile(first_.path() / "tench-worker-b", "", true);
+  MakeFile(second_.path() / "tench-worker-b", "", true);
+  const std::string file = (second_.path() / "tench-worker-b").string();
+  const WorkerCatalog catalog =
+      WorkerCatalog::Discover({"nightly=" + file, "gone=/none/worker", first_.path()});
+  EXPECT_THAT(catalog.names(), ElementsAre("b", "gone", "nightly"));
+  EXPECT_EQ((*catalog.Find("nightly"))->executable, file);
+  EXPECT_EQ((*catalog.Find("b"))->executable, first_.path() / "tench-worker-b");
+  EXPECT_THAT((*catalog.Find("gone"))->NotInstalled(), HasSubstr("needs the executable /none/wor"));
 }
 
 TEST_F(WorkerCatalogTest, AManifestAloneIsAWorkerThatIsNotInstalled) {
@@ -143,4 +155,4 @@ TEST(WorkerDescriptionTest, GarbageIsAnErrorThatNamesTheProgram) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::worker_catalog_test

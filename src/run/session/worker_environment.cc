@@ -8,25 +8,24 @@
 #include <map>
 #include <string_view>
 
+#include "axis/environment_name.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "base/variable_name.h"
 #include "machine/affinity.h"
 
 namespace tench {
 namespace {
 
 // Variables that locate programs, libraries and devices. None of them tunes a computation.
-constexpr std::array<std::string_view, 11> kAllowed = {
-    "PATH",        "HOME",         "USER",       "TMPDIR",     "LD_LIBRARY_PATH",
-    "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "CUDA_VISIBLE_DEVICES",
-    "CUDA_HOME"};
+constexpr std::array<std::string_view, 12> kAllowed = {
+    "PATH",        "HOME",          "USER",       "TMPDIR",     "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV", "CONDA_PREFIX",  "PYTHONPATH", "PYTHONHOME", "CUDA_VISIBLE_DEVICES",
+    "CUDA_HOME",   "XDG_CACHE_HOME"};
 
-// Those of them that a login or an activated environment sets, and that name no library to load.
-constexpr std::array<std::string_view, 7> kOrdinary = {
-    "PATH", "HOME", "USER", "TMPDIR", "VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_HOME"};
-
-constexpr std::array<std::string_view, 5> kThreadCounts = {
-    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS"};
+// Allowed variables that a login or an activated environment sets and that name no library.
+constexpr std::array<std::string_view, 8> kOrdinary = {
+    "PATH", "HOME", "USER", "TMPDIR", "VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_HOME", "XDG_CACHE_HOME"};
 
 }  // namespace
 
@@ -37,7 +36,8 @@ std::vector<std::string> OwnEnvironment() {
 }
 
 Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::vector<int>& cpus,
-                              const std::string& version) {
+                              const std::string& version,
+                              const std::map<std::string, std::string>& own) {
   std::map<std::string, std::string> variables;
   for (const auto& text : ours) {
     const size_t equals = text.find('=');
@@ -50,21 +50,18 @@ Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::v
   if (!version.empty()) variables["TENCH_WORKER_VERSION"] = version;
   if (!cpus.empty()) {
     variables["TENCH_CPUS"] = PrintCpuList(cpus);
-    for (const auto name : kThreadCounts)
+    for (const auto name : ThreadCountVariables())
       variables[std::string(name)] = std::to_string(cpus.size());
     // With dynamic teams, OpenMP may use fewer threads than requested.
     variables["OMP_DYNAMIC"] = "FALSE";
     variables["MKL_DYNAMIC"] = "FALSE";
   }
+  for (const auto& [name, value] : own) variables[name] = value;
   return {variables.begin(), variables.end()};
 }
 
 Environment DecisiveEnvironment(const std::vector<std::string>& ours, const std::string& worker) {
-  std::string own = "TENCH_";
-  for (const char c : worker) {
-    const bool lower = c >= 'a' && c <= 'z', digit = c >= '0' && c <= '9';
-    own += lower ? static_cast<char>(c - 'a' + 'A') : digit ? c : '_';
-  }
+  const std::string own = "TENCH_" + VariableName(worker);
   std::map<std::string, std::string> variables;
   for (const auto& text : ours) {
     const size_t equals = text.find('=');
@@ -76,6 +73,31 @@ Environment DecisiveEnvironment(const std::vector<std::string>& ours, const std:
       variables[name] = text.substr(equals + 1);
   }
   return {variables.begin(), variables.end()};
+}
+
+Result<Environment> TableEnvironment(std::span<const WorkerFile> table,
+                                     const std::string& worker_path) {
+  Environment variables;
+  std::vector<std::string> named;
+  for (const WorkerFile& one : table) {
+    const size_t at = one.name.find('@');
+    if (at == std::string::npos) {
+      if (one.file.string().find(':') != std::string::npos)
+        return Failed(
+            "workers: {}: the path '{}' has a colon, which separates the elements of "
+            "TENCH_WORKER_PATH",
+            one.name, one.file.string());
+      named.push_back(one.name + "=" + one.file.string());
+    } else {
+      variables.emplace_back(fmt::format("TENCH_{}_{}", VariableName(one.name.substr(0, at)),
+                                         VariableName(one.name.substr(at + 1))),
+                             one.file.string());
+    }
+  }
+  if (named.empty()) return variables;
+  if (!worker_path.empty()) named.push_back(worker_path);
+  variables.emplace_back("TENCH_WORKER_PATH", Join(named, ":"));
+  return variables;
 }
 
 std::string EnvironmentToJson(const Environment& environment) {

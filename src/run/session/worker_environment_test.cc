@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace tench {
+namespace tench::worker_environment_test {
 namespace {
 
 std::map<std::string, std::string> Given(const std::vector<std::string>& ours,
@@ -43,6 +43,22 @@ TEST(WorkerEnvironmentTest, NamesTheVersionThatTheCellAsksFor) {
       "2.15");
 }
 
+TEST(WorkerEnvironmentTest, TheVariablesOfTheCellReplaceAllOthers) {
+  const Environment environment = WorkerEnvironment(
+      {"PATH=/bin", "LD_PRELOAD=/evil.so"}, {0}, "",
+      {{"LD_PRELOAD", "/jemalloc.so"}, {"OMP_DYNAMIC", "TRUE"}, {"PATH", "/opt"}});
+  const std::map<std::string, std::string> given(environment.begin(), environment.end());
+  EXPECT_EQ(given.at("LD_PRELOAD"), "/jemalloc.so");
+  EXPECT_EQ(given.at("OMP_DYNAMIC"), "TRUE");
+  EXPECT_EQ(given.at("PATH"), "/opt");
+  EXPECT_EQ(environment.size(), given.size());
+}
+
+TEST(WorkerEnvironmentTest, TheCacheFolderReachesTheWorkerAndDecidesNothing) {
+  EXPECT_EQ(Given({"XDG_CACHE_HOME=/c"}, {0}).at("XDG_CACHE_HOME"), "/c");
+  EXPECT_TRUE(DecisiveEnvironment({"XDG_CACHE_HOME=/c"}, "torch").empty());
+}
+
 TEST(WorkerEnvironmentTest, SaysNothingOfThreadsWithoutCpus) {
   EXPECT_FALSE(Given({}, {}).contains("OMP_NUM_THREADS"));
 }
@@ -59,9 +75,22 @@ TEST(WorkerEnvironmentTest, TheDecisivePartSelectsTheWorkerAndItsLibraries) {
                                    {"TENCH_WORKER_PATH", "/w"}}));
 }
 
+TEST(WorkerEnvironmentTest, ASuitesWorkersBecomeVariablesThatReproduceARun) {
+  const std::vector<WorkerFile> table = {{"caffe@nv-0.17", "/n/caffe", {}},
+                                         {"nightly", "/b/tench-worker-torch", {}}};
+  const Environment variables = *TableEnvironment(table, "/w");
+  EXPECT_EQ(variables, (Environment{{"TENCH_CAFFE_NV_0_17", "/n/caffe"},
+                                    {"TENCH_WORKER_PATH", "nightly=/b/tench-worker-torch:/w"}}));
+  std::vector<std::string> ours;
+  for (const auto& [name, value] : variables) ours.push_back(name + "=" + value);
+  EXPECT_EQ(DecisiveEnvironment(ours, "caffe"), variables);
+  EXPECT_EQ((*TableEnvironment({}, "/w")), Environment());
+  EXPECT_FALSE(TableEnvironment(std::vector<WorkerFile>{{"a", "/b:c", {}}}, "").ok());
+}
+
 TEST(WorkerEnvironmentTest, IsStoredAsOneObject) {
   EXPECT_EQ(EnvironmentToJson({{"A", "1"}, {"B", "\xff"}}), "{\"A\":\"1\",\"B\":\"\ufffd\"}");
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::worker_environment_test

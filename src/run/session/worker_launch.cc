@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "machine/affinity.h"
+#include "machine/placement.h"
 #include "protocol/command_line.h"
 #include "run/session/worker_environment.h"
 
@@ -31,19 +32,17 @@ Status WriteText(const std::filesystem::path& path, const std::string& text) {
 }  // namespace
 
 Result<WorkerLaunch> JobLaunch(const WorkerEntry& entry, const Job& job, const std::string& version,
-                               const std::filesystem::path& folder) {
+                               const std::filesystem::path& folder,
+                               const PlacementName& placement) {
   const std::filesystem::path job_file = folder / "job.json";
   TENCH_TRY(WriteText(job_file, PrintJson(ToJson(job)) + "\n"));
   WorkerLaunch launch{{}, TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make())};
   SpawnOptions& spawn = launch.spawn;
   spawn.executable = entry.executable;
   spawn.arguments = {kJobFlag, job_file.string()};
-  std::vector<int> cpus = AllowedCpus();
-  if (static_cast<size_t>(job.threads) > cpus.size())
-    return Unsupported("{} threads were requested, but this process may use only {} CPUs",
-                       job.threads, cpus.size());
-  cpus.resize(static_cast<size_t>(job.threads));
-  spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus, version);
+  std::vector<int> cpus =
+      TENCH_TRY(PlaceThreads(ReadTopology(AllowedCpus()), placement, job.threads));
+  spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus, version, job.environment);
   spawn.cpus = std::move(cpus);
   spawn.folder = folder;
   spawn.output_fd = launch.log.out.get();

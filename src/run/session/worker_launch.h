@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 
+#include "axis/placement_name.h"
 #include "base/error.h"
 #include "base/subprocess.h"
 #include "protocol/message.h"
@@ -21,11 +22,13 @@ struct WorkerLaunch {
   Pipe log;      // all other output; a closed pipe = inherited
 };
 
-// A worker with N threads gets the first N CPUs that tench may use. `version` as for
-// WorkerEnvironment. Writes `folder`/job.json, so `folder` must outlive the process. Errors are the
-// machine's (no space, no descriptors), or kUnsupported if there are too few CPUs.
+// A worker with N threads gets N of the CPUs that tench may use, as `placement` selects them.
+// `version` as for WorkerEnvironment. Writes `folder`/job.json, so `folder` must outlive the
+// process. Errors are the machine's (no space, no descriptors), or kUnsupported if there are too
+// few CPUs.
 Result<WorkerLaunch> JobLaunch(const WorkerEntry& entry, const Job& job, const std::string& version,
-                               const std::filesystem::path& folder);
+                               const std::filesystem::path& folder,
+                               const PlacementName& placement = {});
 
 // The description arrives on standard output, where the framework may print too.
 Result<WorkerLaunch> DescribeLaunch(const WorkerEntry& entry, const std::string& version);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "protocol/missing_fact.h"
 #include "run/session/worker_catalog.h"
 
 namespace tench {
@@ -35,19 +36,22 @@ SessionOptions SessionOptions::Limited(const Limits& limits, const std::string& 
   return options;
 }
 
-WorkerSession::WorkerSession(WorkerProcess process, SessionOptions options, MemoryWatch memory)
+WorkerSession::WorkerSession(WorkerProcess process, SessionOptions options, MemoryWatch memory,
+                             std::vector<int> cpus)
     : process_(std::move(process)),
       channel_(process_.TakeAnswers()),
       options_(std::move(options)),
-      memory_(memory) {
+      memory_(memory),
+      cpus_(std::move(cpus)) {
   seen_.gpu = options_.gpu;
 }
 
 Result<WorkerSession> WorkerSession::Start(WorkerLaunch launch, SessionOptions options) {
   const MemoryWatch memory(options.memory_limit_bytes, options.swap,
                            options.instruments ? OomKills() : 0);
+  std::vector<int> cpus = launch.spawn.cpus;
   WorkerProcess process = TENCH_TRY(WorkerProcess::Start(std::move(launch)));
-  return WorkerSession(std::move(process), std::move(options), memory);
+  return WorkerSession(std::move(process), std::move(options), memory, std::move(cpus));
 }
 
 void WorkerSession::Watch(const std::function<void(const RunProgress&)>& progress, StopToken stop) {
@@ -150,9 +154,20 @@ void WorkerSession::TakeLine(const std::string& line) {
   const ProtocolState::Stage before = protocol_.stage();
   const Result<Message> message = protocol_.Take(line);
   if (!message) return End(Outcome::kProtocolError, message.error().message, kGraceNs);
+  if (const auto* steps = std::get_if<Steps>(&*message); steps != nullptr && !seen_.first_step_ns)
+    NoteFirstStep(*steps);
   AfterMessage(before);
   const bool refused = ending_ && ending_->outcome == Outcome::kUnsupported;
   if (options_.on_message && !refused) Deliver(options_.on_message(*message));
+}
+
+// The first line may hold several steps, which end one after another before it is sent.
+void WorkerSession::NoteFirstStep(const Steps& steps) {
+  if (steps.step_ns.empty()) return;
+  int64_t later_ns = 0;
+  for (size_t i = 1; i < steps.step_ns.size(); ++i) later_ns += steps.step_ns[i];
+  for (size_t i = 1; i < steps.input_ns.size(); ++i) later_ns += steps.input_ns[i];
+  seen_.first_step_ns = std::max<int64_t>(0, NowNs() - process_.launched_ns() - later_ns);
 }
 
 void WorkerSession::AfterMessage(ProtocolState::Stage before) {
@@ -160,14 +175,18 @@ void WorkerSession::AfterMessage(ProtocolState::Stage before) {
     const int64_t now_ns = NowNs();
     if (before == ProtocolState::Stage::kStarting) seen_.hello_ns = now_ns - process_.launched_ns();
     TakeSample(now_ns);
+    ReadWithheld();
     if (protocol_.over()) quiet_since_ns_ = now_ns;
   }
   if (ending_ || protocol_.over()) return;
   const auto& hello = protocol_.hello();
   if (!IsVersion(options_.version, hello->worker.version)) {
+    const auto missing = hello->worker.facts.find(kMissingFact);
     End(Outcome::kUnsupported,
-        fmt::format("version {} was requested, but {} is installed", options_.version,
-                    Printable(hello->worker.version)),
+        missing != hello->worker.facts.end()
+            ? missing->second
+            : fmt::format("version {} was requested, but {} is installed", options_.version,
+                          Printable(hello->worker.version)),
         kGraceNs);
   } else if (options_.end_on_divergence && !protocol_.divergence().empty()) {
     End(Outcome::kDiverged, protocol_.divergence(), kGraceNs);
@@ -188,6 +207,16 @@ void WorkerSession::TakeSample(int64_t now_ns) {
   seen_.samples.Add(sample);
   const auto reason = memory_.Judge(sample);
   if (reason && !protocol_.over()) End(Outcome::kOutOfMemory, *reason, 0);
+}
+
+// The shares cover warm-up and timed steps.
+void WorkerSession::ReadWithheld() {
+  if (!options_.instruments || cpus_.empty() || !protocol_.built()) return;
+  if (withheld_at_build_.time_ns == 0) {
+    withheld_at_build_ = ReadWithheldTime(cpus_);
+  } else if (protocol_.done()) {
+    seen_.withheld = SharesBetween(withheld_at_build_, ReadWithheldTime(cpus_), cpus_.size());
+  }
 }
 
 void WorkerSession::Deliver(const Status& delivered) {

@@ -15,6 +15,7 @@
 
 #include "base/stop_token.h"
 #include "machine/sampler.h"
+#include "machine/withheld_time.h"
 #include "plan/suite.h"
 #include "protocol/channel.h"
 #include "record/outcome.h"
@@ -74,7 +75,8 @@ class WorkerSession : private WorkerProcess::Watcher {
   const MemoryWatch& memory() const { return memory_; }
 
  private:
-  WorkerSession(WorkerProcess process, SessionOptions options, MemoryWatch memory);
+  WorkerSession(WorkerProcess process, SessionOptions options, MemoryWatch memory,
+                std::vector<int> cpus);
 
   int answers_fd() const override { return channel_.fd(); }
   bool ReadAnswers() override;
@@ -84,8 +86,10 @@ class WorkerSession : private WorkerProcess::Watcher {
   void CheckTimes(int64_t now_ns);
   int64_t NextDeadline() const;
   void TakeLine(const std::string& line);
+  void NoteFirstStep(const Steps& steps);
   void AfterMessage(ProtocolState::Stage before);
   void TakeSample(int64_t now_ns);
+  void ReadWithheld();
   void Deliver(const Status& delivered);
   void End(Outcome outcome, std::string reason, int64_t grace_ns);
   RunProgress Progress(int64_t now_ns) const;
@@ -100,6 +104,8 @@ class WorkerSession : private WorkerProcess::Watcher {
   ProtocolState protocol_;
   Observations seen_;
   ProcessSampler sampler_;
+  std::vector<int> cpus_;           // of the worker
+  WithheldTime withheld_at_build_;  // at the end of Build; time_ns 0 = not read
   std::optional<Ending> ending_;
   std::optional<Error> event_error_;
   std::optional<std::string> half_line_;

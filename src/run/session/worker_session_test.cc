@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-namespace tench {
+namespace tench::worker_session_test {
 namespace {
 
 constexpr const char* kHello =
@@ -148,4 +148,4 @@ TEST(WorkerSessionTest, ALossThatIsNotFiniteIsNoEndWhereTheCallerSaysSo) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::worker_session_test

@@ -10,7 +10,7 @@
 namespace tench {
 namespace {
 
-// The cell's work, whoever does it.
+// The work of the cell: all axes but the worker.
 std::string WorkOf(Cell cell) {
   cell.values[kAxisWorker] = Axes()[kAxisWorker].fallback;
   cell.options.clear();

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::eta_test {
 namespace {
 
 PlannedCell Planned(const std::string& worker, const std::string& network, int64_t batch = 16) {
@@ -79,4 +79,4 @@ TEST(EtaTest, OverheadAndRepeatsAreAdded) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::eta_test

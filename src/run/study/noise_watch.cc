@@ -3,34 +3,24 @@
 
 #include <algorithm>
 
+#include "plan/matrix.h"
+
 namespace tench {
 namespace {
 
-constexpr int64_t kRunsPerOtherRepeat = 10;
-constexpr int64_t kMostAttempts = 3, kMostOtherAttempts = 2;
-
-using RoundOfCell = std::pair<int64_t, std::string>;
-using Candidates = std::vector<std::pair<double, RoundOfCell>>;
-
-void TakeWorst(Candidates candidates, int64_t most, std::vector<RoundOfCell>& repeats) {
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (auto& candidate : candidates) {
-    if (most-- <= 0) return;
-    repeats.push_back(std::move(candidate.second));
-  }
-}
+constexpr int64_t kMostRepetitions = 3;
 
 }  // namespace
 
 void NoiseWatch::Learn(const RunRecord& run) {
   if (run.outcome == Outcome::kInterrupted) return;
-  profile_.Add(run.summary.sentinel());
-  Attempts& attempts = attempts_[{run.round, run.cell_id}];
-  ++attempts.finished;
+  profile_.Add(run.summary.noise());
+  RepetitionRuns& runs = rounds_[{run.round, ComparedGroup(run.cell)}][run.repetition];
+  runs.finished.insert(run.cell_id);
   if (run.outcome != Outcome::kOk) return;
-  attempts.ok.push_back(
-      {run.id, run.attempt, run.summary.sentinel(), run.summary.step_ns_min.value_or(0)});
+  const OkRun ok{run.id, run.summary.noise(), run.summary.step_ns_min.value_or(0)};
+  runs.ok[run.cell_id] = ok;
+  ok_.emplace_back(run.cell_id, ok);
   if (!run.summary.step_ns_min) return;
   CellSteps& steps = steps_[run.cell_id];
   steps.shortest_ns.push_back(*run.summary.step_ns_min);
@@ -40,57 +30,78 @@ void NoiseWatch::Learn(const RunRecord& run) {
 RunNoise NoiseWatch::NoiseOf(const std::string& cell, const OkRun& run) const {
   const auto known = steps_.find(cell);
   const double usual_ns = known == steps_.end() ? 0 : known->second.usual_ns;
-  return profile_.Judge(run.sentinel, run.shortest_ns, usual_ns);
+  return profile_.Judge(run.readings, run.shortest_ns, usual_ns);
 }
 
 std::vector<NoiseWatch::Judgement> NoiseWatch::Judgements() const {
   std::vector<Judgement> judgements;
-  for (const auto& [key, attempts] : attempts_) {
-    for (const OkRun& run : attempts.ok) {
-      const RunNoise noise = NoiseOf(key.second, run);
-      judgements.push_back({run.id, noise.slow(), noise.disturbed()});
-    }
+  for (const auto& [cell, run] : ok_) {
+    const RunNoise noise = NoiseOf(cell, run);
+    judgements.push_back({run.id, noise.slow(), noise.disturbed()});
   }
   return judgements;
 }
 
-RunNoise NoiseWatch::CountedNoise(const std::string& cell, const Attempts& attempts) const {
-  if (attempts.ok.empty()) return {};
-  std::vector<RunNoise> noises;
-  std::vector<Attempt> candidates;
-  for (const OkRun& run : attempts.ok) {
-    const RunNoise& noise = noises.emplace_back(NoiseOf(cell, run));
-    candidates.push_back({run.attempt, noise.slow(), noise.disturbed()});
-  }
-  return noises[CountedAttempt(candidates)];
-}
-
 bool NoiseWatch::Disturbed(const RunRecord& run) const {
-  const OkRun ok{run.id, run.attempt, run.summary.sentinel(), run.summary.step_ns_min.value_or(0)};
-  return NoiseOf(run.cell_id, ok).disturbed();
+  return NoiseOf(run.cell_id, {run.id, run.summary.noise(), 0}).disturbed();
 }
 
 int64_t NoiseWatch::DisturbedRounds() const {
-  return std::count_if(attempts_.begin(), attempts_.end(), [&](const auto& entry) {
-    return CountedNoise(entry.first.second, entry.second).disturbed();
-  });
+  int64_t count = 0;
+  for (const auto& [key, repetitions] : rounds_) {
+    const RepetitionRuns& last = repetitions.rbegin()->second;
+    count += std::count_if(last.ok.begin(), last.ok.end(), [&](const auto& run) {
+      return NoiseOf(run.first, run.second).disturbed();
+    });
+  }
+  return count;
 }
 
-std::vector<RoundOfCell> NoiseWatch::Repeats(int64_t planned_runs) const {
-  int64_t made = 0;
-  Candidates slow, others;
-  for (const auto& [key, attempts] : attempts_) {
-    made += attempts.finished - 1;
-    const RunNoise noise = CountedNoise(key.second, attempts);
-    if (noise.slow() && attempts.finished < kMostAttempts) slow.emplace_back(noise.slowness, key);
-    if (!noise.slow() && noise.disturbed() && attempts.finished < kMostOtherAttempts)
-      others.emplace_back(noise.slowdown, key);
+int64_t NoiseWatch::Repetition(int64_t round, const std::string& group) const {
+  const auto known = rounds_.find({round, group});
+  return known == rounds_.end() ? 0 : known->second.rbegin()->first;
+}
+
+std::vector<NoiseWatch::Repeat> NoiseWatch::Repeats(int64_t planned_runs) const {
+  int64_t left = planned_runs / kRunsPerRepeat;
+  std::vector<Repeat> repeats;
+  std::vector<std::pair<double, Repeat>> disturbed;
+  for (const auto& [key, repetitions] : rounds_) {
+    for (const auto& [repetition, runs] : repetitions) {
+      if (repetition > 0) left -= static_cast<int64_t>(runs.finished.size());
+    }
+    const auto& [number, last] = *repetitions.rbegin();
+    const auto before =
+        repetitions.size() > 1 ? std::prev(repetitions.end(), 2) : repetitions.end();
+    Repeat rest{key.first, number, {}};
+    if (before != repetitions.end()) {
+      for (const auto& [cell, run] : before->second.ok) {
+        if (!last.finished.contains(cell)) rest.cells.push_back(cell);
+      }
+    }
+    if (!rest.cells.empty()) {
+      repeats.push_back(std::move(rest));
+      continue;
+    }
+    Repeat whole{key.first, number + 1, {}};
+    double severity = 0;
+    bool any = false;
+    for (const auto& [cell, run] : last.ok) {
+      const RunNoise noise = NoiseOf(cell, run);
+      any |= noise.disturbed();
+      severity = std::max(severity, noise.severity());
+      whole.cells.push_back(cell);
+    }
+    if (any && number < kMostRepetitions) disturbed.emplace_back(severity, std::move(whole));
   }
-  std::vector<RoundOfCell> repeats;
-  TakeWorst(std::move(slow), planned_runs / kRunsPerRepeat - made, repeats);
-  TakeWorst(std::move(others),
-            planned_runs / kRunsPerOtherRepeat - made - static_cast<int64_t>(repeats.size()),
-            repeats);
+  std::stable_sort(disturbed.begin(), disturbed.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (auto& [severity, repeat] : disturbed) {
+    const auto runs = static_cast<int64_t>(repeat.cells.size());
+    if (runs > left) continue;
+    left -= runs;
+    repeats.push_back(std::move(repeat));
+  }
   return repeats;
 }
 

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The noise of a study in progress. Learns the sentinel's readings and the shortest steps of its
-// runs, judges each run by stats/noise.h, and selects the runs to repeat at the end. Pure; the
-// runner takes the readings.
+// The noise of a study in progress. Learns the noise readings and the shortest steps of its runs,
+// judges each run by stats/noise.h, and selects the rounds of compared groups to repeat at the end.
+//
+// The runs of a compared group are repeated together, because a ratio pairs runs that were measured
+// within minutes of each other. A group's round is repeated if one of its runs was disturbed by the
+// readings. The step times have no part in it: repeating a worker's slow runs would make it look
+// faster than it is. The last repetition counts. Pure; the runner takes the readings.
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "stats/counted_attempt.h"
 #include "stats/noise.h"
 #include "store/record.h"
 
 namespace tench {
 
-// Planned runs per repeat of a disturbed run, at most.
-inline constexpr int64_t kRunsPerRepeat = 5;
+// Planned runs per repeated run, at most.
+inline constexpr int64_t kRunsPerRepeat = 3;
 
 class NoiseWatch {
  public:
@@ -25,8 +29,10 @@ class NoiseWatch {
   void Learn(const RunRecord& run);
 
   bool Disturbed(const RunRecord& run) const;
-  // Number of (round, cell) pairs without an undisturbed run, by the runs learnt so far.
+  // Number of (round, cell) pairs whose counted run was disturbed, by the runs learnt so far.
   int64_t DisturbedRounds() const;
+  // The present repetition of a group's round; 0 before its first repeat.
+  int64_t Repetition(int64_t round, const std::string& group) const;
 
   // The judgement of every `ok` run, by the runs learnt so far.
   struct Judgement {
@@ -35,25 +41,31 @@ class NoiseWatch {
   };
   std::vector<Judgement> Judgements() const;
 
-  // (round, cell id) of the runs to repeat: first the slow runs, then the runs with disturbed
-  // sentinel readings, each the worst first. A slow run is repeated at most twice, any other once.
-  // All repeats of a study, including earlier ones, are at most a fifth of its planned runs, and a
-  // tenth without the slow ones.
-  std::vector<std::pair<int64_t, std::string>> Repeats(int64_t planned_runs) const;
+  // A group's round to run again: the cells that were `ok`, or what an interrupted repetition
+  // lacks.
+  struct Repeat {
+    int64_t round = 0, repetition = 0;
+    std::vector<std::string> cells;  // ids, sorted
+
+    bool operator==(const Repeat&) const = default;
+  };
+  // Interrupted repetitions first, then the worst round first. Each round is repeated at most three
+  // times, and all repeated runs of a study are at most a third of its planned runs.
+  std::vector<Repeat> Repeats(int64_t planned_runs) const;
 
  private:
   struct OkRun {
-    int64_t id = 0, attempt = 0;
-    SentinelReadings sentinel;
+    int64_t id = 0;
+    NoiseReadings readings;
     double shortest_ns = 0;
   };
-  struct Attempts {
-    int64_t finished = 0;
-    std::vector<OkRun> ok;
+  // The runs of one repetition by cell; a cell that is retried has its last run.
+  struct RepetitionRuns {
+    std::set<std::string> finished;
+    std::map<std::string, OkRun> ok;
   };
+  using RoundOfGroup = std::pair<int64_t, std::string>;
   RunNoise NoiseOf(const std::string& cell, const OkRun& run) const;
-  // The noise of the attempt that counts (stats/counted_attempt.h); the usual noise if none is ok.
-  RunNoise CountedNoise(const std::string& cell, const Attempts& attempts) const;
 
   NoiseProfile profile_;
   // The steps of a cell's runs. `usual_ns` is UsualShortest of them, cached because every query
@@ -63,7 +75,8 @@ class NoiseWatch {
     double usual_ns = 0;
   };
   std::map<std::string, CellSteps> steps_;  // by cell
-  std::map<std::pair<int64_t, std::string>, Attempts> attempts_;
+  std::map<RoundOfGroup, std::map<int64_t, RepetitionRuns>> rounds_;
+  std::vector<std::pair<std::string, OkRun>> ok_;  // all, with their cells
 };
 
 }  // namespace tench

@@ -4,18 +4,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "plan/matrix.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::noise_watch_test {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Pair;
 
-RunRecord Watched(int64_t round, double slowdown, int64_t attempt = 0) {
-  RunRecord run = TestRun(1, round);
-  run.attempt = attempt;
+RunRecord Watched(int64_t round, double slowdown, int64_t repetition = 0,
+                  const std::string& worker = "reference") {
+  Cell cell = TestCell();
+  cell.values[kAxisWorker] = worker;
+  RunRecord run = TestRun(1, round, cell);
+  run.attempt = run.repetition = repetition;
+  run.summary.steal_share = run.summary.throttled_share = 0;
   const int64_t usual = 1'000'000;
   run.summary.sentinel_before_compute_ns = run.summary.sentinel_before_memory_ns =
       run.summary.sentinel_after_memory_ns = usual;
@@ -30,63 +36,93 @@ NoiseWatch Calm(int64_t rounds) {
   return watch;
 }
 
-const std::string kCellId = TestCell().Id();
+std::string IdOf(const std::string& worker) { return Watched(0, 1, 0, worker).cell_id; }
+
+// The round of a group of one cell, repeated.
+NoiseWatch::Repeat Alone(int64_t round, int64_t repetition) {
+  return {round, repetition, {IdOf("reference")}};
+}
 
 TEST(NoiseWatchTest, ACalmStudyRepeatsNothing) {
   EXPECT_THAT(Calm(40).Repeats(40), IsEmpty());
   EXPECT_EQ(Calm(40).DisturbedRounds(), 0);
 }
 
-TEST(NoiseWatchTest, DisturbedRunsAreRepeatedTheWorstFirst) {
+TEST(NoiseWatchTest, DisturbedRoundsAreRepeatedTheWorstFirst) {
   NoiseWatch watch = Calm(38);
   watch.Learn(Watched(38, 1.5));
   watch.Learn(Watched(39, 3.0));
   EXPECT_TRUE(watch.Disturbed(Watched(0, 1.5)));
   EXPECT_FALSE(watch.Disturbed(Watched(0, 1.2)));
   EXPECT_EQ(watch.DisturbedRounds(), 2);
-  EXPECT_THAT(watch.Repeats(40), ElementsAre(Pair(39, kCellId), Pair(38, kCellId)));
+  EXPECT_THAT(watch.Repeats(40), ElementsAre(Alone(39, 1), Alone(38, 1)));
 }
 
-TEST(NoiseWatchTest, AtMostATenthOfTheRunsIsRepeatedAndEachOnce) {
-  NoiseWatch watch = Calm(24);
-  for (int64_t round = 24; round < 30; ++round)
-    watch.Learn(Watched(round, 2.0 + static_cast<double>(round)));
-  EXPECT_EQ(watch.Repeats(30).size(), 3u);
-  // The first repeat was calm and the second disturbed; neither round is repeated again.
-  watch.Learn(Watched(29, 1.0, 1));
-  watch.Learn(Watched(28, 9.0, 1));
-  EXPECT_THAT(watch.Repeats(30), ElementsAre(Pair(27, kCellId)));
-  EXPECT_EQ(watch.DisturbedRounds(), 5);
+TEST(NoiseWatchTest, ADisturbedRunIsRepeatedWithTheRestOfItsGroup) {
+  NoiseWatch watch = Calm(8);
+  for (int64_t round = 0; round < 8; ++round)
+    watch.Learn(Watched(round, round == 3 ? 2 : 1, 0, "torch"));
+  RunRecord crashed = Watched(3, 1, 0, "mxnet");
+  crashed.outcome = Outcome::kCrashed;
+  watch.Learn(crashed);
+  NoiseWatch::Repeat both{3, 1, {IdOf("reference"), IdOf("torch")}};
+  std::sort(both.cells.begin(), both.cells.end());
+  EXPECT_THAT(watch.Repeats(24), ElementsAre(both)) << "a crashed run has no pair";
+  EXPECT_EQ(watch.Repetition(3, ComparedGroup(TestCell())), 0);
+
+  // Interrupted after the first of the two runs: the second belongs to the same repetition.
+  watch.Learn(Watched(3, 1, 1));
+  EXPECT_EQ(watch.Repetition(3, ComparedGroup(TestCell())), 1);
+  EXPECT_THAT(watch.Repeats(24), ElementsAre(NoiseWatch::Repeat{3, 1, {IdOf("torch")}}));
+  watch.Learn(Watched(3, 1, 1, "torch"));
+  EXPECT_THAT(watch.Repeats(24), IsEmpty());
+  EXPECT_EQ(watch.DisturbedRounds(), 0) << "the last repetition counts";
 }
 
-RunRecord Slow(int64_t round, double slowness, int64_t attempt = 0) {
-  RunRecord run = Watched(round, 1, attempt);
-  run.summary.step_ns_min = *run.summary.step_ns_min * slowness;
-  return run;
-}
-
-TEST(NoiseWatchTest, RunsThatWereSlowThemselvesAreRepeatedFirstAndTwice) {
-  NoiseWatch watch = Calm(37);
-  watch.Learn(Watched(37, 9.0));
-  watch.Learn(Slow(38, 1.2));
-  watch.Learn(Slow(39, 1.5));
-  EXPECT_TRUE(watch.Disturbed(Slow(0, 1.2)));
-  EXPECT_FALSE(watch.Disturbed(Slow(0, 1.04)));
-  EXPECT_THAT(watch.Repeats(40),
-              ElementsAre(Pair(39, kCellId), Pair(38, kCellId), Pair(37, kCellId)));
-  watch.Learn(Slow(39, 1.3, 1));
-  watch.Learn(Slow(38, 1.0, 1));
-  watch.Learn(Watched(37, 9.0, 1));
-  EXPECT_THAT(watch.Repeats(40), ElementsAre(Pair(39, kCellId)));
-  watch.Learn(Slow(39, 1.3, 2));
+TEST(NoiseWatchTest, ARoundIsRepeatedThriceAtMost) {
+  NoiseWatch watch = Calm(39);
+  for (int64_t repetition = 0; repetition < 3; ++repetition) {
+    watch.Learn(Watched(39, 2, repetition));
+    EXPECT_THAT(watch.Repeats(40), ElementsAre(Alone(39, repetition + 1)));
+  }
+  watch.Learn(Watched(39, 2, 3));
   EXPECT_THAT(watch.Repeats(40), IsEmpty());
-  EXPECT_EQ(watch.DisturbedRounds(), 2);
+  EXPECT_EQ(watch.DisturbedRounds(), 1);
 }
 
-TEST(NoiseWatchTest, AtMostAFifthOfTheRunsIsRepeated) {
+TEST(NoiseWatchTest, AtMostAThirdOfTheRunsIsRepeated) {
   NoiseWatch watch = Calm(20);
-  for (int64_t round = 20; round < 30; ++round) watch.Learn(Slow(round, 1.5));
-  EXPECT_EQ(watch.Repeats(30).size(), 6u);
+  for (int64_t round = 20; round < 32; ++round) watch.Learn(Watched(round, 2));
+  EXPECT_EQ(watch.Repeats(30).size(), 10u);
+  watch.Learn(Watched(31, 1, 1));
+  EXPECT_EQ(watch.Repeats(30).size(), 9u);
+}
+
+TEST(NoiseWatchTest, SlowStepsAloneCauseNoRepeat) {
+  NoiseWatch watch = Calm(39);
+  RunRecord slow = Watched(39, 1);
+  slow.summary.step_ns_min = *slow.summary.step_ns_min * 2;
+  slow.id = 77;
+  watch.Learn(slow);
+  EXPECT_THAT(watch.Repeats(40), IsEmpty());
+  EXPECT_EQ(watch.DisturbedRounds(), 0);
+  bool found = false;
+  for (const NoiseWatch::Judgement& judgement : watch.Judgements()) {
+    EXPECT_EQ(judgement.slow, judgement.run == 77);
+    EXPECT_FALSE(judgement.disturbed);
+    found |= judgement.slow;
+  }
+  EXPECT_TRUE(found) << "it is noted, though";
+}
+
+TEST(NoiseWatchTest, StolenAndThrottledTimeDisturb) {
+  NoiseWatch watch = Calm(38);
+  RunRecord stolen = Watched(38, 1), throttled = Watched(39, 1);
+  stolen.summary.steal_share = 0.2;
+  throttled.summary.throttled_share = 0.1;
+  watch.Learn(stolen);
+  watch.Learn(throttled);
+  EXPECT_THAT(watch.Repeats(40), ElementsAre(Alone(38, 1), Alone(39, 1)));
 }
 
 TEST(NoiseWatchTest, FailedRunsAndUnwatchedRunsAreNotRepeated) {
@@ -95,10 +131,7 @@ TEST(NoiseWatchTest, FailedRunsAndUnwatchedRunsAreNotRepeated) {
   failed.outcome = Outcome::kCrashed;
   watch.Learn(failed);
   RunRecord unwatched = TestRun(1, 39);
-  unwatched.summary.sentinel_before_compute_ns = unwatched.summary.sentinel_before_memory_ns =
-      std::nullopt;
-  unwatched.summary.sentinel_after_compute_ns = unwatched.summary.sentinel_after_memory_ns =
-      std::nullopt;
+  unwatched.summary = {};
   watch.Learn(unwatched);
   EXPECT_THAT(watch.Repeats(40), IsEmpty());
 }
@@ -108,9 +141,11 @@ TEST(NoiseWatchTest, AnInterruptedAttemptIsNoRepeat) {
   RunRecord interrupted = Watched(39, 1);
   interrupted.outcome = Outcome::kInterrupted;
   watch.Learn(interrupted);
-  watch.Learn(Watched(39, 2, 1));
-  EXPECT_THAT(watch.Repeats(40), ElementsAre(Pair(39, kCellId)));
+  RunRecord again = Watched(39, 2);
+  again.attempt = 1;
+  watch.Learn(again);
+  EXPECT_THAT(watch.Repeats(40), ElementsAre(Alone(39, 1)));
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::noise_watch_test

@@ -6,7 +6,7 @@
 #include "run/session/test_worker.h"
 #include "store/test_run.h"
 
-namespace tench {
+namespace tench::retry_test {
 namespace {
 
 HostFacts Host(int64_t memory_bytes, size_t cpus) {
@@ -71,4 +71,4 @@ TEST_F(RetryTest, AWorkersOwnMissingPartIsACondition) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::retry_test

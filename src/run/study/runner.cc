@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/study/runner.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -14,80 +12,22 @@
 #include "base/text.h"
 #include "machine/affinity.h"
 #include "machine/host.h"
-#include "machine/peak.h"
 #include "machine/sentinel.h"
 #include "run/session/instruments.h"
 #include "run/session/run_recorder.h"
 #include "run/study/eta.h"
 #include "run/study/memory_history.h"
+#include "run/study/new_study.h"
 #include "run/study/noise_watch.h"
 #include "run/study/retry.h"
+#include "run/study/step_groups.h"
 #include "run/study/study_builds.h"
+#include "run/study/study_claim.h"
+#include "run/study/study_tuner.h"
 #include "run/verify/parity_gate.h"
 
 namespace tench {
 namespace {
-
-// Holds the claim on a study and releases it on destruction.
-class Claim {
- public:
-  static Result<Claim> Take(Store& store, int64_t study) {
-    TENCH_TRY(store.ClaimStudy(study));
-    return Claim(store, study);
-  }
-  Claim(Claim&& other) noexcept
-      : store_(std::exchange(other.store_, nullptr)), study_(other.study_) {}
-  Claim& operator=(Claim&&) = delete;
-  ~Claim() {
-    // A claim that is not released expires with this process.
-    if (store_) (void)store_->ReleaseStudy(study_);
-  }
-
- private:
-  Claim(Store& store, int64_t study) : store_(&store), study_(study) {}
-  Store* store_;
-  int64_t study_;
-};
-
-// The peak of direct f32 arithmetic for every thread count of the study.
-Json MeasurePeaks(const StudyRequest& request) {
-  const auto cpus = static_cast<int64_t>(AllowedCpus().size());
-  std::set<int64_t> threads;
-  for (const PlannedCell& cell : request.cells) {
-    const int64_t asked = cell.cell.Integer(kAxisThreads);
-    if (asked <= cpus) threads.insert(asked == 0 ? cpus : asked);
-  }
-  Json peaks = Json::array();
-  for (const int64_t each : threads)
-    peaks.push_back({{"threads", each}, {"flops_per_s", MeasurePeakFlops(each)}});
-  return peaks;
-}
-
-Result<StudyRecord> BeginStudy(Store& store, const StudyRequest& request, const HostFacts& host,
-                               const WorkerBuilds& builds) {
-  StudyRecord study;
-  study.suite = request.suite;
-  study.suite_fingerprint = request.suite_fingerprint;
-  study.suite_text = request.suite_text;
-  study.machine = request.machine.empty() ? host.machine : request.machine;
-  study.machine_id = host.machine_id;
-  Json facts = HostToJson(host);
-  if (request.peak) facts["peak"] = MeasurePeaks(request);
-  study.host_json = PrintJson(facts);
-  study.tench_version = TENCH_VERSION;
-  study.filter = request.filter;
-  study.started_utc = UtcNow();
-  // Stored, so that a resumed study keeps its order. The shift keeps the seed non-negative:
-  // SQLite's integers are signed.
-  study.seed = Hash64(fmt::format("{} {} {} {}", study.suite_fingerprint, study.started_utc,
-                                  NowNs(), getpid())) >>
-               1;
-  study.rounds = request.rounds;
-  study.cells = static_cast<int64_t>(request.cells.size());
-  study.builds = builds;
-  study.id = TENCH_TRY(store.AddStudy(study));
-  return study;
-}
 
 // Only the newest study of the command is resumed, so that `--study latest` shows the results of
 // this command.
@@ -130,7 +70,8 @@ class StudyWork {
         events_(events),
         stop_(stop),
         eta_(request.cells),
-        gate_(store, workers, request.sketch_folders, stop, request.readers) {
+        gate_(store, workers, request.sketch_folders, stop, request.readers),
+        tuner_(store, workers, builds, events, stop) {
     for (size_t i = 0; i < request.cells.size(); ++i) index_.emplace(request.cells[i].id, i);
     if (request.sentinel) sentinel_.emplace(AllowedCpus());
   }
@@ -141,7 +82,9 @@ class StudyWork {
     StudyResult result;
     result.study = study_.id;
     const bool was_complete = progress_.done == progress_.total;
-    TENCH_TRY(RunRounds(result));
+    TENCH_TRY(tuner_.TuneStudy(request_, study_, finished_, result));
+    if (!result.interrupted) TENCH_TRY(PlanSteps(result));
+    if (!result.interrupted) TENCH_TRY(RunRounds(result));
     if (request_.repeat && !result.interrupted) TENCH_TRY(RepeatDisturbed(result));
     result.already_complete = was_complete && result.runs == 0;
     result.disturbed = noise_.DisturbedRounds();
@@ -151,11 +94,54 @@ class StudyWork {
   }
 
  private:
+  // Plans the groups that have no plan yet and a run to make. A plan is stored at once, so that a
+  // resumed study keeps it.
+  Status PlanSteps(StudyResult& result) {
+    for (const StepGroup& group : StepGroups(request_.cells)) {
+      for (const size_t cell : group.cells) step_group_[cell] = group.name;
+      if (study_.step_plan.contains(group.name) || !HasRunLeft(group)) continue;
+      const std::optional<int64_t> steps = PlannedSteps(
+          group, request_.cells,
+          [&](size_t cell, const Budget& budget) { return RunPilot(cell, budget, result); });
+      if (result.interrupted) return Ok();
+      if (!steps) continue;  // no cell can be measured
+      TENCH_TRY(store_.SetPlannedSteps(study_.id, group.name, *steps));
+      study_.step_plan[group.name] = *steps;
+    }
+    return Ok();
+  }
+
+  bool HasRunLeft(const StepGroup& group) const {
+    return std::any_of(group.cells.begin(), group.cells.end(), [&](size_t cell) {
+      for (int64_t round = 0; round < request_.rounds; ++round) {
+        if (!finished_.contains({round, request_.cells[cell].id})) return true;
+      }
+      return false;
+    });
+  }
+
+  // A run that is not stored. nullopt unless it is ok.
+  std::optional<RunSummary> RunPilot(size_t index, const Budget& budget, StudyResult& result) {
+    result.interrupted |= stop_.stop_requested();
+    if (result.interrupted) return std::nullopt;
+    RunRequest request = RequestFor(0, index);
+    request.planned.budget = budget;
+    piloting_ = true;
+    RunResult pilot = Make(std::move(request), request_.cells[index]);
+    piloting_ = false;
+    result.interrupted = pilot.record.outcome == Outcome::kInterrupted;
+    if (pilot.record.outcome != Outcome::kOk) return std::nullopt;
+    return std::move(pilot.record.summary);
+  }
+
   Status RunRounds(StudyResult& result) {
     for (int64_t round = 0; round < request_.rounds; ++round) {
       for (const size_t cell : RoundOrder(request_.cells.size(), study_.seed, round)) {
         if (finished_.contains({round, request_.cells[cell].id})) continue;
-        TENCH_TRY(RunUnlessStopped(round, cell, result));
+        // A failed run that is retried joins the present repetition of its group's round.
+        const int64_t repetition =
+            noise_.Repetition(round, ComparedGroup(request_.cells[cell].cell));
+        TENCH_TRY(RunUnlessStopped(round, cell, repetition, result));
         if (result.interrupted) return Ok();
       }
     }
@@ -205,28 +191,37 @@ class StudyWork {
   }
 
   Status RepeatOnce(StudyResult& result) {
-    std::vector<std::pair<int64_t, size_t>> repeats;
-    for (const auto& [round, id] :
+    struct RepeatedRun {
+      int64_t round = 0, repetition = 0;
+      size_t cell = 0;
+    };
+    std::vector<RepeatedRun> runs;
+    for (const NoiseWatch::Repeat& repeat :
          noise_.Repeats(request_.rounds * static_cast<int64_t>(request_.cells.size()))) {
-      const auto cell = index_.find(id);
-      if (cell == index_.end() || round >= request_.rounds) continue;  // not part of this request
-      repeats.emplace_back(round, cell->second);
-      eta_.AddRemaining(cell->second);
+      if (repeat.round >= request_.rounds) continue;  // not part of this request
+      // Another order than the round's own.
+      const int64_t order = (repeat.repetition << 32) + repeat.round;
+      for (const size_t place : RoundOrder(repeat.cells.size(), study_.seed, order)) {
+        const auto cell = index_.find(repeat.cells[place]);
+        if (cell == index_.end()) continue;
+        runs.push_back({repeat.round, repeat.repetition, cell->second});
+        eta_.AddRemaining(cell->second);
+      }
     }
-    progress_.repeats += static_cast<int64_t>(repeats.size());
-    progress_.total += static_cast<int64_t>(repeats.size());
-    for (const auto& [round, cell] : repeats) {
-      TENCH_TRY(RunUnlessStopped(round, cell, result));
+    progress_.repeats += static_cast<int64_t>(runs.size());
+    progress_.total += static_cast<int64_t>(runs.size());
+    for (const RepeatedRun& run : runs) {
+      TENCH_TRY(RunUnlessStopped(run.round, run.cell, run.repetition, result));
       if (result.interrupted) return Ok();
       ++result.repeats;
     }
     return Ok();
   }
 
-  Status RunUnlessStopped(int64_t round, size_t cell, StudyResult& result) {
+  Status RunUnlessStopped(int64_t round, size_t cell, int64_t repetition, StudyResult& result) {
     result.interrupted = stop_.stop_requested();
     if (result.interrupted) return Ok();
-    const Outcome outcome = TENCH_TRY(RunOne(round, cell));
+    const Outcome outcome = TENCH_TRY(RunOne(round, cell, repetition));
     ++result.runs;
     result.interrupted = outcome == Outcome::kInterrupted;
     return Ok();
@@ -307,15 +302,19 @@ class StudyWork {
   RunResult Make(RunRequest request, const PlannedCell& cell) {
     if (const auto batch = memory_.SmallerFailure(cell.cell)) return SkippedRun(request, *batch);
     const auto progress = [&](const RunProgress& run) {
-      events_.OnProgress(Progress(run.elapsed_ns), cell, run);
+      if (!piloting_) return events_.OnProgress(Progress(run.elapsed_ns), cell, run);
+      RunProgress pilot = run;
+      pilot.stage = "planning steps (" + run.stage + ")";
+      events_.OnProgress(Progress(0), cell, pilot);
     };
     if (request_.verify) {
       const int64_t begin_ns = NowNs();
-      const ParityGate::Finding parity = gate_.Check(cell, [&](const std::string& doing) {
-        RunProgress verifying;
-        verifying.stage = "verifying (" + doing + ")";
-        progress(verifying);
-      });
+      const ParityGate::Finding parity =
+          gate_.Check(ExecutedCell(request), [&](const std::string& doing) {
+            RunProgress verifying;
+            verifying.stage = "verifying (" + doing + ")";
+            progress(verifying);
+          });
       parity_ns_ = NowNs() - begin_ns;
       eta_.LearnParity(index_.at(cell.id), static_cast<double>(parity_ns_));
       if (parity.state == ParityGate::State::kWrong)
@@ -347,14 +346,26 @@ class StudyWork {
     return result;
   }
 
-  Result<Outcome> RunOne(int64_t round, size_t index) {
+  RunRequest RequestFor(int64_t round, size_t index) const {
     const PlannedCell& cell = request_.cells[index];
-    const std::string& worker = cell.cell.Text(kAxisWorker);
     RunRequest request{cell, study_.id, round, 0, study_.machine, study_.machine_id};
     request.cpu_model = cpu_.model;
     request.isa = IsaOf(cpu_);
-    request.build = builds_.at(worker);
+    request.build = builds_.at(cell.cell.Text(kAxisWorker));
     request.readers = request_.readers;
+    request.tuning = tuner_.Find(cell.id);
+    return request;
+  }
+
+  Result<Outcome> RunOne(int64_t round, size_t index, int64_t repetition) {
+    const PlannedCell& cell = request_.cells[index];
+    const std::string& worker = cell.cell.Text(kAxisWorker);
+    RunRequest request = RequestFor(round, index);
+    request.repetition = repetition;
+    if (const auto group = step_group_.find(index); group != step_group_.end()) {
+      const auto steps = study_.step_plan.find(group->second);
+      if (steps != study_.step_plan.end()) request.planned.budget.fixed_steps = steps->second;
+    }
     if (const auto before = attempts_.find({round, cell.id}); before != attempts_.end())
       request.attempt = before->second;
     progress_.round = round;
@@ -404,6 +415,7 @@ class StudyWork {
   Eta eta_;
   int64_t parity_ns_ = 0;   // of the present run
   bool repeating_ = false;  // all rounds are done
+  bool piloting_ = false;   // the present run is a pilot
   MemoryHistory memory_;
   NoiseWatch noise_;
   StudyLosses losses_;
@@ -411,7 +423,9 @@ class StudyWork {
   SentinelReading reading_;
   int64_t reading_ns_ = std::numeric_limits<int64_t>::min();  // time of `reading_`
   ParityGate gate_;
+  StudyTuner tuner_;
   std::unordered_map<std::string, size_t> index_;
+  std::map<size_t, std::string> step_group_;  // of the cells whose steps are planned
   std::set<std::pair<int64_t, std::string>> finished_;
   std::map<std::pair<int64_t, std::string>, int64_t> attempts_;
 };
@@ -420,6 +434,7 @@ class StudyWork {
 
 Result<StudyResult> RunStudy(Store& store, WorkerCatalog& workers, const StudyRequest& request,
                              RunnerEvents& events, StopToken stop) {
+  const int64_t begin_ns = NowNs();
   const HostFacts host = ReadHost(Instruments::OfThisMachine().nvml.get());
   const Result<WorkerBuilds> builds = BuildsOf(
       workers, request.cells, [&](const std::string& worker) { events.OnIdentify(worker); }, stop);
@@ -431,7 +446,7 @@ Result<StudyResult> RunStudy(Store& store, WorkerCatalog& workers, const StudyRe
   std::string why_new;
   const StudyRecord study = TENCH_TRY(FindOrBeginStudy(store, request, host, *builds, why_new));
   if (!why_new.empty()) events.OnNewStudy(why_new);
-  const Claim claim = TENCH_TRY(Claim::Take(store, study.id));
+  const StudyClaim claim = TENCH_TRY(StudyClaim::Take(store, study.id));
   const auto cells = static_cast<int64_t>(request.cells.size());
   const bool joined = std::any_of(builds->begin(), builds->end(), [&](const auto& build) {
     const auto known = study.builds.find(build.first);
@@ -441,7 +456,10 @@ Result<StudyResult> RunStudy(Store& store, WorkerCatalog& workers, const StudyRe
     TENCH_TRY(store.ExtendStudy(study.id, std::max(request.rounds, study.rounds),
                                 std::max(cells, study.cells), *builds));
   }
-  return StudyWork(store, workers, request, study, host, *builds, events, stop).Go();
+  StudyResult result =
+      TENCH_TRY(StudyWork(store, workers, request, study, host, *builds, events, stop).Go());
+  result.wall_ns = NowNs() - begin_ns;
+  return result;
 }
 
 }  // namespace tench

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs a study: every cell of a matrix once per round, in shuffled order, each run stored before
-// the next begins. Disturbed runs are repeated at the end (noise_watch.h). After the last run, the
-// losses of the workers are compared (store/loss_judgement.h). A study that was stopped or killed
-// is resumed, unless a worker was rebuilt or the measuring rules changed: then a new study begins
-// (study_builds.h). Its failed runs are retried where their conditions changed (retry.h). Not aware
-// of the terminal, which is behind RunnerEvents.
+// the next begins. Before the first round the cells of the tuned track are tuned (cell_tuner.h),
+// and pilots plan the number of steps of each compared group (step_groups.h); both are stored with
+// the study. Rounds of groups with a disturbed run are repeated at the end (noise_watch.h). After
+// the last run, the losses of the workers are compared (store/loss_judgement.h). A study that was
+// stopped or killed is resumed, unless a worker was rebuilt or the measuring rules changed: then a
+// new study begins (study_builds.h). Its failed runs are retried where their conditions changed
+// (retry.h). Not aware of the terminal, which is behind RunnerEvents.
 //
 // Thread safety: none; for the main thread.
 
@@ -19,6 +21,7 @@
 #include "base/stop_token.h"
 #include "plan/matrix.h"
 #include "run/session/run_cell.h"
+#include "run/study/cell_tuner.h"
 #include "store/store.h"
 
 namespace tench {
@@ -51,6 +54,18 @@ struct StudyProgress {
   double eta_ns = 0;            // 0 = unknown
 };
 
+// The tuning that precedes round 1.
+struct StudyTuning {
+  size_t cells = 0;       // of the tuned track that are not tuned yet
+  size_t done = 0;        // of them
+  int64_t budget_ns = 0;  // of all of them
+  // Of the study's planned time, as far as its runs have a time limit; 0 = unknown.
+  double share = 0;
+  std::string cell;  // under way: "torch lenet train b64"
+  TuningProgress trial;
+  int64_t elapsed_ns = 0;  // since the study's tuning began
+};
+
 class RunnerEvents {
  public:
   virtual ~RunnerEvents() = default;
@@ -60,6 +75,9 @@ class RunnerEvents {
   // The reason why an existing study of this command is not resumed.
   virtual void OnNewStudy(const std::string& reason) = 0;
   virtual void OnStudy(const StudyProgress& progress) = 0;  // once, before the first run
+  // Before the first trial, during each, and after the last (done == cells). Not called if no cell
+  // is to be tuned.
+  virtual void OnTuning(const StudyTuning& tuning) = 0;
   virtual void OnStart(const StudyProgress& progress, const PlannedCell& cell) = 0;
   virtual void OnProgress(const StudyProgress& progress, const PlannedCell& cell,
                           const RunProgress& run) = 0;
@@ -71,6 +89,9 @@ struct StudyResult {
   int64_t runs = 0;         // executed by this call
   int64_t repeats = 0;      // part of `runs` that repeats disturbed runs
   int64_t disturbed = 0;    // rounds of cells left without an undisturbed run
+  int64_t tuned = 0;        // cells tuned by this call
+  int64_t tune_ns = 0;      // and the time of it
+  int64_t wall_ns = 0;      // of this call
   int64_t disagreeing = 0;  // runs found `wrong` by this call, because their losses disagree
   bool interrupted = false;
   bool already_complete = false;

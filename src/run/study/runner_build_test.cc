@@ -6,7 +6,7 @@
 #include "machine/host.h"
 #include "run/study/test_runner.h"
 
-namespace tench {
+namespace tench::runner_build_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -179,4 +179,4 @@ TEST_F(RunnerTest, AStopWhileBuildsAreIdentifiedBeginsNoStudy) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::runner_build_test

@@ -10,7 +10,7 @@
 #include "record/run_flag.h"
 #include "run/study/test_runner.h"
 
-namespace tench {
+namespace tench::runner_loss_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -116,4 +116,4 @@ TEST_F(LossRunnerTest, LossesOfANetworkWithDropoutAreNotCompared) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::runner_loss_test

@@ -19,7 +19,7 @@
 #include "record/run_flag.h"
 #include "run/study/test_runner.h"
 
-namespace tench {
+namespace tench::runner_test {
 namespace {
 
 using testing::Contains;
@@ -259,7 +259,38 @@ TEST_F(RunnerTest, TheSentinelIsReadAroundEveryRun) {
   EXPECT_EQ(Stored().back().summary.sentinel(), SentinelReadings{});
 }
 
-TEST_F(RunnerTest, DisturbedRunsAreRepeatedOnceAtTheEndOfTheStudy) {
+TEST_F(RunnerTest, RunsOfAGroupMakeTheStepsThatAPilotPlansAndAResumedStudyKeepsThem) {
+  StudyRequest request = Request("fake", {"16"}, 2);
+  request.cells.push_back(FakeCell("ok", {{"batch", "16"}, {"option.step_ms", "1"}}));
+  for (PlannedCell& cell : request.cells) {
+    cell.budget = {};
+    cell.budget.min_steps = 6;
+    cell.budget.min_time_ns = 0;
+    cell.budget.time_limit_ns = 1;
+  }
+  stop_after_ = 1;
+  ASSERT_TRUE(Run(request)->interrupted);
+  const StepPlan plan = Studies().back().step_plan;
+  ASSERT_EQ(plan.size(), 1u);
+  EXPECT_EQ(plan.begin()->first, ComparedGroup(request.cells[0].cell));
+  const int64_t steps = plan.begin()->second;
+  EXPECT_GE(steps, 6);
+  stop_after_ = 0;
+  stop_.Reset();
+  // Another plan would be made by this budget.
+  for (PlannedCell& cell : request.cells) cell.budget.min_steps = 60;
+  ASSERT_TRUE(Run(request).ok());
+  EXPECT_EQ(Studies().back().step_plan, plan);
+  ASSERT_EQ(Stored().size(), 4u) << "pilots are not stored";
+  for (const RunRecord& run : Stored()) {
+    EXPECT_EQ(run.outcome, Outcome::kOk) << run.reason;
+    EXPECT_EQ(run.summary.steps, steps);
+    EXPECT_EQ(run.budget.fixed_steps, steps);
+    EXPECT_NE(run.reproducer.find(fmt::format("--steps {}", steps)), std::string::npos);
+  }
+}
+
+TEST_F(RunnerTest, ADisturbedRunIsRepeatedWithItsGroupAtTheEndOfTheStudy) {
   StudyRequest request = Request("quick", {"1"}, 20);
   request.repeat = true;
   {
@@ -301,4 +332,4 @@ TEST_F(RunnerTest, DisturbedRunsAreRepeatedOnceAtTheEndOfTheStudy) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::runner_test

@@ -22,6 +22,7 @@ class RecordedEvents : public RunnerEvents {
   void OnIdentify(const std::string& worker) override { identified.push_back(worker); }
   void OnNewStudy(const std::string& reason) override { why_new = reason; }
   void OnStudy(const StudyProgress& progress) override { begun = progress; }
+  void OnTuning(const StudyTuning& tuning) override { tunings.push_back(tuning); }
   void OnStart(const StudyProgress&, const PlannedCell&) override {}
   void OnProgress(const StudyProgress&, const PlannedCell&, const RunProgress&) override {}
   void OnFinish(const StudyProgress& progress, const RunRecord& run) override {
@@ -36,6 +37,7 @@ class RecordedEvents : public RunnerEvents {
   std::string why_new;
   std::function<void()> on_finish;
   std::vector<RunRecord> runs;
+  std::vector<StudyTuning> tunings;
   StopSource* stop = nullptr;
   int stop_after = 0;
 };

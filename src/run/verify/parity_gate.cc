@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "data/data_set.h"
 #include "machine/affinity.h"
+#include "protocol/missing_fact.h"
 #include "run/session/job_axes.h"
 #include "run/session/worker_build.h"
 
@@ -39,6 +40,8 @@ Result<ParityRecord> ParityGate::Find(const PlannedCell& planned,
   if (!entry->installed()) return Unsupported("the worker is not installed");
   const Description description = TENCH_TRY(workers_.Describe(*entry, worker.version));
   // The run says the same; no need to start a trial for it.
+  if (const auto missing = description.facts.find(kMissingFact); missing != description.facts.end())
+    return Unsupported("{}", missing->second);
   if (!IsVersion(worker.version, description.version))
     return Unsupported("version {} was asked for, but {} is installed", worker.version,
                        description.version);

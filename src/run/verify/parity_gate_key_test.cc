@@ -8,7 +8,7 @@
 #include "run/session/test_axis.h"
 #include "run/verify/parity_gate.h"
 
-namespace tench {
+namespace tench::parity_gate_key_test {
 namespace {
 
 std::string Text(const Result<Trial>& trial) {
@@ -53,4 +53,4 @@ TEST(ParityGateKeyTest, OptionsChangeTheTrials) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::parity_gate_key_test

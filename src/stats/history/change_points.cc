@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
 #include "stats/stats.h"
@@ -180,6 +181,51 @@ std::vector<ChangePoint> FindChangePoints(std::span<const double> series,
     if (weakest < points.size()) points[weakest] = Retested(series, points, weakest);
   }
   return points;
+}
+
+namespace {
+
+// How many of the newest points may leave each other untestable.
+constexpr size_t kNewestPoints = 4;
+
+bool HasChangeAfter(std::span<const ChangePoint> points, size_t index) {
+  return !points.empty() && points.back().index >= index;
+}
+
+// The position of an isolated point; series.size() if there is none.
+size_t IsolatedPoint(std::span<const double> series, const ChangePointRule& rule) {
+  const std::vector<ChangePoint> points = FindChangePoints(series, rule);
+  for (size_t i = 1; i < points.size(); ++i) {
+    if (points[i].index - points[i - 1].index == 1) return points[i - 1].index;
+  }
+  // Near the end the merge pass may have removed both changes. The point differs from the level
+  // before it, and so do the points after it, if either is looked at without the other.
+  for (size_t k = series.size() - 1;
+       k-- > std::max<size_t>(2, series.size() - std::min(series.size(), kNewestPoints));) {
+    if (HasChangeAfter(points, k)) return series.size();
+    const std::vector<ChangePoint> until = FindChangePoints(series.first(k + 1), rule);
+    if (!HasChangeAfter(until, k)) continue;
+    std::vector<double> rest(series.begin(), series.end());
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
+    if (HasChangeAfter(FindChangePoints(rest, rule), k)) return k;
+  }
+  return series.size();
+}
+
+}  // namespace
+
+std::vector<size_t> WithoutIsolatedPoints(std::span<const double> series,
+                                          const ChangePointRule& rule) {
+  std::vector<size_t> kept(series.size());
+  std::iota(kept.begin(), kept.end(), size_t{0});
+  std::vector<double> rest(series.begin(), series.end());
+  while (rest.size() > 3) {
+    const size_t isolated = IsolatedPoint(rest, rule);
+    if (isolated == rest.size()) break;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(isolated));
+    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(isolated));
+  }
+  return kept;
 }
 
 bool RestsOnOnePoint(std::span<const double> series, size_t begin, size_t index, size_t end,

@@ -39,6 +39,12 @@ std::vector<ChangePoint> FindChangePoints(std::span<const double> series,
 bool RestsOnOnePoint(std::span<const double> series, size_t begin, size_t index, size_t end,
                      const ChangePointRule& rule = {});
 
+// The indices of `series` without isolated points: single points between two levels. Such a point
+// leaves the change beside it a side of one point, which cannot be told from a spike, or cannot be
+// tested at all. The first and the newest point stay.
+std::vector<size_t> WithoutIsolatedPoints(std::span<const double> series,
+                                          const ChangePointRule& rule = {});
+
 // The energy statistic of Matteson and James for the best division of `series` and of a prefix of
 // it: maximal over τ and κ with 0 < τ < κ <= size.
 struct Division {

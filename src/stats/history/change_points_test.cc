@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 
-namespace tench {
+namespace tench::change_points_test {
 namespace {
 
 using testing::ElementsAre;
@@ -81,6 +81,33 @@ TEST(ChangePointsTest, AChangeBelowTheMinimumDoesNotHideALargeOneBesideIt) {
   EXPECT_THAT(Indices(FindChangePoints(series, {.min_change = 0.01})), ElementsAre(6u));
 }
 
+TEST(ChangePointsTest, APointBetweenTwoLevelsIsIsolated) {
+  const std::vector<size_t> kept = WithoutIsolatedPoints(Levels({{10, 12}, {12, 1}, {15, 8}}));
+  EXPECT_THAT(kept, SizeIs(20u));
+  EXPECT_THAT(kept, testing::Not(testing::Contains(12u)));
+}
+
+TEST(ChangePointsTest, LevelsAndTheNewestPointAreNotIsolated) {
+  for (const auto& series :
+       {Levels({{10, 12}, {12, 8}}), Levels({{10, 12}, {12, 2}, {15, 8}}),
+        Levels({{10, 12}, {12, 1}}), Levels({{10, 12}, {12, 1}, {10, 1}}), Levels({{10, 30}})}) {
+    EXPECT_THAT(WithoutIsolatedPoints(series), SizeIs(series.size()));
+  }
+  EXPECT_THAT(WithoutIsolatedPoints({}), IsEmpty());
+  EXPECT_THAT(WithoutIsolatedPoints(std::vector<double>{1, 9}), SizeIs(2u));
+}
+
+TEST(ChangePointsTest, AChangeAtTheSecondNewestPointDoesNotHideOneAtTheNewest) {
+  for (const int after : {1, 2, 3}) {
+    const std::vector<double> series = Levels({{10, 8}, {11, 1}, {100, after}});
+    const std::vector<size_t> kept = WithoutIsolatedPoints(series, {.min_change = 0.01});
+    ASSERT_THAT(kept, SizeIs(series.size() - 1)) << after;
+    std::vector<double> rest;
+    for (const size_t i : kept) rest.push_back(series[i]);
+    EXPECT_THAT(Indices(FindChangePoints(rest, {.min_change = 0.01})), ElementsAre(8u)) << after;
+  }
+}
+
 TEST(ChangePointsTest, FindsChangesInSeveralWindows) {
   const std::vector<double> series = Levels({{10, 70}, {11, 60}, {9, 50}});
   EXPECT_THAT(Indices(FindChangePoints(series)), ElementsAre(70u, 130u));
@@ -113,4 +140,4 @@ TEST(BestDivisionTest, MatchesTheDefinitionOnThreePoints) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::change_points_test

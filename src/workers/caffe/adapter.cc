@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "worker/common_settings.h"
 #include "worker/device_table.h"
 #include "workers/caffe/binary.h"
 #include "workers/caffe/net_text.h"
@@ -43,6 +44,8 @@ class CaffeAdapter final : public Adapter {
     DescribeDevices({0, "the worker runs Caffe on the CPU"}, description);
     description.precisions = {"f32"};
     description.updates = {"sgd", "nesterov", "clip_gradients"};
+    AddSpinCandidate(description);
+    AddHugePagesCandidate(description);
     description.version = "not found";
     if (!binary_.ok()) {
       description.facts[kMissingFact] = binary_.error().message;
@@ -164,6 +167,9 @@ class CaffeAdapter final : public Adapter {
   }
 
   pid_t Helper() const override { return timed_ ? timed_->pid() : 0; }
+  std::optional<int64_t> LastStepNs() const override {
+    return timed_ ? timed_->LastStepNs() : std::nullopt;
+  }
 
  private:
   // The process of a timed training is ahead of the steps that were read from it. An untimed

@@ -14,7 +14,7 @@
 #include "workers/caffe/binary.h"
 #include "workers/reference/adapter.h"
 
-namespace tench::caffe_worker {
+namespace tench::caffe_worker::adapter_test {
 namespace {
 
 using testing::HasSubstr;
@@ -164,4 +164,4 @@ TEST(CaffeBinaryTest, SaysWhatToInstallWhereThereIsNoCaffe) {
 }
 
 }  // namespace
-}  // namespace tench::caffe_worker
+}  // namespace tench::caffe_worker::adapter_test

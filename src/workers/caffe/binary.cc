@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/subprocess.h"
 #include "base/text.h"
+#include "base/variable_name.h"
 #include "workers/caffe/process.h"
 
 namespace tench::caffe_worker {
@@ -24,17 +25,6 @@ constexpr const char* kHelp =
 bool IsProgram(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
-}
-
-// "TENCH_CAFFE_NV_0_17" of "nv-0.17".
-std::string VariableOf(const std::string& name) {
-  std::string variable = "TENCH_CAFFE_";
-  for (const char c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    const bool digit = c >= '0' && c <= '9';
-    variable += letter ? static_cast<char>(c & ~0x20) : digit ? c : '_';
-  }
-  return variable;
 }
 
 // The program's output; after a failure, the part that was printed.
@@ -76,7 +66,7 @@ std::string BinaryName() {
 
 Result<std::filesystem::path> FindBinary() {
   if (const std::string name = BinaryName(); !name.empty()) {
-    const std::string variable = VariableOf(name);
+    const std::string variable = "TENCH_CAFFE_" + VariableName(name);
     const char* path = std::getenv(variable.c_str());
     if (path == nullptr || *path == '\0')
       return Unsupported("caffe@{}: set {} to the path of that `caffe` program", Printable(name),

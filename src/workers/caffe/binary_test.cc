@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "workers/caffe/adapter.h"
 
-namespace tench::caffe_worker {
+namespace tench::caffe_worker::binary_test {
 namespace {
 
 using testing::HasSubstr;
@@ -60,4 +60,4 @@ TEST_F(BinaryTest, ANumberIsAVersionAndNoName) {
 }
 
 }  // namespace
-}  // namespace tench::caffe_worker
+}  // namespace tench::caffe_worker::binary_test

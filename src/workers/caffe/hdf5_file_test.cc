@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 
-namespace tench::caffe_worker {
+namespace tench::caffe_worker::hdf5_file_test {
 namespace {
 
 using testing::ElementsAre;
@@ -55,4 +55,4 @@ TEST_F(Hdf5FileTest, SaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace tench::caffe_worker
+}  // namespace tench::caffe_worker::hdf5_file_test

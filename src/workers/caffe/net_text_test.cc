@@ -6,7 +6,7 @@
 
 #include "net/builder.h"
 
-namespace tench::caffe_worker {
+namespace tench::caffe_worker::net_text_test {
 namespace {
 
 using testing::HasSubstr;
@@ -116,4 +116,4 @@ TEST(NetTextTest, NamesTheLayerThatCaffeDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace tench::caffe_worker
+}  // namespace tench::caffe_worker::net_text_test

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench::caffe_worker {
+namespace tench::caffe_worker::process_test {
 namespace {
 
 using testing::HasSubstr;
@@ -70,4 +70,4 @@ TEST(CaffeProcessTest, FailsWhereTheLogEndsBeforeTheLineThatIsWaitedFor) {
 }
 
 }  // namespace
-}  // namespace tench::caffe_worker
+}  // namespace tench::caffe_worker::process_test

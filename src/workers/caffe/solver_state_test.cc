@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "net/builder.h"
 
-namespace tench::caffe_worker {
+namespace tench::caffe_worker::solver_state_test {
 namespace {
 
 TypedGraph Normed() {
@@ -65,4 +65,4 @@ TEST(SolverStateTest, RefusesTheStateOfAnotherNetwork) {
 }
 
 }  // namespace
-}  // namespace tench::caffe_worker
+}  // namespace tench::caffe_worker::solver_state_test

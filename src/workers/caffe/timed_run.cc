@@ -58,19 +58,25 @@ Result<double> LossOfWeights(const Workshop& workshop, const TypedGraph& graph,
   return loss;
 }
 
+std::optional<int64_t> ElapsedNs(const GlogTime& from, const GlogTime& to) {
+  const int64_t us = ElapsedUs(from, to);
+  return us < 0 ? std::nullopt : std::optional(us * 1000);
+}
+
 }  // namespace
 
 std::string_view StepSource(Phase phase) {
   switch (phase) {
     case Phase::kForward:
-      return "caffe test: the time between the scores of two batches";
+      return "caffe test: the time between the log stamps of two batches' scores";
     case Phase::kGradient:
-      return "caffe time: the time between two iteration lines; weights from Caffe's fillers, the "
+      return "caffe time: the time between the log stamps of two iteration lines; weights from "
+             "Caffe's fillers, the "
              "loss computed once before";
     case Phase::kTrain:
       break;
   }
-  return "caffe train: the time between two iteration lines";
+  return "caffe train: the time between the log stamps of two iteration lines";
 }
 
 Result<TimedRun> TimedRun::Start(const Workshop& workshop, const TypedGraph& graph,
@@ -124,23 +130,27 @@ Result<double> TimedRun::Step() {
   for (;;) {
     const std::optional<std::string_view> line = TENCH_TRY(process_.ReadLine());
     if (!line) return process_.Failure();
-    if (const std::optional<double> loss = TENCH_TRY(LossIn(*line))) return *loss;
+    const std::optional<CaffeLine> parsed = TENCH_TRY(ParseCaffeLine(*line));
+    if (!parsed) continue;
+    const std::optional<double> loss = LossIn(*parsed);
+    if (!loss) continue;
+    last_step_ns_ = end_ ? ElapsedNs(*end_, parsed->time) : std::nullopt;
+    end_ = parsed->time;
+    return *loss;
   }
 }
 
 // nullopt unless the line ends a step.
-Result<std::optional<double>> TimedRun::LossIn(std::string_view text) {
-  const std::optional<CaffeLine> line = TENCH_TRY(ParseCaffeLine(text));
-  if (!line) return std::optional<double>();
-  switch (line->kind) {
+std::optional<double> TimedRun::LossIn(const CaffeLine& line) {
+  switch (line.kind) {
     case CaffeLine::Kind::kBareIteration:  // as older versions write it
     case CaffeLine::Kind::kIteration:
-      return phase_ == Phase::kTrain ? std::optional(line->value) : std::nullopt;
+      return phase_ == Phase::kTrain ? std::optional(line.value) : std::nullopt;
     case CaffeLine::Kind::kTimed:
       return phase_ == Phase::kGradient ? std::optional(gradient_loss_) : std::nullopt;
     case CaffeLine::Kind::kScore: {
       const std::optional<double> scored =
-          phase_ == Phase::kForward ? ScoredLoss(losses_, *line) : std::nullopt;
+          phase_ == Phase::kForward ? ScoredLoss(losses_, line) : std::nullopt;
       if (!scored) return std::optional<double>();
       scored_ += *scored;
       if (++scores_ < losses_.size()) return std::optional<double>();

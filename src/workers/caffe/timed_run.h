@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The steps of a timed build: one long `caffe` process whose log lines end the steps. The time
-// between two lines is the time of a step, including Caffe's data layer and the log line.
+// between the stamps of two lines, in microseconds, is the time of a step. It includes Caffe's data
+// layer and the log line, and excludes the pipe and this process.
 //
 // - train, `caffe train --weights`, display 1: from one iteration line to the next, which is the
 //   update of the step before, forward and backward;
@@ -14,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "logs/caffe_line.h"
 #include "record/phase.h"
 #include "worker/adapter.h"
 #include "workers/caffe/workshop.h"
@@ -30,11 +32,14 @@ class TimedRun {
   pid_t pid() const { return process_.pid(); }
   // Waits for the next step's line and returns its loss, with the log's six digits.
   Result<double> Step();
+  // The last step by the log's stamps. nullopt for the first step, which has no line before it, and
+  // if the machine's clock was set back.
+  std::optional<int64_t> LastStepNs() const { return last_step_ns_; }
 
  private:
   TimedRun(CaffeProcess process, Phase phase, std::vector<LossBlob> losses)
       : process_(std::move(process)), phase_(phase), losses_(std::move(losses)) {}
-  Result<std::optional<double>> LossIn(std::string_view line);
+  std::optional<double> LossIn(const CaffeLine& line);
 
   CaffeProcess process_;
   Phase phase_;
@@ -42,6 +47,8 @@ class TimedRun {
   double gradient_loss_ = 0;  // phase gradient
   double scored_ = 0;         // phase forward: sum of the current batch's scores
   size_t scores_ = 0;
+  std::optional<GlogTime> end_;  // of the last step
+  std::optional<int64_t> last_step_ns_;
 };
 
 // The process of a timed training may be ahead of the steps that were read. Repeats `steps` updates

@@ -9,10 +9,10 @@ import os
 
 import numpy as np
 
-from tench_worker import Adapter, BuildFacts, Option
+from tench_worker import HUGE_PAGES, Adapter, BuildFacts, Option, candidate
 from tench_worker.layout import (filters_to_hwio, filters_to_oihw, images_to_nchw, images_to_nhwc)
-from tench_worker.network import ABILITIES, pool_padding
-from tench_worker.option_trial import OptionTrial
+from tench_worker.lowering import Lowering
+from tench_worker.network import ABILITIES, average_counts, exact_pads
 
 LAYOUT = Option("layout", "memory layout of images", "nhwc", ("nhwc", "nchw"))
 
@@ -23,6 +23,7 @@ class Worker(Adapter):
     ops = ABILITIES
     updates = ("sgd", "nesterov", "adam", "clip_gradients")
     options = (LAYOUT,)
+    tuning = (candidate({"layout": "nchw"}, ops=("conv", "pool")), HUGE_PAGES)
 
     def facts(self):
         return {"gpu": "the CPU package of jaxlib has no GPU backend"}
@@ -32,32 +33,29 @@ class Worker(Adapter):
         # accelerators.
         os.environ["NPROC"] = str(job.threads)
         os.environ["JAX_PLATFORMS"] = "cpu"
-        os.environ["XLA_FLAGS"] = ""
+        self.compiled = 0
         global jax, jnp, lax
         import jax
         import jax.numpy as jnp
         from jax import lax
         jax.devices()
+        jax.monitoring.register_event_duration_secs_listener(self._on_event)
+
+    # The step is compiled ahead of time. A compilation that JAX makes later, for instance of an
+    # operation outside of it, is inside the timed window.
+    def _on_event(self, event, *_, **__):
+        self.compiled += event == "/jax/core/compile/backend_compile_duration"
 
     def build(self, graph, job):
         self.graph, self.job = graph, job
         self.rate = job.solver.lr
         self.phase_step = {}
-        layout, choices = job.option(LAYOUT), {}
-        if job.tuned and LAYOUT.name not in job.options:
-            layout = self._fastest_layout()
-        choices["layout"] = layout
+        layout = job.option(LAYOUT)
         self._compile(layout)
-        return BuildFacts(self.planned_bytes, choices, gradients_materialized=True)
+        return BuildFacts(self.planned_bytes, {"layout": layout}, gradients_materialized=True)
 
-    def _fastest_layout(self):
-        trial, best = OptionTrial(), None
-        for layout in LAYOUT.choices:
-            self._compile(layout)
-            self._set_zeros()
-            if trial.attempt(layout, lambda: self.step(self.job.phase)):
-                best = layout
-        return best
+    def compilations(self):
+        return self.compiled
 
     def _compile(self, layout):
         self.nhwc = layout == "nhwc"
@@ -91,19 +89,6 @@ class Worker(Adapter):
         memory = self.call.memory_analysis()
         self.planned_bytes = int(memory.temp_size_in_bytes + memory.argument_size_in_bytes +
                                  memory.output_size_in_bytes - memory.alias_size_in_bytes)
-
-    def _set_zeros(self):
-        self.set_parameters(lambda name: np.zeros(self._shape(name), np.float32))
-        self.set_state(lambda name: np.zeros(self._shape(name), np.float32))
-        self.set_batch({layer.name: np.ones(layer.shape, np.float32 if layer["role"] == "data"
-                                            else np.int32) for layer in self.graph.inputs})
-
-    def _shape(self, name):
-        for suffix in ("", ".momentum", ".momentum2"):
-            for parameter in self.graph.parameters:
-                if parameter.name + suffix == name:
-                    return parameter.shape
-        raise KeyError(name)
 
     # --- the three phases ---
 
@@ -227,29 +212,14 @@ class Worker(Adapter):
             sink(name, images_to_nchw(values) if self.nhwc else values)
 
 
-class _Lowering(object):
-    """One trace of the network: layer by layer, values by name."""
+class _Lowering(Lowering):
+    """One trace of the network."""
 
     def __init__(self, worker, trained, statistics, count, training):
-        self.worker, self.job = worker, worker.job
+        super(_Lowering, self).__init__(worker.graph, worker.job)
         self.nhwc, self.channel = worker.nhwc, worker.channel
         self.trained, self.statistics = trained, dict(statistics)
         self.count, self.training = count, training
-        self.values = {}
-
-    def run(self, batch):
-        loss = 0.0
-        self.values.update(batch)
-        for index, layer in enumerate(self.worker.graph.layers):
-            if layer.op == "input":
-                continue
-            self.index = index
-            inputs = [self.values[name] for name in layer.input_names]
-            value = getattr(self, layer.op)(layer, *inputs)
-            self.values[layer.name] = value
-            if layer.is_loss:
-                loss = loss + value
-        return loss
 
     def parameter(self, layer, suffix):
         return self.trained["%s.%s" % (layer.name, suffix)]
@@ -282,26 +252,15 @@ class _Lowering(object):
 
     def pool(self, layer, x):
         kernel, stride = layer["kernel"], layer["stride"]
-        sizes, windows = layer.inputs[0].shape[2:], layer.shape[2:]
-        pads = [pool_padding(sizes[i], kernel[i], stride[i], layer["pad"][i], windows[i])
-                for i in (0, 1)]
+        pads = exact_pads(layer)
         zero = [(0, 0), (0, 0)]
         padding = [zero[0]] + pads + [zero[0]] if self.nhwc else zero + pads
         window, strides = self.spatial(kernel[0], kernel[1], 1), self.spatial(*stride, other=1)
         if layer["mode"] == "max":
             return lax.reduce_window(x, -jnp.inf, lax.max, window, strides, padding)
         total = lax.reduce_window(x, 0.0, lax.add, window, strides, padding)
-        return total / self._divisor(layer, sizes, windows)
-
-    def _divisor(self, layer, sizes, windows):
-        """Elements of each window inside the padded image; a constant."""
-        counts = []
-        for i in (0, 1):
-            begin = np.arange(windows[i]) * layer["stride"][i]
-            end = np.minimum(begin + layer["kernel"][i], sizes[i] + 2 * layer["pad"][i])
-            counts.append((end - begin).astype(np.float32))
-        table = np.outer(counts[0], counts[1])
-        return table.reshape(self.spatial(*table.shape, other=1))
+        counts = average_counts(layer)
+        return total / counts.reshape(self.spatial(*counts.shape, other=1))
 
     def lrn(self, layer, x):
         size = layer["size"]
@@ -344,10 +303,11 @@ class _Lowering(object):
 
     def dropout(self, layer, x):
         ratio = layer["ratio"]
-        if not self.training or not self.job.dropout or ratio == 0:
+        if not self.drops(layer):
             return x
+        index = self.graph.layers.index(layer)
         key = jax.random.fold_in(jax.random.fold_in(
-            jax.random.key(self.job.seed & 0xFFFFFFFF), self.index), self.count)
+            jax.random.key(self.job.seed & 0xFFFFFFFF), index), self.count)
         return jnp.where(jax.random.bernoulli(key, 1 - ratio, x.shape), x / (1 - ratio), 0.0)
 
     def concat(self, layer, *inputs):
@@ -356,22 +316,8 @@ class _Lowering(object):
     def slice(self, layer, x):
         return lax.slice_in_dim(x, layer["begin"], layer["end"], axis=self.axis(x))
 
-    def add(self, layer, *inputs):
-        factors = layer["coefficients"] or [1] * len(inputs)
-        terms = [x if factor == 1 else factor * x for factor, x in zip(factors, inputs)]
-        return sum(terms[1:], terms[0])
-
-    def multiply(self, layer, *inputs):
-        result = inputs[0]
-        for x in inputs[1:]:
-            result = result * x
-        return result
-
-    def maximum(self, layer, *inputs):
-        result = inputs[0]
-        for x in inputs[1:]:
-            result = jnp.maximum(result, x)
-        return result
+    def larger(self, x, y):
+        return jnp.maximum(x, y)
 
     def flatten(self, layer, x):
         return self.to_logical(x).reshape(layer.shape)
@@ -429,17 +375,18 @@ class _Lowering(object):
         return total / lengths[:, None].astype(x.dtype)
 
     def softmax_cross_entropy(self, layer, scores, labels):
-        ignored, weight = layer["ignore_label"], float(layer["loss_weight"])
+        ignored = layer["ignore_label"]
         safe = labels if ignored is None else jnp.where(labels == ignored, 0, labels)
         losses = -jnp.take_along_axis(jax.nn.log_softmax(scores), safe[:, None], 1)[:, 0]
         if ignored is None:
-            return weight * jnp.mean(losses)
+            return self.weighted(layer, jnp.mean(losses))
         counts = (labels != ignored).astype(scores.dtype)
-        return weight * jnp.sum(losses * counts) / jnp.maximum(jnp.sum(counts), 1.0)
+        mean = jnp.sum(losses * counts) / jnp.maximum(jnp.sum(counts), 1.0)
+        return self.weighted(layer, mean)
 
     def sigmoid_cross_entropy(self, layer, scores, targets):
         losses = jnp.maximum(scores, 0) - scores * targets + jnp.log1p(jnp.exp(-jnp.abs(scores)))
-        return float(layer["loss_weight"]) * jnp.sum(losses) / scores.shape[0]
+        return self.weighted(layer, jnp.sum(losses) / scores.shape[0])
 
     def mean_squared_error(self, layer, values, targets):
-        return float(layer["loss_weight"]) * jnp.mean(jnp.square(values - targets))
+        return self.weighted(layer, jnp.mean(jnp.square(values - targets)))

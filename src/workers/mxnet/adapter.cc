@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "net/op_traits.h"
+#include "worker/common_settings.h"
 #include "worker/device_table.h"
 #include "workers/mxnet/network.h"
 #include "workers/mxnet/profiler.h"
-#include "workers/mxnet/tuner.h"
 
 namespace tench::mxnet {
 namespace {
@@ -30,6 +30,18 @@ bool FusionWouldHideAnOutput(const TypedGraph& graph) {
       return true;
   }
   return false;
+}
+
+std::vector<TuningCandidate> Candidates() {
+  const auto option = [](const char* name, const char* value, std::vector<std::string> phases) {
+    return TuningCandidate{{{name, value}}, {}, std::move(phases), {}};
+  };
+  return {option("bulk", "60", {}),
+          option("bulk", "0", {}),
+          option("aggregate", "60", {"train"}),
+          option("aggregate", "4", {"train"}),
+          option("subgraph", "NONE", {"forward"}),
+          option("engine", kSynchronousEngine, {})};
 }
 
 class MxnetAdapter final : public Adapter {
@@ -71,6 +83,9 @@ class MxnetAdapter final : public Adapter {
          "MXNet's scheduler; NaiveEngine computes in the calling thread",
          fallback.engine,
          {"ThreadedEnginePerDevice", "ThreadedEnginePooled", kSynchronousEngine}}};
+    description.tuning = Candidates();
+    AddSpinCandidate(description);
+    AddCommonSettings(description);
     description.facts = Facts();
     DescribeDevices(Gpus(), description);
     return description;
@@ -99,11 +114,6 @@ class MxnetAdapter final : public Adapter {
     }
     ApplySettings(settings);
     TENCH_TRY(SetThreads(*library_, settings, options.threads));
-    if (options.tuned && !options.profile) {
-      const Tuning tuning = TENCH_TRY(Tune(*library_, graph_, options_, settings));
-      settings = tuning.settings;
-      choices.insert(tuning.choices.begin(), tuning.choices.end());
-    }
     network_ = TENCH_TRY(Network::Make(*library_, graph_, options_, settings));
     TENCH_TRY(library_->Ask((*library_)->MXRandomSeed(static_cast<int>(options.seed & 0x7fffffff)),
                             "seed"));

@@ -14,7 +14,7 @@
 #include "worker/process_facts.h"
 #include "workers/mxnet/network.h"
 
-namespace tench::mxnet {
+namespace tench::mxnet::adapter_test {
 namespace {
 
 using testing::HasSubstr;
@@ -173,4 +173,4 @@ TEST(MxnetAdapterTest, GivesBackTheStateThatItWasGiven) {
 }
 
 }  // namespace
-}  // namespace tench::mxnet
+}  // namespace tench::mxnet::adapter_test

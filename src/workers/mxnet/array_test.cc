@@ -7,7 +7,7 @@
 #include "workers/mxnet/symbol.h"
 #include "workers/mxnet/update.h"
 
-namespace tench::mxnet {
+namespace tench::mxnet::array_test {
 namespace {
 
 using testing::ElementsAre;
@@ -133,4 +133,4 @@ TEST_F(MxnetArrayTest, AdamCorrectsItsFirstStepToTheFullRate) {
 }
 
 }  // namespace
-}  // namespace tench::mxnet
+}  // namespace tench::mxnet::array_test

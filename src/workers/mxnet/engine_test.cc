@@ -8,7 +8,7 @@
 
 #include "workers/mxnet/network.h"
 
-namespace tench::mxnet {
+namespace tench::mxnet::engine_test {
 namespace {
 
 using testing::HasSubstr;
@@ -71,4 +71,4 @@ TEST(MxnetEngineTest, NumbersDevicesAsMxnetDoes) {
 }
 
 }  // namespace
-}  // namespace tench::mxnet
+}  // namespace tench::mxnet::engine_test

@@ -15,8 +15,8 @@ Result<Symbol> Lowering::Constant(const std::string& name, Symbol symbol) {
   return maker_.Apply("BlockGrad", name, {}, {symbol});
 }
 
-// SoftmaxOutput starts the backward pass. The value is computed separately in f64: for a fitted
-// batch, the logarithm of a probability near 1 would be f32 rounding only.
+// SoftmaxOutput starts the backward pass. Its output is a probability, whose logarithm near 1 would
+// be rounding only, so the value comes from log_softmax.
 Result<Symbol> Lowering::Lower(size_t i, const SoftmaxCrossEntropy& op) {
   if (op.ignore_label) return LowerIgnoring(i, op);
   const Symbol scores = TENCH_TRY(In(i)), labels = TENCH_TRY(In(i, 1));
@@ -28,12 +28,10 @@ Result<Symbol> Lowering::Lower(size_t i, const SoftmaxCrossEntropy& op) {
         TENCH_TRY(Apply(i, "SoftmaxOutput", attributes, {scores, labels}, ".gradient")));
   }
   const Symbol constant = TENCH_TRY(Constant(NameOf(i) + ".scores", scores));
-  const Symbol exact = TENCH_TRY(Apply(i, "Cast", {{"dtype", "float64"}}, {constant}, ".exact"));
   const Symbol logarithms =
-      TENCH_TRY(Apply(i, "log_softmax", {{"axis", "1"}}, {exact}, ".log_softmax"));
+      TENCH_TRY(Apply(i, "log_softmax", {{"axis", "1"}}, {constant}, ".log_softmax"));
   const Symbol chosen = TENCH_TRY(Apply(i, "pick", {{"axis", "1"}}, {logarithms, labels}, ".pick"));
-  const Symbol value = TENCH_TRY(Scaled(NameOf(i), chosen, -factor));
-  loss_values_.push_back(TENCH_TRY(Apply(i, "Cast", {{"dtype", "float32"}}, {value})));
+  loss_values_.push_back(TENCH_TRY(Scaled(NameOf(i), chosen, -factor)));
   lowered_.losses.push_back(NameOf(i));
   return loss_values_.back();
 }
@@ -52,19 +50,16 @@ Result<Symbol> Lowering::LowerIgnoring(size_t i, const SoftmaxCrossEntropy& op) 
         TENCH_TRY(Apply(i, "SoftmaxOutput", attributes, {scores, labels}, ".gradient")));
   }
   const Symbol constant = TENCH_TRY(Constant(NameOf(i) + ".scores", scores));
-  const Symbol exact = TENCH_TRY(Apply(i, "Cast", {{"dtype", "float64"}}, {constant}, ".exact"));
   const Symbol logarithms =
-      TENCH_TRY(Apply(i, "log_softmax", {{"axis", "1"}}, {exact}, ".log_softmax"));
+      TENCH_TRY(Apply(i, "log_softmax", {{"axis", "1"}}, {constant}, ".log_softmax"));
   const Symbol chosen = TENCH_TRY(Apply(i, "pick", {{"axis", "1"}}, {logarithms, labels}, ".pick"));
   const Symbol counts =
       TENCH_TRY(Apply(i, "_not_equal_scalar", {{"scalar", ignored}}, {labels}, ".counts"));
-  const Symbol weights = TENCH_TRY(Apply(i, "Cast", {{"dtype", "float64"}}, {counts}, ".weights"));
-  const Symbol weighed = TENCH_TRY(Apply(i, "elemwise_mul", {}, {chosen, weights}, ".weighed"));
+  const Symbol weighed = TENCH_TRY(Apply(i, "elemwise_mul", {}, {chosen, counts}, ".weighed"));
   const Symbol sum = TENCH_TRY(Scaled(NameOf(i), weighed, -op.loss_weight));
-  const Symbol counted = TENCH_TRY(Apply(i, "sum", {}, {weights}, ".counted"));
+  const Symbol counted = TENCH_TRY(Apply(i, "sum", {}, {counts}, ".counted"));
   const Symbol divisor = TENCH_TRY(WithNumber(i, "_maximum_scalar", counted, 1, ".divisor"));
-  const Symbol value = TENCH_TRY(Apply(i, "elemwise_div", {}, {sum, divisor}, ".mean"));
-  loss_values_.push_back(TENCH_TRY(Apply(i, "Cast", {{"dtype", "float32"}}, {value})));
+  loss_values_.push_back(TENCH_TRY(Apply(i, "elemwise_div", {}, {sum, divisor})));
   lowered_.losses.push_back(NameOf(i));
   return loss_values_.back();
 }
@@ -79,17 +74,12 @@ Result<Symbol> Lowering::Lower(size_t i, const SigmoidCrossEntropy& op) {
     gradient_heads_.push_back(TENCH_TRY(Apply(
         i, "LogisticRegressionOutput", {{"grad_scale", scale}}, {scores, targets}, ".gradient")));
   }
-  // max(x, 0) - x·z + log(1 + exp(-|x|)): no exponential overflows.
+  // log(1 + exp(x)) - x·z; softrelu is x for large x, so no exponential overflows.
   const Symbol x = TENCH_TRY(Constant(NameOf(i) + ".scores", scores));
-  const Symbol positive = TENCH_TRY(Apply(i, "relu", {}, {x}, ".positive"));
+  const Symbol positive =
+      TENCH_TRY(Apply(i, "Activation", {{"act_type", "softrelu"}}, {x}, ".softrelu"));
   const Symbol product = TENCH_TRY(Apply(i, "elemwise_mul", {}, {x, targets}, ".product"));
-  const Symbol magnitude = TENCH_TRY(Apply(i, "abs", {}, {x}, ".magnitude"));
-  const Symbol negated = TENCH_TRY(Apply(i, "negative", {}, {magnitude}, ".negated"));
-  const Symbol exponential = TENCH_TRY(Apply(i, "exp", {}, {negated}, ".exponential"));
-  const Symbol rest = TENCH_TRY(Apply(i, "log1p", {}, {exponential}, ".rest"));
-  const Symbol difference =
-      TENCH_TRY(Apply(i, "elemwise_sub", {}, {positive, product}, ".difference"));
-  const Symbol values = TENCH_TRY(Apply(i, "elemwise_add", {}, {difference, rest}, ".values"));
+  const Symbol values = TENCH_TRY(Apply(i, "elemwise_sub", {}, {positive, product}, ".values"));
   loss_values_.push_back(TENCH_TRY(Scaled(NameOf(i), values, op.loss_weight / batch)));
   lowered_.losses.push_back(NameOf(i));
   return loss_values_.back();

@@ -8,7 +8,7 @@
 #include "workers/mxnet/library.h"
 #include "workers/reference/adapter.h"
 
-namespace tench::mxnet {
+namespace tench::mxnet::parity_test {
 namespace {
 
 using testing::IsEmpty;
@@ -50,8 +50,7 @@ TEST(MxnetParityTest, EverySolver) {
   clipped.clip_gradients = clipped_adam.clip_gradients = 0.1;
   for (const Solver& solver : {nesterov, adam, clipped, clipped_adam}) {
     SCOPED_TRACE(fmt::format("{} clip {}", Name(solver.type), solver.clip_gradients));
-    EXPECT_THAT(Compare(graph, {Phase::kTrain, false, 2, 5, {}, false, solver}, kUpdates),
-                IsEmpty());
+    EXPECT_THAT(Compare(graph, {Phase::kTrain, false, 2, 5, {}, solver}, kUpdates), IsEmpty());
   }
 }
 
@@ -97,11 +96,14 @@ TEST(MxnetParityTest, ATimedGradientStepMaterializesEveryGradient) {
               IsEmpty());
 }
 
-TEST(MxnetParityTest, TuningDoesNotChangeTheNumbers) {
+TEST(MxnetParityTest, CandidateSettingsDoNotChangeTheNumbers) {
   const Graph graph =
       OpChain({3, 12, 12}).Then("conv", UnbiasedConvolution(8)).Then("bn", BatchNorm{}).Classify();
-  EXPECT_THAT(Compare(graph, {Phase::kTrain, true, 2, 3, {}, true}, kUpdates), IsEmpty());
+  for (const char* count : {"60", "4"}) {
+    const RunPlan plan{Phase::kTrain, true, 2, 3, {{"bulk", "60"}, {"aggregate", count}}, {}};
+    EXPECT_THAT(Compare(graph, plan, kUpdates), IsEmpty()) << "aggregate=" << count;
+  }
 }
 
 }  // namespace
-}  // namespace tench::mxnet
+}  // namespace tench::mxnet::parity_test

@@ -5,7 +5,7 @@
 
 #include "data/data_set.h"
 
-namespace tench::mxnet {
+namespace tench::mxnet::profiler_test {
 namespace {
 
 constexpr const char* kListing =
@@ -67,4 +67,4 @@ TEST(MxnetProfilerTest, GivesEveryEventToItsLayerOverSeveralSteps) {
 }
 
 }  // namespace
-}  // namespace tench::mxnet
+}  // namespace tench::mxnet::profiler_test

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "worker/common_settings.h"
 #include "workers/native/compile/lowering.h"
 #include "workers/native/conv/conv_tuner.h"
 #include "workers/native/kernels/parallel.h"
@@ -10,13 +11,28 @@
 namespace tench::native {
 namespace {
 
-Result<TuneMode> TuneModeOf(const BuildOptions& options) {
-  const auto found = options.options.find("tune");
-  const std::string text = found == options.options.end() ? "cache" : found->second;
-  if (text == "off") return TuneMode::kOff;
-  if (text == "cache") return TuneMode::kCache;
-  if (text == "full") return TuneMode::kFull;
-  return Failed("option tune is '{}'; it must be off, cache or full", text);
+constexpr const char* kConvolutions = "convolutions";
+constexpr const char* kDefault = "default";
+constexpr const char* kBlocked = "blocked";
+constexpr const char* kSearch = "search";
+
+Result<ConvTuner::Settings> TunerSettings(const BuildOptions& options) {
+  ConvTuner::Settings settings;
+  const auto found = options.options.find(kConvolutions);
+  const std::string text = found == options.options.end() ? kDefault : found->second;
+  if (text == kDefault) return settings;
+  settings.mode = text == kBlocked  ? TuneMode::kBlocked
+                  : text == kSearch ? TuneMode::kSearch
+                                    : TuneMode::kFixed;
+  if (options.search_ns > 0) settings.budget_ns = options.search_ns;
+  if (settings.mode == TuneMode::kFixed) {
+    Result<ConvSelection> selection = ParseConvSelection(text);
+    if (!selection.ok())
+      return Failed("option {}: {}; it is default, blocked, search, or what a search selected",
+                    kConvolutions, selection.error().message);
+    settings.selection = *std::move(selection);
+  }
+  return settings;
 }
 
 class NativeAdapter final : public Adapter {
@@ -37,11 +53,16 @@ class NativeAdapter final : public Adapter {
     description.updates = SolverAbilities();
     description.devices = {"cpu"};
     description.precisions = {"f32"};
-    description.options = {{"tune",
-                            "candidate selection of convolutions: oneDNN's default, measured "
-                            "once and cached, or measured in every build",
-                            "cache",
-                            {"off", "cache", "full"}}};
+    description.options = {{kConvolutions,
+                            "the implementation of each convolution: default (a static order), "
+                            "blocked (oneDNN's first for blocked images), search (measured during "
+                            "the build), or what a search selected",
+                            kDefault,
+                            {}}};
+    description.tuning = {
+        {.options = {{kConvolutions, kSearch}}, .environment = {}, .phases = {}, .ops = {"conv"}}};
+    AddSpinCandidate(description);
+    AddCommonSettings(description);
     description.facts = {
         {"onednn", fmt::format("{}.{}.{}", version->major, version->minor, version->patch)},
         {"threading", "OpenMP (libgomp)"}};
@@ -53,7 +74,7 @@ class NativeAdapter final : public Adapter {
       return Unsupported("device '{}': the native engine runs on the CPU", options.device);
     if (options.precision != "f32")
       return Unsupported("precision '{}': the native engine computes in f32", options.precision);
-    const TuneMode mode = TENCH_TRY(TuneModeOf(options));
+    ConvTuner::Settings tuning = TENCH_TRY(TunerSettings(options));
     graph_ = graph;
     options_ = options;
     state_ = {};
@@ -61,17 +82,14 @@ class NativeAdapter final : public Adapter {
     omp_set_dynamic(0);
     omp_set_num_threads(static_cast<int>(options.threads));
 
-    ConvTuner tuner(engine_, mode, options.threads,
-                    TunerCache(settings_.cache_folder, MachineName()));
+    ConvTuner tuner(engine_, options.threads, std::move(tuning));
     if (settings_.forced_candidate >= 0)
       tuner.Force(static_cast<size_t>(settings_.forced_candidate));
     program_ = std::make_unique<Program>();
     Lowering lowering(graph_, options_, engine_, tuner, *program_);
     TENCH_TRY(lowering.Run());
-    // Not an error: without the cache the next build measures again.
-    std::map<std::string, std::string> choices = lowering.choices();
-    if (const Status saved = tuner.Save(); !saved.ok())
-      choices["tuner.cache"] = saved.error().message;
+    TENCH_TRY(tuner.problem());
+    const bool searched = !tuner.selection().empty();
     TENCH_TRY(program_->Bind(
         engine_, settings_.available_bytes >= 0 ? settings_.available_bytes : AvailableBytes()));
     state_.losses.assign(lowering.losses(), 0);
@@ -79,7 +97,9 @@ class NativeAdapter final : public Adapter {
     outputs_.clear();
     for (size_t i = 0; i < graph_.layers.size(); ++i) outputs_.push_back(lowering.Output(i));
     if (options.profile) program_->StartProfile();
-    return BuildFacts{program_->planned_bytes(), std::move(choices), MaterializesGradients()};
+    BuildFacts facts{program_->planned_bytes(), lowering.choices(), MaterializesGradients()};
+    if (searched) facts.frozen[kConvolutions] = PrintConvSelection(tuner.selection());
+    return facts;
   }
 
   Status SetParameters(const TensorSource& source) override {

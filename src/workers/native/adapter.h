@@ -3,18 +3,15 @@
 // The native worker's adapter: compiles a graph to a Program (compile/) and runs it. Not aware of
 // the protocol or of timing. Thread safety: one caller at a time.
 
-#include <filesystem>
 #include <memory>
 
-#include "base/file.h"
 #include "worker/adapter.h"
 
 namespace tench::native {
 
 struct NativeSettings {
-  std::filesystem::path cache_folder = UserCacheFolder();  // the tuner's; empty: no cache file
-  int64_t forced_candidate = -1;                           // see ConvTuner::Force
-  int64_t available_bytes = -1;                            // -1: AvailableBytes()
+  int64_t forced_candidate = -1;  // see ConvTuner::Force
+  int64_t available_bytes = -1;   // -1: AvailableBytes()
 };
 
 std::unique_ptr<Adapter> MakeNativeAdapter(const NativeSettings& settings = {});

@@ -9,18 +9,11 @@
 #include "base/file.h"
 #include "net/builder.h"
 #include "worker/adapter_run.h"
-#include "workers/native/conv/tuner_cache.h"
 
-namespace tench::native {
+namespace tench::native::adapter_test {
 namespace {
 
 using testing::HasSubstr;
-
-NativeSettings Forgetful() {
-  NativeSettings settings;
-  settings.cache_folder = "";
-  return settings;
-}
 
 TypedGraph Zoo(const std::string& name, const std::string& data, int64_t batch) {
   return *Infer(*LoadNetwork(name, data, 0), batch);
@@ -29,21 +22,21 @@ TypedGraph Zoo(const std::string& name, const std::string& data, int64_t batch) 
 BuildOptions Untuned() {
   BuildOptions options;
   options.threads = 2;
-  options.options["tune"] = "off";
+  options.options["convolutions"] = "blocked";
   return options;
 }
 
 TEST(NativeAdapterTest, DescribesItself) {
-  const Description description = MakeNativeAdapter(Forgetful())->Describe();
+  const Description description = MakeNativeAdapter()->Describe();
   EXPECT_EQ(description.name, "native");
   EXPECT_EQ(description.ops.size(), OpAbilities().size());
   EXPECT_EQ(description.precisions, std::vector<std::string>{"f32"});
-  ASSERT_EQ(description.options.size(), 1u);
-  EXPECT_EQ(description.options[0].name, "tune");
+  EXPECT_EQ(description.options[0].name, "convolutions");
+  EXPECT_EQ(description.tuning[0].options.at("convolutions"), "search");
 }
 
 TEST(NativeAdapterTest, RefusesOtherPrecisionsAndDevices) {
-  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter(Forgetful());
+  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter();
   BuildOptions options = Untuned();
   options.precision = "bf16";
   EXPECT_EQ(adapter->Build(Zoo("mlp", "mnist", 2), options).error().kind, ErrorKind::kUnsupported);
@@ -51,13 +44,13 @@ TEST(NativeAdapterTest, RefusesOtherPrecisionsAndDevices) {
   options.device = "gpu";
   EXPECT_EQ(adapter->Build(Zoo("mlp", "mnist", 2), options).error().kind, ErrorKind::kUnsupported);
   options = Untuned();
-  options.options["tune"] = "perhaps";
+  options.options["convolutions"] = "perhaps";
   EXPECT_THAT(adapter->Build(Zoo("mlp", "mnist", 2), options).error().message,
-              HasSubstr("off, cache or full"));
+              HasSubstr("option convolutions: 'perhaps' is not of the form"));
 }
 
 TEST(NativeAdapterTest, SaysOutOfMemoryBeforeItAllocates) {
-  NativeSettings settings = Forgetful();
+  NativeSettings settings;
   settings.available_bytes = 10 << 20;
   const Result<BuildFacts> built =
       MakeNativeAdapter(settings)->Build(Zoo("alexnet", "cifar10", 4), Untuned());
@@ -68,7 +61,7 @@ TEST(NativeAdapterTest, SaysOutOfMemoryBeforeItAllocates) {
 
 TEST(NativeAdapterTest, AHugeBatchIsRefusedByThePlanAlone) {
   const Result<BuildFacts> built =
-      MakeNativeAdapter(Forgetful())->Build(Zoo("lenet", "mnist", 2'000'000), Untuned());
+      MakeNativeAdapter()->Build(Zoo("lenet", "mnist", 2'000'000), Untuned());
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.error().kind, ErrorKind::kOutOfMemory);
 }
@@ -79,14 +72,14 @@ TEST(NativeAdapterTest, InferencePlansLessThanTraining) {
     options.phase = phase;
     const Graph graph = *LoadNetwork("resnet18", "cifar10", 0);
     const TypedGraph typed = *Infer(phase == Phase::kForward ? InferenceGraph(graph) : graph, 32);
-    return MakeNativeAdapter(Forgetful())->Build(typed, options)->planned_bytes;
+    return MakeNativeAdapter()->Build(typed, options)->planned_bytes;
   };
   EXPECT_LT(planned(Phase::kForward), planned(Phase::kTrain) / 2);
 }
 
 TEST(NativeAdapterTest, ParametersAndStateComeBackAsTheyWereSet) {
   const TypedGraph graph = Zoo("resnet18", "cifar10", 2);
-  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter(Forgetful());
+  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter();
   ASSERT_TRUE(adapter->Build(graph, Untuned()).ok());
   std::map<std::string, std::vector<float>> set, got;
   const TensorSource source = [&](const std::string& name, std::span<float> out) -> Status {
@@ -106,7 +99,7 @@ TEST(NativeAdapterTest, ParametersAndStateComeBackAsTheyWereSet) {
 }
 
 TEST(NativeAdapterTest, GradientsAreKeptInAnObservingBuildOnly) {
-  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter(Forgetful());
+  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter();
   ASSERT_TRUE(adapter->Build(Zoo("mlp", "mnist", 2), Untuned()).ok());
   const TensorSink sink = [](const std::string&, std::span<const float>) -> Status { return Ok(); };
   EXPECT_FALSE(adapter->Gradients(sink).ok());
@@ -115,7 +108,7 @@ TEST(NativeAdapterTest, GradientsAreKeptInAnObservingBuildOnly) {
 // Caffe's loss is known to become negative here.
 TEST(NativeAdapterTest, TheLossOfOneClassFallsToZeroAndNeverBelow) {
   const TypedGraph graph = Zoo("lenet", "mnist", 16);
-  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter(Forgetful());
+  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter();
   ASSERT_TRUE(adapter->Build(graph, Untuned()).ok());
   std::map<std::string, Fill> fills;
   for (const Parameter& parameter : graph.parameters) fills[parameter.name] = parameter.fill;
@@ -144,7 +137,7 @@ TEST(NativeAdapterTest, DropoutZeroesItsShareAndScalesTheSurvivors) {
   builder.Append("fc", FullyConnected{2, false}, {"drop"}, {{FillKind::kGaussian, 0, 0.01}, 1, 1});
   builder.Append("loss", SoftmaxCrossEntropy{}, {"fc", "label"});
   const TypedGraph graph = *Infer(builder.Take(), 100);
-  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter(Forgetful());
+  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter();
   BuildOptions options = Untuned();
   options.observe = true;
   ASSERT_TRUE(adapter->Build(graph, options).ok());
@@ -178,7 +171,7 @@ TEST(NativeAdapterTest, DropoutZeroesItsShareAndScalesTheSurvivors) {
 
 TEST(NativeAdapterTest, ProfilesEveryKernelWhenAsked) {
   const TypedGraph graph = Zoo("lenet", "mnist", 4);
-  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter(Forgetful());
+  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter();
   BuildOptions options = Untuned();
   ASSERT_TRUE(adapter->Build(graph, options).ok());
   EXPECT_FALSE(adapter->Profile().ok());
@@ -200,27 +193,44 @@ TEST(NativeAdapterTest, ProfilesEveryKernelWhenAsked) {
   EXPECT_TRUE(convolution);
 }
 
-TEST(NativeAdapterTest, ASecondBuildTakesItsChoicesFromTheCache) {
-  const TemporaryFolder folder = *TemporaryFolder::Make("tench-native");
-  NativeSettings settings;
-  settings.cache_folder = folder.path();
+TEST(NativeAdapterTest, ASearchReportsTheOptionThatRepeatsItsBuild) {
   const TypedGraph graph = Zoo("lenet", "mnist", 2);
   BuildOptions options = Untuned();
-  options.options["tune"] = "cache";
-  const Result<BuildFacts> first = MakeNativeAdapter(settings)->Build(graph, options);
+  options.options["convolutions"] = "search";
+  options.search_ns = 60'000'000'000;
+  const Result<BuildFacts> searched = MakeNativeAdapter()->Build(graph, options);
+  ASSERT_TRUE(searched.ok());
+  const std::string& frozen = searched->frozen.at("convolutions");
+  options.options["convolutions"] = frozen;
+  const Result<BuildFacts> repeated = MakeNativeAdapter()->Build(graph, options);
+  ASSERT_TRUE(repeated.ok()) << repeated.error().message;
+  EXPECT_EQ(repeated->choices, searched->choices);
+  EXPECT_EQ(repeated->frozen.at("convolutions"), frozen);
+}
+
+TEST(NativeAdapterTest, ASelectionThatCannotBeRepeatedIsAnError) {
+  const TypedGraph graph = Zoo("lenet", "mnist", 2);
+  BuildOptions options = Untuned();
+  const std::string key = "f_n2_i20x12x12_o50x8x8_k5x5_s1x1_p0x0_d1x1_g1_b1_a0";
+  options.options["convolutions"] = key + "=channels_last/0";
+  const Result<BuildFacts> built = MakeNativeAdapter()->Build(graph, options);
+  ASSERT_TRUE(built.ok()) << built.error().message;
+  EXPECT_THAT(built->choices.at("conv2.forward"), HasSubstr("channels_last/0"));
+  options.options["convolutions"] = key + "=none/9";
+  EXPECT_THAT(MakeNativeAdapter()->Build(graph, options).error().message,
+              HasSubstr("has no candidate 'none/9'"));
+}
+
+TEST(NativeAdapterTest, WithoutOptionsTheSameStaticCandidatesAreSelectedEveryTime) {
+  const TypedGraph graph = Zoo("lenet", "mnist", 2);
+  BuildOptions options;
+  options.threads = 2;
+  const Result<BuildFacts> first = MakeNativeAdapter()->Build(graph, options);
   ASSERT_TRUE(first.ok());
+  EXPECT_TRUE(first->frozen.empty());
   EXPECT_TRUE(first->choices.contains("conv2.forward"));
-  // An entry of the file is used without a trial.
-  TunerCache cache(folder.path(), MachineName());
-  const std::string key = "forward n2_i20x12x12_o50x8x8_k5x5_s1x1_p0x0_d1x1_g1_b1_a0_t2_f32";
-  cache.Remember(key, "channels_last/1");
-  ASSERT_TRUE(cache.Save().ok());
-  EXPECT_THAT(MakeNativeAdapter(settings)->Build(graph, options)->choices.at("conv2.forward"),
-              HasSubstr("channels_last/1"));
-  cache.Remember(key, "no such kernel/9");
-  ASSERT_TRUE(cache.Save().ok());
-  EXPECT_TRUE(MakeNativeAdapter(settings)->Build(graph, options).ok());
+  EXPECT_EQ(MakeNativeAdapter()->Build(graph, options)->choices, first->choices);
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::adapter_test

@@ -45,7 +45,7 @@ void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
-namespace tench::native {
+namespace tench::native::allocation_test {
 namespace {
 
 TEST(AllocationTest, ASteadyStepAllocatesNothing) {
@@ -57,11 +57,10 @@ TEST(AllocationTest, ASteadyStepAllocatesNothing) {
                                                         {"lstm", "imdb"}}) {
     const TypedGraph graph = *Infer(*LoadNetwork(name, data, name == "lstm" ? 10 : 0), 2);
     NativeSettings settings;
-    settings.cache_folder = "";
     const std::unique_ptr<Adapter> adapter = MakeNativeAdapter(settings);
     BuildOptions options;
     options.threads = 2;
-    options.options["tune"] = "off";
+    options.options["convolutions"] = "blocked";
     ASSERT_TRUE(adapter->Build(graph, options).ok());
     std::vector<HostTensor> batch;
     MakeBatch(graph, {1, 2, 0}, 0, batch);
@@ -77,4 +76,4 @@ TEST(AllocationTest, ASteadyStepAllocatesNothing) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::allocation_test

@@ -9,7 +9,7 @@
 #include "workers/native/adapter.h"
 #include "workers/reference/adapter.h"
 
-namespace tench::native {
+namespace tench::native::parity_test {
 namespace {
 
 constexpr double kTolerance = 1e-5;
@@ -17,7 +17,6 @@ constexpr double kRoundingFloor = 1e-6;
 
 std::unique_ptr<Adapter> Native(int64_t candidate = -1) {
   NativeSettings settings;
-  settings.cache_folder = "";
   settings.forced_candidate = candidate;
   return MakeNativeAdapter(settings);
 }
@@ -43,12 +42,14 @@ void CompareGraph(const std::string& name, const Graph& graph, int64_t batch, co
 
 TEST(ParityTest, EveryOpAgreesForwardAndBackward) {
   for (const auto& [name, graph] : OpCases())
-    CompareGraph(name, graph, 4, {Phase::kTrain, true, 2, 1, {{"tune", "off"}}}, -1, kTolerance);
+    CompareGraph(name, graph, 4, {Phase::kTrain, true, 2, 1, {{"convolutions", "blocked"}}}, -1,
+                 kTolerance);
 }
 
 TEST(ParityTest, EveryFusedOpAgreesOverUpdatesWithADropOfTheLearningRate) {
   for (const auto& [name, graph] : OpCases())
-    CompareGraph(name, graph, 4, {Phase::kTrain, false, 2, 5, {{"tune", "off"}}}, -1, kTolerance);
+    CompareGraph(name, graph, 4, {Phase::kTrain, false, 2, 5, {{"convolutions", "blocked"}}}, -1,
+                 kTolerance);
 }
 
 // Wide enough for every path of an update: convolutions, dense layers, batch norm, an embedding,
@@ -87,7 +88,7 @@ TEST(ParityTest, EverySolverAgreesOverUpdatesWithADropOfTheLearningRate) {
       SCOPED_TRACE(fmt::format("{} clip {}", Name(solver.type), solver.clip_gradients));
       for (const bool observe : {true, false})
         CompareGraph(name, graph, 4,
-                     {Phase::kTrain, observe, 2, 5, {{"tune", "off"}}, false, solver}, -1,
+                     {Phase::kTrain, observe, 2, 5, {{"convolutions", "blocked"}}, solver}, -1,
                      kTolerance);
     }
   }
@@ -123,8 +124,10 @@ TEST(ParityTest, EveryLstmAgreesInEveryWayOfComputingIt) {
 
 TEST(ParityTest, EveryOpAgreesInInference) {
   for (const auto& [name, graph] : OpCases()) {
-    CompareGraph(name, graph, 3, {Phase::kForward, true, 2, 1, {{"tune", "off"}}}, -1, kTolerance);
-    CompareGraph(name, graph, 3, {Phase::kForward, false, 2, 1, {{"tune", "off"}}}, -1, kTolerance);
+    CompareGraph(name, graph, 3, {Phase::kForward, true, 2, 1, {{"convolutions", "blocked"}}}, -1,
+                 kTolerance);
+    CompareGraph(name, graph, 3, {Phase::kForward, false, 2, 1, {{"convolutions", "blocked"}}}, -1,
+                 kTolerance);
   }
 }
 
@@ -132,7 +135,7 @@ TEST(ParityTest, OneThreadAndABatchOfOneAgree) {
   for (const auto& [name, graph] : OpCases()) {
     if (name.find("batch norm of vectors") != std::string::npos)
       continue;  // one sample has zero variance
-    CompareGraph(name, graph, 1, {Phase::kTrain, false, 1, 2, {{"tune", "off"}}}, -1,
+    CompareGraph(name, graph, 1, {Phase::kTrain, false, 1, 2, {{"convolutions", "blocked"}}}, -1,
                  2 * kTolerance);
   }
 }
@@ -149,11 +152,12 @@ TEST(ParityTest, SmallNetworksOfTheZooAgreeOverFiveUpdates) {
                                                         {"autoencoder-stage2", "mnist"},
                                                         {"lstm", "imdb"}}) {
     for (const bool observe : {true, false}) {
-      CompareGraph(name, ZooGraph(name, data), 4, {Phase::kTrain, observe, 2, 5, {{"tune", "off"}}},
-                   -1, 2 * kTolerance);
+      CompareGraph(name, ZooGraph(name, data), 4,
+                   {Phase::kTrain, observe, 2, 5, {{"convolutions", "blocked"}}}, -1,
+                   2 * kTolerance);
     }
-    CompareGraph(name, ZooGraph(name, data), 4, {Phase::kForward, false, 2, 1, {{"tune", "off"}}},
-                 -1, kTolerance);
+    CompareGraph(name, ZooGraph(name, data), 4,
+                 {Phase::kForward, false, 2, 1, {{"convolutions", "blocked"}}}, -1, kTolerance);
   }
 }
 
@@ -163,13 +167,14 @@ TEST(ParityTest, ATimedGradientStepKeepsEveryGradient) {
   cases.push_back({"lenet", ZooGraph("lenet", "mnist")});
   cases.push_back({"lstm", ZooGraph("lstm", "imdb")});
   for (const auto& [name, graph] : cases) {
-    EXPECT_THAT(CompareTimedGradients(*MakeReferenceAdapter(), *Native(), graph, 4,
-                                      {{"tune", "off"}}, {2 * kTolerance, kRoundingFloor}),
-                testing::IsEmpty())
+    EXPECT_THAT(
+        CompareTimedGradients(*MakeReferenceAdapter(), *Native(), graph, 4,
+                              {{"convolutions", "blocked"}}, {2 * kTolerance, kRoundingFloor}),
+        testing::IsEmpty())
         << name;
   }
   BuildOptions train;
-  train.options["tune"] = "off";
+  train.options["convolutions"] = "blocked";
   EXPECT_FALSE(
       Native()->Build(*Infer(ZooGraph("lenet", "mnist"), 4), train)->gradients_materialized)
       << "SGD is fused into some gradients";
@@ -183,7 +188,7 @@ TEST(ParityTest, ConvolutionalNetworksOfTheZooAgreeUpToAFewOpenedRelus) {
   for (const std::string name : {"alexnet", "googlenet", "resnet18"}) {
     SCOPED_TRACE(name);
     const Graph graph = ZooGraph(name, "cifar10");
-    const RunPlan plan{Phase::kTrain, false, 2, 1, {{"tune", "off"}}};
+    const RunPlan plan{Phase::kTrain, false, 2, 1, {{"convolutions", "blocked"}}};
     const std::unique_ptr<Adapter> reference = MakeReferenceAdapter(), native = Native();
     const AdapterRun expected = *RunNetwork(*reference, graph, 2, plan);
     const AdapterRun got = *RunNetwork(*native, graph, 2, plan);
@@ -193,9 +198,10 @@ TEST(ParityTest, ConvolutionalNetworksOfTheZooAgreeUpToAFewOpenedRelus) {
     got_state.state = got.state;
     EXPECT_THAT(Differences(expected_state, got_state, {kFewElements, kRoundingFloor}),
                 testing::IsEmpty());
-    CompareGraph(name, graph, 2, {Phase::kForward, false, 2, 1, {{"tune", "off"}}}, -1, kTolerance);
+    CompareGraph(name, graph, 2, {Phase::kForward, false, 2, 1, {{"convolutions", "blocked"}}}, -1,
+                 kTolerance);
   }
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::parity_test

@@ -11,7 +11,7 @@
 #include "net/builder.h"
 #include "net/fill.h"
 
-namespace tench {
+namespace tench::adapter_test {
 namespace {
 
 using Tensors = std::map<std::string, std::vector<float>>;
@@ -312,4 +312,4 @@ TEST(ReferenceAdapterTest, TrainsTheNetworkDown) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::adapter_test

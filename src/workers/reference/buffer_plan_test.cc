@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tench {
+namespace tench::buffer_plan_test {
 namespace {
 
 TEST(BufferPlanTest, SharesMemoryBetweenTensorsThatNeverMeet) {
@@ -35,4 +35,4 @@ TEST(BufferPlanTest, GivesEmptyTensorsNothing) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::buffer_plan_test

@@ -4,7 +4,7 @@
 
 #include "workers/reference/kernel_probe.h"
 
-namespace tench {
+namespace tench::gradient_test {
 namespace {
 
 // Above ten times the f32 rounding noise over 2 · epsilon, and a third of a one-percent error.
@@ -202,4 +202,4 @@ TEST(GradientTest, OfLossesAgrees) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::gradient_test

@@ -9,7 +9,7 @@
 
 #include "workers/reference/kernel_probe.h"
 
-namespace tench {
+namespace tench::kernel_test {
 namespace {
 
 using testing::ElementsAre;
@@ -306,4 +306,4 @@ TEST(KernelTest, MeanSquaredErrorIsAMeanOverAllElements) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::kernel_test

@@ -2,8 +2,8 @@
 #pragma once
 // A graph prepared for execution: a kernel per layer, and memory for every tensor by a buffer plan.
 // In the forward phase an activation is live until its last reader, otherwise until its layer's
-// backward pass, and in an observing build to the end of the step. Owns all tensors. Not aware of
-// solvers or files. Used by one thread.
+// backward pass. An observing build keeps all activations to the end of the step. Owns all tensors.
+// Not aware of solvers or files. Used by one thread.
 
 #include <cstdint>
 #include <memory>

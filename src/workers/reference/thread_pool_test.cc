@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace tench {
+namespace tench::thread_pool_test {
 namespace {
 
 TEST(ThreadPoolTest, DoesEveryPieceOnceWhateverTheNumberOfThreads) {
@@ -35,4 +35,4 @@ TEST(ThreadPoolTest, SplitsARangeWithoutGapsOrOverlaps) {
 }
 
 }  // namespace
-}  // namespace tench
+}  // namespace tench::thread_pool_test

@@ -7,6 +7,7 @@
 
 #include "axis/device_name.h"
 #include "base/text.h"
+#include "worker/common_settings.h"
 #include "worker/device_table.h"
 #include "workers/tensorflow/inter_op.h"
 #include "workers/tensorflow/lowering.h"
@@ -42,6 +43,20 @@ std::string PlacementOf(const DeviceName& device) {
   return device.is_gpu() ? fmt::format("/device:GPU:{}", device.index) : "";
 }
 
+// Without --tf_xla_auto_jit TensorFlow forms no clusters, whatever the other flag says.
+std::vector<TuningCandidate> Candidates() {
+  return {
+      {.options = {{"inter_op", "caller"}}, .environment = {}, .phases = {}, .ops = {}},
+      {.options = {{"inter_op", "1"}}, .environment = {}, .phases = {}, .ops = {}},
+      {.options = {{"weights", "constants"}}, .environment = {}, .phases = {"forward"}, .ops = {}},
+      {.options = {{"onednn", "off"}}, .environment = {}, .phases = {}, .ops = {}},
+      {.options = {},
+       .environment = {{"TF_XLA_FLAGS", "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"}},
+       .phases = {},
+       .ops = {}},
+  };
+}
+
 class TensorFlowAdapter final : public Adapter {
  public:
   explicit TensorFlowAdapter(const TensorFlowSettings& settings) : onednn_(settings.onednn) {
@@ -73,7 +88,13 @@ class TensorFlowAdapter final : public Adapter {
         {"onednn",
          "on: oneDNN's kernels where available; off: Eigen's; auto: TensorFlow decides by the CPU",
          "on",
-         {"on", "off", "auto"}}};
+         {"on", "off", "auto"}},
+        {"weights",
+         "phase forward: read from variables, or constants of the graph, which TensorFlow folds",
+         "variables",
+         {"variables", "constants"}}};
+    description.tuning = Candidates();
+    AddCommonSettings(description);
     if (problem_) {
       description.facts["problem"] = problem_->message;
       DescribeDevices({0, "TensorFlow is not loaded"}, description);
@@ -93,21 +114,26 @@ class TensorFlowAdapter final : public Adapter {
           "option onednn={}: TensorFlow was loaded with {} (the option needs a job from a file)",
           asked, onednn_);
     const DeviceName device = TENCH_TRY(ParseDevice(options.device).In("device"));
+    const std::string weights = OptionOr(options, "weights", "variables");
+    if (weights == "constants" && options.phase != Phase::kForward)
+      return Unsupported("option weights=constants: phase {} updates or differentiates them",
+                         Name(options.phase));
     graph_ = graph;
     options_ = options;
+    // An observing build fetches every layer's output, which folding would remove.
+    freezes_ = weights == "constants" && !options.observe && !options.profile;
+    frozen_ = false;
     session_.reset();
     writer_ = std::make_unique<GraphWriter>(*api_, PlacementOf(device));
     program_ = TENCH_TRY(Lower(graph_, options_, *writer_));
     request_ = StepRequest();
     BuildFacts facts;
-    SessionSettings settings{options.threads, 0, device.is_gpu()};
+    placement_ = PlacementOf(device);
+    settings_ = {options.threads, 0, device.is_gpu()};
     const std::string inter_op = OptionOr(options, "inter_op", "auto");
-    settings.inter_op =
-        options.tuned && inter_op == "auto"
-            ? TENCH_TRY(FastestInterOp(graph_, program_, *writer_, settings, StepRequest()))
-            : TENCH_TRY(ParseInterOp(inter_op, options.threads));
-    session_ = std::make_unique<Session>(TENCH_TRY(Session::Open(*writer_, settings)));
-    facts.choices["inter_op"] = InterOpName(settings.inter_op);
+    settings_.inter_op = TENCH_TRY(ParseInterOp(inter_op, options.threads));
+    session_ = std::make_unique<Session>(TENCH_TRY(Session::Open(*writer_, settings_)));
+    facts.choices["inter_op"] = InterOpName(settings_.inter_op);
     if (api_->onednn_enabled != nullptr)
       facts.choices["onednn"] = api_->onednn_enabled() ? "on" : "off";
     if (options.profile) profile_ = StartProfile();
@@ -116,6 +142,7 @@ class TensorFlowAdapter final : public Adapter {
   }
 
   Status SetParameters(const TensorSource& source) override {
+    frozen_ = false;
     Filling filling(*this);
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
       if (!graph_.parameters[p].trained) continue;
@@ -140,6 +167,7 @@ class TensorFlowAdapter final : public Adapter {
   }
 
   Status SetState(const TensorSource& source) override {
+    frozen_ = false;
     Filling filling(*this);
     for (const Wanted& state : StateVariables())
       TENCH_TRY(filling.Ask(*state.variable, state.name, source, state.sign));
@@ -150,6 +178,7 @@ class TensorFlowAdapter final : public Adapter {
 
   Status SetBatch(std::span<const HostTensor> inputs) override {
     Check(inputs.size() == program_.inputs.size(), "a batch of another number of inputs");
+    TENCH_TRY(Freeze());
     Filling filling(*this);
     for (size_t i = 0; i < inputs.size(); ++i)
       TENCH_TRY(filling.Copy(program_.inputs[i], inputs[i]));
@@ -167,6 +196,8 @@ class TensorFlowAdapter final : public Adapter {
 
   Result<double> Step(Phase phase) override {
     Check(phase == options_.phase, "a step of a phase that was not built");
+    if (freezes_ && !frozen_)
+      return Failed("option weights=constants: the weights were set after the batch");
     if (options_.profile) {
       std::string metadata;
       fetched_ = TENCH_TRY(session_->RunTraced(request_, metadata));
@@ -303,6 +334,34 @@ class TensorFlowAdapter final : public Adapter {
     return {*count, "no CUDA device: TensorFlow finds no GPU"};
   }
 
+  // Replaces graph and session by those with the weights as constants. The weights are known only
+  // after the build; this happens off the clock, before the first batch with them.
+  Status Freeze() {
+    if (!freezes_ || frozen_) return Ok();
+    RunRequest read;
+    for (const Variable& parameter : program_.parameters) read.fetches.push_back(parameter.read);
+    const std::vector<TensorHandle> values = TENCH_TRY(session_->Run(read));
+    ParameterValues constants;
+    for (const TensorHandle& value : values)
+      constants.emplace_back(static_cast<const float*>(api_->TensorData(value.get())),
+                             api_->TensorByteSize(value.get()) / sizeof(float));
+    auto writer = std::make_unique<GraphWriter>(*api_, placement_);
+    program_ = TENCH_TRY(Lower(graph_, options_, *writer, constants));
+    session_ = std::make_unique<Session>(TENCH_TRY(Session::Open(*writer, settings_)));
+    writer_ = std::move(writer);
+    request_ = StepRequest();
+    // Later reads and writes of parameters go to the variables of the new session.
+    RunRequest fill;
+    for (size_t p = 0; p < values.size(); ++p) {
+      fill.feeds.push_back(program_.parameters[p].value);
+      fill.fed.push_back(values[p].get());
+      fill.targets.push_back(program_.parameters[p].assign);
+    }
+    if (!values.empty()) TENCH_TRY(session_->Run(fill));
+    frozen_ = true;
+    return Ok();
+  }
+
   // The loss comes first; an observing build fetches every output and gradient after it.
   RunRequest StepRequest() {
     RunRequest request;
@@ -389,7 +448,9 @@ class TensorFlowAdapter final : public Adapter {
     return sink(name, logical);
   }
 
-  std::string onednn_;
+  std::string onednn_, placement_;
+  SessionSettings settings_;
+  bool freezes_ = false, frozen_ = false;  // weights become constants; they are
   std::optional<CApi> api_;
   std::optional<Error> problem_;
   TypedGraph graph_;

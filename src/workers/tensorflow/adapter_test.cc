@@ -11,7 +11,7 @@
 #include "net/builder.h"
 #include "workers/tensorflow/c_api.h"
 
-namespace tench::tensorflow {
+namespace tench::tensorflow::adapter_test {
 namespace {
 
 using testing::AllOf;
@@ -99,7 +99,7 @@ TEST(TensorFlowAdapterTest, HasNoProfileUnlessItWasAskedFor) {
   EXPECT_FALSE(adapter->Profile().ok());
 }
 
-TEST(TensorFlowAdapterTest, TakesInterOpThreadsAsAnOptionAndTellsWhatTheTunedTrackPicked) {
+TEST(TensorFlowAdapterTest, TakesInterOpThreadsAsAnOption) {
   const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
   const TypedGraph graph = *Infer(SmallNetwork(), 4);
   BuildOptions options = Options(Phase::kTrain);
@@ -112,21 +112,22 @@ TEST(TensorFlowAdapterTest, TakesInterOpThreadsAsAnOptionAndTellsWhatTheTunedTra
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().kind, ErrorKind::kUnsupported);
   EXPECT_THAT(refused.error().message, HasSubstr("inter_op"));
-  options.options.clear();
-  options.tuned = true;
-  EXPECT_THAT(adapter->Build(graph, options)->choices.at("inter_op"),
-              testing::AnyOf("caller", "1", "2"));
 }
 
-TEST(TensorFlowAdapterTest, TheTunedTrackLeavesNoTraceInTheResult) {
+TEST(TensorFlowAdapterTest, ConstantWeightsComputeTheSameAndFollowNewWeights) {
   const std::unique_ptr<Adapter> adapter = MakeTensorFlowAdapter();
-  BuildOptions options = Options(Phase::kTrain);
-  options.dropout = false;
+  BuildOptions options = Options(Phase::kForward);
   const AdapterRun plain = *RunGraph(*adapter, SmallNetwork(), 4, options, 3);
-  options.tuned = true;
-  const AdapterRun tuned = *RunGraph(*adapter, SmallNetwork(), 4, options, 3);
+  options.options = {{"weights", "constants"}};
+  const Result<AdapterRun> constant = RunGraph(*adapter, SmallNetwork(), 4, options, 3);
+  ASSERT_TRUE(constant.ok()) << constant.error().message;
+  for (size_t i = 0; i < plain.losses.size(); ++i)
+    EXPECT_NEAR(constant->losses[i], plain.losses[i], 1e-6 * std::abs(plain.losses[i]));
   for (const auto& [name, values] : plain.parameters)
-    EXPECT_LE(RelativeError(values, tuned.parameters.at(name), 1e-7), 1e-6) << name;
+    EXPECT_EQ(constant->parameters.at(name), values) << "and they can be read: " << name;
+  options.phase = Phase::kTrain;
+  EXPECT_EQ(adapter->Build(*Infer(SmallNetwork(), 4), options).error().kind,
+            ErrorKind::kUnsupported);
 }
 
 TEST(TensorFlowAdapterTest, DropsOutAnewInEveryStepAndTheSameForOneSeed) {
@@ -195,4 +196,4 @@ TEST(TensorFlowLibraryTest, IsTheOneThatTheEnvironmentNames) {
 }
 
 }  // namespace
-}  // namespace tench::tensorflow
+}  // namespace tench::tensorflow::adapter_test

@@ -7,7 +7,7 @@
 
 #include "workers/tensorflow/window.h"
 
-namespace tench::tensorflow {
+namespace tench::tensorflow::host_layout_test {
 namespace {
 
 TEST(HostLayoutTest, PutsChannelsLastAndBack) {
@@ -56,4 +56,4 @@ TEST(WindowTest, CountsForAnAverageThePaddingButNotWhatRunsBeyondIt) {
 }
 
 }  // namespace
-}  // namespace tench::tensorflow
+}  // namespace tench::tensorflow::host_layout_test

@@ -8,10 +8,12 @@ namespace {
 
 class Lowerer {
  public:
-  Lowerer(const TypedGraph& graph, const BuildOptions& options, GraphWriter& writer)
+  Lowerer(const TypedGraph& graph, const BuildOptions& options, GraphWriter& writer,
+          const ParameterValues& constants)
       : graph_(graph),
         options_(options),
         writer_(writer),
+        constants_(constants),
         needs_(NeedsGradient(graph)),
         layers_(graph.layers.size()),
         values_(graph.layers.size()),
@@ -43,7 +45,8 @@ class Lowerer {
   void Forward(size_t i) {
     SetScope('f', i);
     const Op& op = graph_.layers[i].layer.op;
-    const LayerSite site(graph_, i, options_, writer_, values_, needs_, program_.parameters);
+    const LayerSite site(graph_, i, options_, writer_, values_, needs_, program_.parameters,
+                         constants_);
     layers_[i] = std::visit(
         Overload{[&](const Input&) { return MakeInput(i); },
                  [&](const Convolution& o) { return LowerConvolution(o, site); },
@@ -323,6 +326,7 @@ class Lowerer {
   const TypedGraph& graph_;
   const BuildOptions& options_;
   GraphWriter& writer_;
+  const ParameterValues& constants_;
   const std::vector<bool> needs_;
   std::vector<LoweredLayer> layers_;
   std::vector<Value> values_;
@@ -378,7 +382,7 @@ TF_Output LayerSite::Parameter(size_t i, HostLayout layout) const {
   const Dims shape = matrix ? Dims{dims[0] * dims[1] * dims[2], dims[3]} : dims;
   parameters_[p] =
       MakeVariable(writer, graph_.parameters[p].name, TF_FLOAT, shape, std::move(layout));
-  return parameters_[p].read;
+  return constants_.empty() ? parameters_[p].read : writer.Constant(constants_[p], shape);
 }
 
 HostLayout UsualLayout(const Shape& shape) {
@@ -386,8 +390,9 @@ HostLayout UsualLayout(const Shape& shape) {
   return MakeLayout(shape, {0, 2, 3, 1});
 }
 
-Result<Program> Lower(const TypedGraph& graph, const BuildOptions& options, GraphWriter& writer) {
-  return Lowerer(graph, options, writer).Go();
+Result<Program> Lower(const TypedGraph& graph, const BuildOptions& options, GraphWriter& writer,
+                      const ParameterValues& constants) {
+  return Lowerer(graph, options, writer, constants).Go();
 }
 
 }  // namespace tench::tensorflow

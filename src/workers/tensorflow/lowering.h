@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "worker/adapter.h"
@@ -51,6 +52,9 @@ struct Program {
   std::vector<TF_Operation*> targets;  // nodes that a step runs besides the loss
 };
 
+// By parameter: its value in TensorFlow's layout. Empty: layers read variables.
+using ParameterValues = std::vector<std::span<const float>>;
+
 struct Value {
   TF_Output output{};
   HostLayout layout;
@@ -73,14 +77,15 @@ class LayerSite {
  public:
   LayerSite(const TypedGraph& graph, size_t layer, const BuildOptions& build, GraphWriter& into,
             const std::vector<Value>& values, const std::vector<bool>& needs,
-            std::vector<Variable>& parameters)
+            std::vector<Variable>& parameters, const ParameterValues& constants)
       : writer(into),
         options(build),
         graph_(graph),
         layer_(layer),
         values_(values),
         needs_(needs),
-        parameters_(parameters) {}
+        parameters_(parameters),
+        constants_(constants) {}
 
   GraphWriter& writer;
   const BuildOptions& options;
@@ -99,7 +104,8 @@ class LayerSite {
     return graph_.parameters[graph_.layers[layer_].parameters[i]].shape[0];
   }
   const Shape& output_shape() const { return graph_.layers[layer_].output.shape; }
-  // Makes the layer's i-th parameter a variable of this layout, and reads it.
+  // Makes the layer's i-th parameter a variable of this layout, and reads it, or the constant in
+  // its place.
   TF_Output Parameter(size_t i, HostLayout layout) const;
   const Variable& ParameterVariable(size_t i) const {
     return parameters_[graph_.layers[layer_].parameters[i]];
@@ -111,6 +117,7 @@ class LayerSite {
   const std::vector<Value>& values_;
   const std::vector<bool>& needs_;
   std::vector<Variable>& parameters_;
+  const ParameterValues& constants_;
 };
 
 Variable MakeVariable(GraphWriter& writer, std::string_view label, TF_DataType type,
@@ -146,6 +153,10 @@ LoweredLayer LowerMeanSquaredError(const MeanSquaredError& op, const LayerSite& 
 // logical order.
 HostLayout UsualLayout(const Shape& shape);
 
-Result<Program> Lower(const TypedGraph& graph, const BuildOptions& options, GraphWriter& writer);
+// With `constants`, layers read these values instead of variables, so that TensorFlow can fold them
+// and oneDNN can keep reordered weights; for phase forward. The variables exist, but no step reads
+// them.
+Result<Program> Lower(const TypedGraph& graph, const BuildOptions& options, GraphWriter& writer,
+                      const ParameterValues& constants = {});
 
 }  // namespace tench::tensorflow

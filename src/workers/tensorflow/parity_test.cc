@@ -9,7 +9,7 @@
 #include "workers/reference/adapter.h"
 #include "workers/tensorflow/adapter.h"
 
-namespace tench::tensorflow {
+namespace tench::tensorflow::parity_test {
 namespace {
 
 using testing::IsEmpty;
@@ -134,4 +134,4 @@ TEST(ParityTest, BranchesOfFlattenedImagesAgree) {
 }
 
 }  // namespace
-}  // namespace tench::tensorflow
+}  // namespace tench::tensorflow::parity_test

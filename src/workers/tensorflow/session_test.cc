@@ -9,7 +9,7 @@
 #include "workers/tensorflow/inter_op.h"
 #include "workers/tensorflow/window.h"
 
-namespace tench::tensorflow {
+namespace tench::tensorflow::session_test {
 namespace {
 
 using testing::ElementsAre;
@@ -136,4 +136,4 @@ TEST(InterOpTest, ReadsNumbersTheJobsThreadsAndTheCaller) {
 }
 
 }  // namespace
-}  // namespace tench::tensorflow
+}  // namespace tench::tensorflow::session_test

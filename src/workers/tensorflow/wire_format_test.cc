@@ -8,7 +8,7 @@
 #include "workers/tensorflow/profile.h"
 #include "workers/tensorflow/session.h"
 
-namespace tench::tensorflow {
+namespace tench::tensorflow::wire_format_test {
 namespace {
 
 TEST(WireFormatTest, SaysAConfigInTheBytesThatProtobufWouldWrite) {
@@ -81,4 +81,4 @@ TEST(ProfileTest, MatchesNodesToLayersAndAddsUpSteps) {
 }
 
 }  // namespace
-}  // namespace tench::tensorflow
+}  // namespace tench::tensorflow::wire_format_test

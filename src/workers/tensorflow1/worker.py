@@ -5,13 +5,16 @@ Images are NHWC, the only layout of its CPU kernels. Grouped convolutions are sp
 concatenated. Batches are variables, so that a fixed batch is resident. The update is
 MomentumOptimizer or AdamOptimizer, one per learning-rate multiplier.
 """
+import re
+
 import numpy as np
 
-from tench_worker import Adapter, BuildFacts, Option, Unsupported
+from tench_worker import HUGE_PAGES, Adapter, BuildFacts, Option, Unsupported, candidate
 from tench_worker.binding import Binding, bind, gate_order
 from tench_worker.layout import images_to_nchw, images_to_nhwc
-from tench_worker.network import ABILITIES, pool_padding
-from tench_worker.option_trial import OptionTrial
+from tench_worker.lowering import Lowering
+from tench_worker.network import ABILITIES, average_share, exact_pads
+from tench_worker.profile import ProfileRows
 
 INTER_OP = Option("inter_op", "ops that run concurrently; `threads` is the job's number", "1",
                   ("1", "threads"))
@@ -23,6 +26,7 @@ class Worker(Adapter):
     ops = ABILITIES
     updates = ("sgd", "nesterov", "adam", "clip_gradients")
     options = (INTER_OP,)
+    tuning = (candidate({"inter_op": "threads"}), HUGE_PAGES)
 
     def facts(self):
         return {"gpu": "the CPU package of TensorFlow has no GPU kernels"}
@@ -35,21 +39,10 @@ class Worker(Adapter):
 
     def build(self, graph, job):
         self.graph, self.job, self.rate = graph, job, job.solver.lr
-        self.session = None
+        self.session, self.profiled = None, ProfileRows() if job.profile else None
         inter_op = job.option(INTER_OP)
-        if job.tuned and INTER_OP.name not in job.options and job.threads > 1:
-            inter_op = self._fastest()
         self._make(inter_op)
         return BuildFacts(0, {"inter_op": inter_op}, gradients_materialized=True)
-
-    def _fastest(self):
-        trial, best = OptionTrial(), None
-        for choice in INTER_OP.choices:
-            self._make(choice)
-            self.session.run(self.initialize)
-            if trial.attempt(choice, lambda: self.step(self.job.phase)):
-                best = choice
-        return best
 
     def _make(self, inter_op):
         if self.session is not None:
@@ -85,8 +78,9 @@ class Worker(Adapter):
         self.rate_feed = tf.placeholder(tf.float32, [], "rate")
 
         training = self.job.phase != "forward"
-        lowering = _Lowering(self, training)
-        self.loss = lowering.run()
+        lowering = _Lowering(self)
+        self.loss = lowering.run({layer.name: self.variables[layer.name]
+                                  for layer in self.graph.inputs})
         self.values = lowering.values
         fetch = {"loss": self.loss}
         self.gradient_tensors, targets = [], list(lowering.updates)
@@ -211,8 +205,32 @@ class Worker(Adapter):
                 slot.load(self.session.run(slot) * np.float32(old / rate), self.session)
 
     def step(self, phase):
-        self.last = self._run(self.phase_fetch)
+        if self.profiled is None:
+            self.last = self._run(self.phase_fetch)
+        else:
+            self.last = self._traced_run()
         return float(self.last["loss"])
+
+    def _traced_run(self):
+        """One run with TensorFlow's trace of every op."""
+        metadata = tf.RunMetadata()
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        values = self.session.run(self.phase_fetch, {self.rate_feed: self.rate}, options=options,
+                                  run_metadata=metadata)
+        for device in metadata.step_stats.dev_stats:
+            for node in device.node_stats:
+                # "l12/Conv2D", "gradients/l12/Conv2D_grad/...", anything else is the update.
+                found = re.search(r"(^|/)l([0-9]+)(_[0-9]+)?/", node.node_name)
+                layer = self.graph.layers[int(found.group(2))].name if found else ""
+                direction = "update" if not found else \
+                    "backward" if node.node_name.startswith("gradients") else "forward"
+                kernel = re.search(r" = (\w+)\(", node.timeline_label)
+                kernel = kernel.group(1) if kernel else node.node_name.rsplit("/", 1)[-1]
+                self.profiled.add(layer, direction, kernel, 1000 * node.op_end_rel_micros)
+        return values
+
+    def profile(self):
+        return self.profiled.rows()
 
     def gradients(self, sink):
         gradients = self.last.get("gradients")
@@ -243,22 +261,23 @@ def _lstm_bindings(layer):
             Binding(p["bias"].name, [p["bias"]], lambda a: a[0][order], lambda a: [a[inverse]])]
 
 
-class _Lowering(object):
-    def __init__(self, worker, training):
-        self.worker, self.job, self.graph = worker, worker.job, worker.graph
-        self.training, self.values, self.updates = training, {}, []
+class _Lowering(Lowering):
+    def __init__(self, worker):
+        super(_Lowering, self).__init__(worker.graph, worker.job)
+        self.worker, self.updates = worker, []
+        # Scopes name the layer of every op, for the profile.
+        places = {layer.name: i for i, layer in enumerate(self.graph.layers)}
+        self._calls = [(self.scoped(call, places[layer.name]), layer)
+                       for call, layer in self._calls]
 
-    def run(self):
-        losses = []
-        for layer in self.graph.layers:
-            if layer.op == "input":
-                self.values[layer.name] = self.worker.variables[layer.name]
-                continue
-            inputs = [self.values[name] for name in layer.input_names]
-            value = getattr(self, layer.op)(layer, *inputs)
-            self.values[layer.name] = value
-            if layer.is_loss:
-                losses.append(value)
+    @staticmethod
+    def scoped(call, place):
+        def lower(layer, *inputs):
+            with tf.name_scope("l%d" % place):
+                return call(layer, *inputs)
+        return lower
+
+    def total(self, losses):
         return losses[0] if len(losses) == 1 else tf.add_n(losses)
 
     def parameter(self, layer, suffix):
@@ -294,10 +313,10 @@ class _Lowering(object):
         return True
 
     def conv(self, layer, x):
-        stride, dilation, pad = layer["stride"], layer["dilation"], layer["pad"]
+        stride, dilation = layer["stride"], layer["dilation"]
         sizes, windows = layer.inputs[0].shape[2:], layer.shape[2:]
         extent = [dilation[i] * (layer["kernel"][i] - 1) + 1 for i in (0, 1)]
-        pads = [pool_padding(sizes[i], extent[i], stride[i], pad[i], windows[i]) for i in (0, 1)]
+        pads = exact_pads(layer)
         same = self.is_same(sizes, extent, stride, pads, windows)
         padding = "SAME" if same else "VALID"
         if not same:
@@ -319,9 +338,9 @@ class _Lowering(object):
         return self.biased(layer, tf.concat([one(part, filters) for part, filters in parts], 3))
 
     def pool(self, layer, x):
-        kernel, stride, pad = layer["kernel"], layer["stride"], layer["pad"]
+        kernel, stride = layer["kernel"], layer["stride"]
         sizes, windows = layer.inputs[0].shape[2:], layer.shape[2:]
-        pads = [pool_padding(sizes[i], kernel[i], stride[i], pad[i], windows[i]) for i in (0, 1)]
+        pads = exact_pads(layer)
         window, strides = [1, kernel[0], kernel[1], 1], [1, stride[0], stride[1], 1]
         if layer["mode"] == "max":
             if self.is_same(sizes, kernel, stride, pads, windows):
@@ -330,13 +349,8 @@ class _Lowering(object):
             return tf.nn.max_pool(self.padded(x, pads, lowest), window, strides, "VALID")
         y = tf.nn.avg_pool(self.padded(x, pads), window, strides, "VALID")
         # VALID divides by the whole kernel; positions beyond the padded image do not count.
-        counts = []
-        for i in (0, 1):
-            begin = np.arange(windows[i]) * stride[i]
-            end = np.minimum(begin + kernel[i], sizes[i] + 2 * pad[i])
-            counts.append((end - begin).astype(np.float32))
-        factor = kernel[0] * kernel[1] / np.outer(counts[0], counts[1])
-        return y if (factor == 1).all() else y * factor.astype(np.float32)[None, :, :, None]
+        share = average_share(layer)
+        return y if share is None else y * share[None, :, :, None]
 
     def lrn(self, layer, x):
         size = layer["size"]
@@ -373,9 +387,7 @@ class _Lowering(object):
         return self.biased(layer, tf.matmul(x, self.parameter(layer, "weight")))
 
     def dropout(self, layer, x):
-        if not self.training or not self.job.dropout or layer["ratio"] == 0:
-            return x
-        return tf.nn.dropout(x, keep_prob=1 - layer["ratio"])
+        return tf.nn.dropout(x, keep_prob=1 - layer["ratio"]) if self.drops(layer) else x
 
     def concat(self, layer, *inputs):
         return tf.concat(list(inputs), self.axis(inputs[0]))
@@ -390,17 +402,8 @@ class _Lowering(object):
         terms = [x if factor == 1 else factor * x for factor, x in zip(factors, inputs)]
         return tf.add(*terms) if len(terms) == 2 else tf.add_n(terms)
 
-    def multiply(self, layer, *inputs):
-        result = inputs[0]
-        for x in inputs[1:]:
-            result = tf.multiply(result, x)
-        return result
-
-    def maximum(self, layer, *inputs):
-        result = inputs[0]
-        for x in inputs[1:]:
-            result = tf.maximum(result, x)
-        return result
+    def larger(self, x, y):
+        return tf.maximum(x, y)
 
     def flatten(self, layer, x):
         return tf.reshape(self.to_logical(x), layer.shape)
@@ -457,25 +460,19 @@ class _Lowering(object):
         return total / tf.expand_dims(tf.to_float(lengths), 1)
 
     def softmax_cross_entropy(self, layer, scores, labels):
-        weight, ignored = float(layer["loss_weight"]), layer["ignore_label"]
+        ignored = layer["ignore_label"]
         if ignored is None:
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=scores)
-            return self.weighted(tf.reduce_mean(losses), weight)
+            return self.weighted(layer, tf.reduce_mean(losses))
         counts = tf.to_float(tf.not_equal(labels, ignored))
         safe = tf.where(tf.equal(labels, ignored), tf.zeros_like(labels), labels)
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=safe, logits=scores)
         mean = tf.reduce_sum(losses * counts) / tf.maximum(tf.reduce_sum(counts), 1.0)
-        return self.weighted(mean, weight)
+        return self.weighted(layer, mean)
 
     def sigmoid_cross_entropy(self, layer, scores, targets):
         losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=targets, logits=scores)
-        return self.weighted(tf.reduce_sum(losses) / layer.inputs[0].shape[0],
-                             float(layer["loss_weight"]))
+        return self.weighted(layer, tf.reduce_sum(losses) / layer.inputs[0].shape[0])
 
     def mean_squared_error(self, layer, values, targets):
-        return self.weighted(tf.reduce_mean(tf.squared_difference(values, targets)),
-                             float(layer["loss_weight"]))
-
-    @staticmethod
-    def weighted(loss, weight):
-        return loss if weight == 1 else weight * loss
+        return self.weighted(layer, tf.reduce_mean(tf.squared_difference(values, targets)))

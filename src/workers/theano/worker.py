@@ -8,15 +8,17 @@ import os
 
 import numpy as np
 
-from tench_worker import Adapter, BuildFacts, Unsupported
+from tench_worker import HUGE_PAGES, SHORT_SPIN, Adapter, BuildFacts, Unsupported
+from tench_worker.lowering import Lowering
+from tench_worker.network import ABILITIES
 
 
 class Worker(Adapter):
     name = "theano"
     package = "Theano"
-    ops = ("input", "conv", "pool", "lrn", "relu", "fc", "dropout", "concat", "add", "flatten",
-           "batch_norm", "softmax_cross_entropy")
+    ops = tuple(word for word in ABILITIES if word != "lrn.region")
     updates = ("sgd",)
+    tuning = (SHORT_SPIN, HUGE_PAGES)
 
     def facts(self):
         return {"gpu": "Theano's GPU backend (libgpuarray) is not part of the environment"}
@@ -52,8 +54,9 @@ class Worker(Adapter):
         self.rate = theano.shared(np.float32(job.solver.lr), "rate")
         self.momenta = {}
         training = job.phase != "forward"
-        lowering = _Lowering(self, training)
-        loss = lowering.run()
+        lowering = _Lowering(graph, job)
+        lowering.shared, lowering.updates, lowering.random = self.shared, [], None
+        loss = lowering.run(self.inputs)
         updates, results, self.gradient_names, gradients = list(lowering.updates), [loss], [], []
         if training:
             weights = [self.shared[p.name] for p in graph.trained]
@@ -129,26 +132,9 @@ class Worker(Adapter):
             sink(name, self.last[place[name]])
 
 
-class _Lowering(object):
-    def __init__(self, worker, training):
-        self.worker, self.job, self.graph = worker, worker.job, worker.graph
-        self.training, self.values, self.updates = training, {}, []
-        self.random = None
-
-    def run(self):
-        loss = 0
-        self.values.update(self.worker.inputs)
-        for layer in self.graph.layers:
-            if layer.op == "input":
-                continue
-            inputs = [self.values[name] for name in layer.input_names]
-            value = getattr(self, layer.op)(layer, *inputs)
-            self.values[layer.name] = value
-            loss = loss + value if layer.is_loss else loss
-        return loss
-
+class _Lowering(Lowering):
     def parameter(self, layer, suffix):
-        return self.worker.shared["%s.%s" % (layer.name, suffix)]
+        return self.shared["%s.%s" % (layer.name, suffix)]
 
     def per_channel(self, layer, values):
         return values.dimshuffle("x", 0, "x", "x") if len(layer.shape) == 4 else \
@@ -194,7 +180,20 @@ class _Lowering(object):
             np.float32(-layer["beta"])
 
     def relu(self, layer, x):
-        return T.nnet.relu(x)
+        return T.nnet.relu(x, float(layer["negative_slope"]))
+
+    def sigmoid(self, layer, x):
+        return T.nnet.sigmoid(x)
+
+    def tanh(self, layer, x):
+        return T.tanh(x)
+
+    def power(self, layer, x):
+        power, scale, shift = (np.float32(layer[key]) for key in ("power", "scale", "shift"))
+        if power == 0 or scale == 0:
+            return T.zeros_like(x) + shift ** power
+        base = scale * x + shift
+        return base if power == 1 else base ** power
 
     def fc(self, layer, x):
         y = T.dot(x, self.parameter(layer, "weight").T)
@@ -202,7 +201,7 @@ class _Lowering(object):
 
     def dropout(self, layer, x):
         ratio = layer["ratio"]
-        if not self.training or not self.job.dropout or ratio == 0:
+        if not self.drops(layer):
             return x
         if self.random is None:
             from theano.sandbox.rng_mrg import MRG_RandomStreams
@@ -213,11 +212,54 @@ class _Lowering(object):
     def concat(self, layer, *inputs):
         return T.concatenate(inputs, 1)
 
-    def add(self, layer, *inputs):
-        return T.add(*inputs)
+    def slice(self, layer, x):
+        return x[:, layer["begin"]:layer["end"]]
+
+    def larger(self, x, y):
+        return T.maximum(x, y)
 
     def flatten(self, layer, x):
         return x.reshape(layer.shape)
+
+    reshape = flatten
+
+    def scale(self, layer, x):
+        y = x * self.per_channel(layer, self.parameter(layer, "weight"))
+        return y + self.per_channel(layer, self.parameter(layer, "bias")) if layer.has_bias else y
+
+    def softmax(self, layer, x):
+        if len(layer.shape) == 2:
+            return T.nnet.softmax(x)
+        # Theano's op normalizes the rows of a matrix.
+        rows = x.dimshuffle(0, 2, 3, 1)
+        made = T.nnet.softmax(rows.reshape((-1, layer.shape[1])))
+        return made.reshape(rows.shape).dimshuffle(0, 3, 1, 2)
+
+    def embedding(self, layer, tokens):
+        return self.parameter(layer, "weight")[tokens]
+
+    def lstm(self, layer, x):
+        """theano.scan over the time steps, the input projection before it."""
+        batch, steps, hidden = layer.shape
+        recurrent = self.parameter(layer, "weight_hidden").T
+        projected = T.dot(x.dimshuffle(1, 0, 2), self.parameter(layer, "weight_input").T) + \
+            self.parameter(layer, "bias")
+
+        def step(given, h, c, recurrent):
+            gates = given + T.dot(h, recurrent)
+            i, f, g, o = (gates[:, k * hidden:(k + 1) * hidden] for k in range(4))
+            c = T.nnet.sigmoid(f) * c + T.nnet.sigmoid(i) * T.tanh(g)
+            return T.nnet.sigmoid(o) * T.tanh(c), c
+
+        zeros = T.zeros((batch, hidden), dtype="float32")
+        (output, _), _ = theano.scan(step, sequences=[projected], outputs_info=[zeros, zeros],
+                                     non_sequences=[recurrent], n_steps=steps, strict=True)
+        return output.dimshuffle(1, 0, 2)
+
+    def mean_over_time(self, layer, x, lengths):
+        steps = T.arange(layer.inputs[0].shape[1]).dimshuffle("x", 0)
+        mask = T.cast(steps < lengths.dimshuffle(0, "x"), "float32").dimshuffle(0, 1, "x")
+        return T.sum(x * mask, axis=1) / T.cast(lengths, "float32").dimshuffle(0, "x")
 
     def batch_norm(self, layer, x):
         from theano.tensor.nnet import bn
@@ -241,5 +283,20 @@ class _Lowering(object):
         return y
 
     def softmax_cross_entropy(self, layer, scores, labels):
-        losses = T.nnet.categorical_crossentropy(T.nnet.softmax(scores), labels)
-        return np.float32(layer["loss_weight"]) * T.mean(losses)
+        ignored = layer["ignore_label"]
+        if ignored is None:
+            losses = T.nnet.categorical_crossentropy(T.nnet.softmax(scores), labels)
+            return self.weighted(layer, T.mean(losses))
+        counts = T.cast(T.neq(labels, ignored), "float32")
+        safe = T.switch(T.eq(labels, ignored), 0, labels)
+        losses = T.nnet.categorical_crossentropy(T.nnet.softmax(scores), safe)
+        return self.weighted(layer, T.sum(losses * counts) /
+                             T.maximum(T.sum(counts), np.float32(1)))
+
+    def sigmoid_cross_entropy(self, layer, scores, targets):
+        # Theano rewrites the logarithms of a sigmoid as softplus.
+        losses = T.nnet.binary_crossentropy(T.nnet.sigmoid(scores), targets)
+        return self.weighted(layer, T.sum(losses) / np.float32(self.graph.batch))
+
+    def mean_squared_error(self, layer, values, targets):
+        return self.weighted(layer, T.mean(T.sqr(values - targets)))

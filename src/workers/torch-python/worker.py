@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch from Python, eager. Ops are those of torch.nn.functional, the update is torch.optim.SGD
-with one parameter group per pair of multipliers. The C++ worker `torch` runs a later version of the
-library without Python.
+"""PyTorch from Python, eager or compiled.
+
+Ops are those of torch.nn.functional, the update is torch.optim.SGD with one parameter group per
+pair of multipliers. The C++ worker `torch` runs the library without Python.
 """
+import os
+import shutil
+
 import numpy as np
 
-from tench_worker import Adapter, BuildFacts, Unsupported
+from tench_worker import (HUGE_PAGES, SHORT_SPIN, Adapter, BuildFacts, Option, Unsupported,
+                          candidate)
+from tench_worker.lowering import Lowering
 from tench_worker.network import ABILITIES
+from tench_worker.profile import IntervalClock, ProfileRows
+
+
+MODE = Option("mode", "`eager`, or `compile`: torch.compile with inductor (PyTorch 2)", "eager",
+              ("eager", "compile"))
 
 
 class Worker(Adapter):
@@ -14,12 +25,19 @@ class Worker(Adapter):
     package = "torch"
     ops = ABILITIES
     updates = ("sgd", "nesterov", "clip_gradients")
+    options = (MODE,)
+    tuning = (candidate({"mode": "compile"}), SHORT_SPIN, HUGE_PAGES)
 
     def facts(self):
         return {"gpu": "the environment has no CUDA libraries"}
 
     def load(self, job):
         global torch, F
+        cache = os.environ.get("XDG_CACHE_HOME") or \
+            os.path.join(os.environ.get("HOME") or "/tmp", ".cache")
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(cache, "tench", "inductor")
+        # Compiles in this process: a pool of compilers would outlive the build.
+        os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
         import torch
         import torch.nn.functional as F
         torch.set_num_threads(job.threads)
@@ -37,10 +55,39 @@ class Worker(Adapter):
         for layer in self.graph.layers:
             if layer.op == "lstm":
                 self.lstms[layer.name] = self._make_lstm(layer)
-        self.outputs_of_step = {}
         self.optimizer = self._make_optimizer() if self.job.phase == "train" else None
-        self.call = _Network(self).run
-        return BuildFacts(0, {}, gradients_materialized=True)
+        self.profiled = ProfileRows() if job.profile else None
+        self.clock = IntervalClock(self.profiled) if job.profile else None
+        self.network = _Network(self)
+        mode = job.option(MODE)
+        self._select(mode)
+        return BuildFacts(0, {"mode": mode}, gradients_materialized=True)
+
+    def _lacks_compiler(self):
+        if not hasattr(torch, "compile"):
+            return "PyTorch %s has no torch.compile" % torch.__version__
+        if shutil.which("g++") is None:
+            return "torch.compile needs a C++ compiler; as root: apt-get install g++"
+        return None
+
+    def _select(self, mode):
+        self.call = self.network.run
+        if mode == "eager":
+            return
+        if self._lacks_compiler() is not None:
+            raise Unsupported("option 'mode': %s" % self._lacks_compiler())
+        if self.job.profile:
+            raise Unsupported("option 'mode': a compiled network has no profile by layer")
+        # An observing build reads every layer, so nothing is fused in it.
+        if not self.job.observe:
+            self.call = torch.compile(self.network.run)
+            self._try_batch()
+            self.step(self.job.phase)  # the first step compiles
+
+    def _try_batch(self):
+        """Any batch; the contract sets batch, parameters and state afterwards."""
+        self.set_batch({layer.name: np.ones(layer.shape, np.float32 if layer["role"] == "data"
+                                            else np.int32) for layer in self.graph.inputs})
 
     def _make_lstm(self, layer):
         """nn.LSTM with our weights; its second bias stays zero and is not trained."""
@@ -133,14 +180,28 @@ class Worker(Adapter):
     def step(self, phase):
         if phase == "forward":
             with torch.no_grad():
-                return float(self.call(self.batch))
+                loss = self.call(self.batch)
+            if self.clock is not None:
+                self.clock.end()
+            return float(loss)
         for tensor in self.trained.values():
             tensor.grad = None
         loss = self.call(self.batch)
-        loss.backward()
-        if phase == "train":
-            self._update()
+        if self.clock is None:
+            loss.backward()
+            if phase == "train":
+                self._update()
+        else:
+            self.clock.end()
+            loss.backward()
+            if phase == "train":
+                self.clock.begin("", "update", "SGD")
+                self._update()
+            self.clock.end()
         return float(loss.detach())
+
+    def profile(self):
+        return self.profiled.rows()
 
     def _update(self):
         if self.job.observe:
@@ -156,30 +217,29 @@ class Worker(Adapter):
 
     def outputs(self, layers, sink):
         for name in layers:
-            sink(name, self.outputs_of_step[name].detach().contiguous().numpy())
+            sink(name, self.network.values[name].detach().contiguous().numpy())
 
 
-class _Network(object):
+class _Network(Lowering):
     """The model: run(batch) returns the loss."""
 
     def __init__(self, worker):
-        self.worker, self.job, self.graph = worker, worker.job, worker.graph
-        self.training = worker.job.phase != "forward"
-        self.trained, self.statistics = worker.trained, worker.statistics
+        super(_Network, self).__init__(worker.graph, worker.job)
+        self.lstms, self.trained, self.statistics = worker.lstms, worker.trained, worker.statistics
+        self.keeps_values = worker.job.observe
+        if worker.clock is not None:
+            self._calls = [(self.timed(call, worker.clock), layer) for call, layer in self._calls]
 
-    def run(self, batch):
-        values, loss = dict(batch), None
-        for layer in self.graph.layers:
-            if layer.op == "input":
-                continue
-            inputs = [values[name] for name in layer.input_names]
-            value = getattr(self, layer.op)(layer, *inputs)
-            values[layer.name] = value
-            if layer.is_loss:
-                loss = value if loss is None else loss + value
-        if self.job.observe:
-            self.worker.outputs_of_step = values
-        return loss
+    @staticmethod
+    def timed(call, clock):
+        """The gradient of a layer's output is ready when the layer's backward pass begins."""
+        def lower(layer, *inputs):
+            clock.begin(layer.name, "forward", layer.op)
+            value = call(layer, *inputs)
+            if value.requires_grad:
+                value.register_hook(lambda _: clock.begin(layer.name, "backward", layer.op))
+            return value
+        return lower
 
     def weight(self, layer, suffix="weight"):
         return self.trained["%s.%s" % (layer.name, suffix)]
@@ -240,24 +300,8 @@ class _Network(object):
     def slice(self, layer, x):
         return x[:, layer["begin"]:layer["end"]]
 
-    def add(self, layer, *inputs):
-        factors = layer["coefficients"] or [1] * len(inputs)
-        result = inputs[0] if factors[0] == 1 else inputs[0] * factors[0]
-        for factor, x in zip(factors[1:], inputs[1:]):
-            result = result + (x if factor == 1 else factor * x)
-        return result
-
-    def multiply(self, layer, *inputs):
-        result = inputs[0]
-        for x in inputs[1:]:
-            result = result * x
-        return result
-
-    def maximum(self, layer, *inputs):
-        result = inputs[0]
-        for x in inputs[1:]:
-            result = torch.max(result, x)
-        return result
+    def larger(self, x, y):
+        return torch.max(x, y)
 
     def flatten(self, layer, x):
         return x.reshape(layer.shape)
@@ -282,7 +326,7 @@ class _Network(object):
         return F.embedding(tokens, self.weight(layer))
 
     def lstm(self, layer, x):
-        return self.worker.lstms[layer.name](x)[0]
+        return self.lstms[layer.name](x)[0]
 
     def mean_over_time(self, layer, x, lengths):
         steps = torch.arange(x.size(1)).unsqueeze(0)
@@ -290,19 +334,18 @@ class _Network(object):
         return (x * mask).sum(1) / lengths.to(x.dtype).unsqueeze(1)
 
     def softmax_cross_entropy(self, layer, scores, labels):
-        ignored, weight = layer["ignore_label"], layer["loss_weight"]
+        ignored = layer["ignore_label"]
         if ignored is None:
             loss = F.cross_entropy(scores, labels)
         else:
             # 0 if every sample is ignored, where F.cross_entropy is NaN.
             total = F.cross_entropy(scores, labels, ignore_index=ignored, reduction="sum")
             loss = total / (labels != ignored).sum().clamp(min=1).to(scores.dtype)
-        return loss if weight == 1 else weight * loss
+        return self.weighted(layer, loss)
 
     def sigmoid_cross_entropy(self, layer, scores, targets):
         total = F.binary_cross_entropy_with_logits(scores, targets, reduction="sum")
         return total * (layer["loss_weight"] / scores.size(0))
 
     def mean_squared_error(self, layer, values, targets):
-        loss = F.mse_loss(values, targets)
-        return loss if layer["loss_weight"] == 1 else layer["loss_weight"] * loss
+        return self.weighted(layer, F.mse_loss(values, targets))

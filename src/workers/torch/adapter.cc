@@ -6,10 +6,12 @@
 
 #include <algorithm>
 
+#include "worker/common_settings.h"
 #include "worker/framework_error.h"
 #include "workers/torch/device.h"
+#include "workers/torch/frozen_module.h"
+#include "workers/torch/knobs.h"
 #include "workers/torch/step.h"
-#include "workers/torch/trial.h"
 
 namespace tench::pytorch {
 namespace {
@@ -25,6 +27,9 @@ class TorchAdapter final : public Adapter {
     description.updates = SolverAbilities();
     description.precisions = {"f32"};
     description.options = KnobOptions();
+    description.tuning = KnobCandidates();
+    AddSpinCandidate(description);
+    AddCommonSettings(description);
     description.facts = LibraryFacts();
     DescribeDevices(Gpus(), description);
     return description;
@@ -37,6 +42,7 @@ class TorchAdapter final : public Adapter {
   Status SetParameters(const TensorSource& source) override {
     return Guarded([&]() -> Status {
       if (update_ != nullptr) update_->Clear();
+      frozen_.reset();
       return ForEachParameter(true, [&](const Parameter& parameter, size_t i) {
         return Read(parameter.name, network_->parameters()[i], source);
       });
@@ -51,6 +57,7 @@ class TorchAdapter final : public Adapter {
 
   Status SetState(const TensorSource& source) override {
     return Guarded([&] {
+      frozen_.reset();
       return ForEachState([&](const std::string& name, const at::Tensor& tensor) {
         return Read(name, tensor, source);
       });
@@ -71,7 +78,7 @@ class TorchAdapter final : public Adapter {
         Check(next < inputs.size(), "a batch with too few inputs");
         network_->SetInput(i, inputs[next++]);
       }
-      return Ok();
+      return Freeze();
     });
   }
 
@@ -84,6 +91,10 @@ class TorchAdapter final : public Adapter {
     Check(phase == options_.phase, "a step of a phase that was not built");
     ++steps_;
     return Guarded([&]() -> Result<double> {
+      if (freezes_) {
+        TENCH_TRY(Freeze());
+        return RunFrozenStep(*frozen_, device_);
+      }
       return RunStep(*network_, update_.get(), phase, device_, profile_.get());
     });
   }
@@ -120,8 +131,11 @@ class TorchAdapter final : public Adapter {
   Result<BuildFacts> BuildNetwork(const TypedGraph& graph, const BuildOptions& options) {
     if (options.precision != "f32")
       return Unsupported("precision '{}': this worker computes in f32", options.precision);
-    Knobs knobs = TENCH_TRY(KnobsOf(options.options));
+    const Knobs knobs = TENCH_TRY(KnobsOf(options.options));
     device_ = TENCH_TRY(OpenDevice(options.device, options.threads));
+    if (knobs.frozen && options.phase != Phase::kForward)
+      return Unsupported("option module=frozen: a frozen module has no backward pass (phase {})",
+                         Name(options.phase));
     if (options.profile && !device_.is_cpu())
       return Unsupported("profiles are supported on the CPU only, not on {}", options.device);
     Release();
@@ -129,11 +143,6 @@ class TorchAdapter final : public Adapter {
     BuildFacts facts;
     // Autograd leaves a gradient in every leaf, and none is cleared before the next step.
     facts.gradients_materialized = options.phase == Phase::kGradient;
-    if (options.tuned) {
-      TrialResult trial = TENCH_TRY(RunTrial(graph, options, knobs, device_));
-      knobs = trial.best;
-      facts.choices = std::move(trial.choices);
-    }
     Apply(knobs);
     const bool training = options.phase != Phase::kForward;
     network_ = TENCH_TRY(Network::Make(
@@ -142,13 +151,22 @@ class TorchAdapter final : public Adapter {
       update_ =
           std::make_unique<Update>(graph, network_->parameters(), options.solver, options.observe);
     }
-    // The trial has drawn random numbers; a run's masks must depend only on its seed.
     SeedDropout(options.seed);
     if (options.profile) profile_ = std::make_unique<pytorch::Profile>();
+    // An observing or profiled build needs every layer's output, which a frozen graph fuses away.
+    freezes_ = knobs.frozen && !options.observe && !options.profile;
     return facts;
   }
 
+  // The weights are known only after the build. They are frozen off the clock, before the first
+  // step with them.
+  Status Freeze() {
+    if (freezes_ && frozen_ == nullptr) frozen_ = TENCH_TRY(FrozenModule::Make(*network_));
+    return Ok();
+  }
+
   void Release() {
+    frozen_.reset();
     profile_.reset();
     update_.reset();
     network_.reset();
@@ -190,6 +208,8 @@ class TorchAdapter final : public Adapter {
   BuildOptions options_;
   c10::Device device_ = c10::kCPU;
   std::unique_ptr<Network> network_;
+  std::unique_ptr<FrozenModule> frozen_;  // made with the first batch
+  bool freezes_ = false;
   std::unique_ptr<Update> update_;             // only in phase train
   std::unique_ptr<pytorch::Profile> profile_;  // null unless requested
   int64_t steps_ = 0;

@@ -13,7 +13,7 @@
 #include "workers/reference/adapter.h"
 #include "workers/torch/device.h"
 
-namespace tench::pytorch {
+namespace tench::pytorch::adapter_test {
 namespace {
 
 constexpr double kNothing = 1e-15;  // next to any norm: every tensor is judged by its own
@@ -230,19 +230,36 @@ TEST(TorchAdapterTest, DropoutZeroesItsShareAndScalesTheSurvivorsBySeed) {
   EXPECT_NEAR(dropped / 1e5, 0.3, 3 * std::sqrt(0.3 * 0.7 / 1e5));
 }
 
-TEST(TorchAdapterTest, ATunedBuildSaysWhatItChoseAndKeepsToWhatWasSet) {
+// Batch norm is folded, convolutions are converted: the same losses up to rounding.
+TEST(TorchAdapterTest, AFrozenModuleComputesTheSameAndFollowsNewWeightsAndBatches) {
+  for (const char* network : {"lenet", "alexnet", "lstm"}) {
+    BuildOptions options = Quiet();
+    options.phase = Phase::kForward;
+    options.observe = false;
+    const std::unique_ptr<Adapter> adapter = MakeTorchAdapter();
+    const AdapterRun eager = *RunGraph(*adapter, Zoo(network), 2, options, 3);
+    options.options["module"] = "frozen";
+    const Result<AdapterRun> frozen = RunGraph(*adapter, Zoo(network), 2, options, 3);
+    ASSERT_TRUE(frozen.ok()) << network << ": " << frozen.error().message;
+    ASSERT_EQ(frozen->losses.size(), eager.losses.size());
+    for (size_t i = 0; i < eager.losses.size(); ++i)
+      EXPECT_NEAR(frozen->losses[i], eager.losses[i], 1e-5 * std::abs(eager.losses[i])) << network;
+    ASSERT_TRUE(adapter
+                    ->SetParameters([](const std::string&, std::span<float> out) -> Status {
+                      std::ranges::fill(out, 0.0f);
+                      return Ok();
+                    })
+                    .ok());
+    EXPECT_NE(*adapter->Step(Phase::kForward), frozen->losses.back()) << network;
+  }
+}
+
+TEST(TorchAdapterTest, AFrozenModuleIsRefusedInTraining) {
   BuildOptions options = Quiet();
-  options.tuned = true;
-  options.options["kernels"] = "onednn";
-  const std::unique_ptr<Adapter> adapter = MakeTorchAdapter();
-  const Result<BuildFacts> built = adapter->Build(*Infer(Zoo("lenet"), 2), options);
-  ASSERT_TRUE(built.ok()) << built.error().message;
-  EXPECT_EQ(built->choices.at("kernels"), "onednn");
-  EXPECT_TRUE(built->choices.contains("layout"));
-  int trials = 0;
-  for (const auto& [name, value] : built->choices) trials += name.starts_with("trial ");
-  EXPECT_EQ(trials, 4);
-  EXPECT_EQ(RunGraph(*adapter, Zoo("lenet"), 2, options, 1)->losses.size(), 1u);
+  options.options["module"] = "frozen";
+  const auto built = MakeTorchAdapter()->Build(*Infer(Zoo("lenet"), 2), options);
+  ASSERT_FALSE(built.ok());
+  EXPECT_EQ(built.error().kind, ErrorKind::kUnsupported);
 }
 
 TEST(TorchAdapterTest, ProfilesEveryLayerForwardAndBackward) {
@@ -267,4 +284,4 @@ TEST(TorchAdapterTest, ProfilesEveryLayerForwardAndBackward) {
 }
 
 }  // namespace
-}  // namespace tench::pytorch
+}  // namespace tench::pytorch::adapter_test

@@ -8,7 +8,7 @@
 #include "workers/reference/adapter.h"
 #include "workers/torch/adapter.h"
 
-namespace tench::pytorch {
+namespace tench::pytorch::parity_test {
 namespace {
 
 using testing::IsEmpty;
@@ -39,4 +39,4 @@ TEST(TorchParityTest, ATimedGradientStepMaterializesEveryGradient) {
 TEST(TorchParityTest, EveryOpAgreesWithoutOneDnn) { ExpectEveryOpAgrees({{"kernels", "own"}}); }
 
 }  // namespace
-}  // namespace tench::pytorch
+}  // namespace tench::pytorch::parity_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/torch/step.h"
 
+#include <ATen/core/grad_mode.h>
 #include <c10/core/InferenceMode.h>
 
 #include "workers/torch/device.h"
@@ -31,6 +32,14 @@ double RunStep(Network& network, Update* update, Phase phase, c10::Device device
   const double value = LossOf(loss);
   Synchronize(device);
   return value;
+}
+
+// No inference mode: TorchScript's own operators may save views of the constants.
+double RunFrozenStep(FrozenModule& module, c10::Device device) {
+  const at::NoGradGuard no_grad;
+  const double loss = LossOf(module.Forward());
+  Synchronize(device);
+  return loss;
 }
 
 }  // namespace tench::pytorch

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace tench::pytorch {
+namespace tench::pytorch::update_test {
 namespace {
 
 // Parameters of one element each; no layer is needed.
@@ -129,4 +129,4 @@ TEST(TorchUpdateTest, KeepsNoBuffersWithoutMomentum) {
 }
 
 }  // namespace
-}  // namespace tench::pytorch
+}  // namespace tench::pytorch::update_test

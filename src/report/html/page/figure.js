@@ -37,13 +37,13 @@ class Figure {
     this.tabs = element("div", { class: "tabs", role: "tablist" });
     this.pick = element("select", { "aria-label": "What to draw" });
     this.detail = element("select", { "aria-label": "Against what" });
-    this.canvas = element("div", { class: "canvas" });
+    this.canvas = element("div", { class: "canvas", id: `canvas-${root.dataset.section}`, role: "tabpanel" });
     this.caption = element("figcaption");
     const tools = element("div", { class: "tools" },
       ...["svg", "png"].map((kind) => element("button", { type: "button", onclick: () => this.export(kind) }, kind.toUpperCase())));
     for (const chart of charts) {
       this.tabs.append(element("button", {
-        type: "button", role: "tab", onclick: () => this.show(chart), onkeydown: (event) => this.walk(event),
+        type: "button", role: "tab", "aria-controls": this.canvas.id, onclick: () => this.show(chart), onkeydown: (event) => this.walk(event),
       }, chart.tab));
     }
     this.pick.addEventListener("change", () => this.choose(this.chart.choices.findIndex((c) => c.title === this.pick.value)));

@@ -55,7 +55,11 @@ const links = [...document.querySelectorAll("nav a")];
 const seen = new IntersectionObserver((entries) => {
   for (const entry of entries) {
     const link = links.find((each) => each.hash === "#" + entry.target.id);
-    if (link && entry.isIntersecting) links.forEach((each) => each.toggleAttribute("aria-current", each === link));
+    if (!link || !entry.isIntersecting) continue;
+    for (const each of links) {
+      if (each === link) each.setAttribute("aria-current", "true");
+      else each.removeAttribute("aria-current");
+    }
   }
 }, { rootMargin: "-20% 0px -70% 0px" });
 for (const section of document.querySelectorAll("section")) seen.observe(section);

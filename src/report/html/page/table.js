@@ -28,7 +28,8 @@ const tableColumns = [
   ["seed", "seed", String], ["tuned", "tuned", null], ["image_ns", "time/image", duration, true], ["ratio", "× best", ratio, true], ["ratio_low", "95 %", ratio], ["verdict", "verdict", null],
   ["images_per_s", "images/s", significant(4), true], ["step_ns", "time/step", duration, true], ["gflops_per_s", "GFLOP/s", significant(4)],
   ["p50_ns", "p50", duration], ["p90_ns", "p90", duration], ["p99_ns", "p99", duration], ["parity_error", "parity error", significant(2)],
-  ["memory_bytes", "peak memory", size, true], ["cpus", "CPUs", significant(3)], ["gpu_use", "GPU use", significant(3)], ["energy_j", "energy, J", significant(4)], ["to_first_step_ns", "to first step", duration],
+  ["memory_bytes", "peak memory", size, true], ["cpus", "CPUs", significant(3)], ["gpu_use", "GPU use", significant(3)], ["energy_j", "energy, J", significant(4)], ["start_ns", "start", duration], ["build_ns", "build", duration], ["to_first_step_ns", "to first step", duration],
+  ["tune_ns", "tuning", duration], ["pays_after", "pays after steps", String], ["settings", "settings", null],
   ["spread", "spread", (value) => `±${significant(2)(value * 100)} %`], ["loss", "loss", significant(4)], ["loss_step", "at step", String], ["steps", "steps", String, true], ["rounds", "rounds", String, true], ["outcome", "outcome", null, true],
   ["runs_ok", "ok runs", String], ["flags", "flags", null], ["reason", "reason", null],
 ];
@@ -126,9 +127,10 @@ class CellTable {
       if (key === "ratio_low" && row.ratio_low !== null) return element("td", { class: "soft" }, `${ratio(row.ratio_low)} … ${ratio(row.ratio_high)}`);
       let text = row[key] === null || row[key] === "" ? "" : format ? format(row[key]) : row[key];
       if (key === "gflops_per_s" && text !== "" && row.flops_effective) text += " effective";
+      if (key === "reason" && text !== "") return element("td", { class: "left long" }, element("div", { class: "clamp", title: text }, text));
       const node = element("td", { class: format ? "" : "left" }, text);
       if (key === "outcome") node.className = `left outcome ${row.outcome === "ok" ? "ok" : "bad"}`;
-      if (key === "reason" || key === "flags") node.classList.add("long");
+      if (key === "flags") node.classList.add("long");
       return node;
     });
     const button = element("button", { type: "button", class: "toggle", "aria-expanded": "false", "aria-label": `Rounds and command of ${row.series}` });

@@ -9,7 +9,7 @@
 
 #include "net/builder.h"
 
-namespace tench::native {
+namespace tench::native::fusion_test {
 namespace {
 
 struct Chain {
@@ -141,4 +141,4 @@ TEST(FusionTest, AnObservingBuildCountsReadersOnly) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::fusion_test

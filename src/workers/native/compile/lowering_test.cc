@@ -13,7 +13,7 @@
 #include "workers/native/conv/conv_tuner.h"
 #include "workers/native/kernels/parallel.h"
 
-namespace tench::native {
+namespace tench::native::lowering_test {
 namespace {
 
 using testing::ElementsAre;
@@ -58,7 +58,7 @@ struct Compiled {
   TypedGraph graph;
   BuildOptions options;
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-  ConvTuner tuner{engine, TuneMode::kOff, 2, TunerCache({}, "machine")};
+  ConvTuner tuner{engine, 2, {.mode = TuneMode::kBlocked}};
   Program program;
   std::unique_ptr<Lowering> low;
 
@@ -66,7 +66,9 @@ struct Compiled {
       : graph(*Infer(untyped, 4)), options(with) {
     omp_set_num_threads(2);
     low = std::make_unique<Lowering>(graph, options, engine, tuner, program);
-    if (run) EXPECT_TRUE(low->Run().ok());
+    if (run) {
+      EXPECT_TRUE(low->Run().ok());
+    }
   }
   size_t LayerOf(const std::string& name) const {
     for (size_t i = 0; i < graph.layers.size(); ++i) {
@@ -392,4 +394,4 @@ TEST_F(GradientTest, TheForwardPassNeverRecomputes) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::lowering_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench::native {
+namespace tench::native::update_rule_test {
 namespace {
 
 TEST(UpdateRuleTest, MultipliesTheSolversDecayByTheParameters) {
@@ -35,4 +35,4 @@ TEST(UpdateRuleTest, NamesTheOptimizerAndItsConstants) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::update_rule_test

@@ -16,7 +16,7 @@
 #include "workers/native/kernels/pointwise.h"
 #include "workers/native/program/layout.h"
 
-namespace tench::native {
+namespace tench::native::conv_candidate_test {
 namespace {
 
 constexpr double kTolerance = 1e-5;
@@ -204,7 +204,9 @@ TEST(ConvCandidateTest, EveryCandidateComputesTheConvolution) {
                                   : weights                            ? d.dw
                                                                        : d.dx),
                   kTolerance);
-        if (weights && shape.op.bias) EXPECT_LT(Distance(db, d.db), kTolerance);
+        if (weights && shape.op.bias) {
+          EXPECT_LT(Distance(db, d.db), kTolerance);
+        }
       }
     }
   }
@@ -303,4 +305,4 @@ TEST(DirectCandidatesTest, DirectKernelsNeedBlocksOfEightChannels) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::conv_candidate_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench::native {
+namespace tench::native::conv_shape_test {
 namespace {
 
 ConvShape Grouped() {
@@ -37,4 +37,4 @@ TEST(ConvShapeTest, TheBiasIsEmptyWithoutOne) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::conv_shape_test

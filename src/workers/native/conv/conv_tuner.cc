@@ -4,91 +4,113 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "workers/native/conv/conv_trial.h"
 
 namespace tench::native {
 namespace {
 
 constexpr double kMargin = 0.97;  // a later candidate must beat the best so far by 3 %
-// The measurements of one build; after that the default candidates are used.
-constexpr int64_t kBudgetNs = 60'000'000'000;
-constexpr int64_t kBusyBudgetNs = 20'000'000'000;  // on a busy machine
-constexpr int kBusyThreshold = 3;                  // disturbed trials that make a machine busy
 
-const char* Name(ConvDirection direction) {
+char Letter(ConvDirection direction) {
   switch (direction) {
     case ConvDirection::kForward:
-      return "forward";
+      return 'f';
     case ConvDirection::kBackwardData:
-      return "backward_data";
+      return 'd';
     default:
-      return "backward_weights";
+      return 'w';
   }
+}
+
+std::string KeyOf(const ConvShape& shape, ConvDirection direction) {
+  return fmt::format("{}_{}", Letter(direction), shape.Key());
 }
 
 }  // namespace
 
-ConvTuner::ConvTuner(const dnnl::engine& engine, TuneMode mode, int64_t threads, TunerCache cache)
-    : engine_(engine), stream_(engine), mode_(mode), threads_(threads), cache_(std::move(cache)) {}
+Result<ConvSelection> ParseConvSelection(std::string_view text) {
+  ConvSelection selection;
+  for (const std::string& entry : Split(text, ';')) {
+    const size_t equals = entry.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == entry.size())
+      return Failed("'{}' is not of the form KEY=CANDIDATE", Printable(entry, 60));
+    if (!selection.emplace(entry.substr(0, equals), entry.substr(equals + 1)).second)
+      return Failed("{} is given twice", Printable(entry.substr(0, equals), 60));
+  }
+  return selection;
+}
+
+std::string PrintConvSelection(const ConvSelection& selection) {
+  std::vector<std::string> entries;
+  for (const auto& [key, id] : selection) entries.push_back(fmt::format("{}={}", key, id));
+  return Join(entries, ";");
+}
+
+ConvTuner::ConvTuner(const dnnl::engine& engine, int64_t threads, Settings settings)
+    : engine_(engine),
+      mode_(settings.mode),
+      threads_(threads),
+      budget_ns_(settings.budget_ns),
+      selection_(std::move(settings.selection)) {}
+
+// Usually the default of the blocked family exists, and the others need not be enumerated.
+ConvCandidate ConvTuner::Blocked(const ConvShape& shape, ConvDirection direction,
+                                 const Md& stored_weights) {
+  std::vector<ConvCandidate> first =
+      ListConvCandidates(shape, direction, stored_weights, engine_, "blocked/0");
+  return first.empty() || IsPortable(first.front())
+             ? ListConvCandidates(shape, direction, stored_weights, engine_).front()
+             : first.front();
+}
 
 ConvCandidate ConvTuner::Choose(const ConvShape& shape, ConvDirection direction,
                                 const Md& stored_weights) {
-  if (forced_ >= 0) {
-    std::vector<ConvCandidate> candidates =
-        ListConvCandidates(shape, direction, stored_weights, engine_);
-    return candidates[forced_ % candidates.size()];
-  }
-  if (mode_ == TuneMode::kOff) {
-    // Usually the default of the blocked family exists, and the others need not be enumerated.
-    std::vector<ConvCandidate> first =
-        ListConvCandidates(shape, direction, stored_weights, engine_, "blocked/0");
-    return first.empty() || IsPortable(first.front())
-               ? ListConvCandidates(shape, direction, stored_weights, engine_).front()
-               : first.front();
-  }
-  const std::string key = fmt::format("{} {}_t{}_f32{}", Name(direction), shape.Key(), threads_,
-                                      shape.training ? "" : "_inference");
-  std::optional<std::string> known = mode_ == TuneMode::kCache ? cache_.Find(key) : std::nullopt;
-  if (const auto found = fresh_.find(key); found != fresh_.end()) known = found->second;
-  if (known) {
-    std::vector<ConvCandidate> candidates =
-        ListConvCandidates(shape, direction, stored_weights, engine_, *known);
-    if (!candidates.empty()) return candidates.front();
-  }
+  if (mode_ == TuneMode::kBlocked && forced_ < 0) return Blocked(shape, direction, stored_weights);
+  const auto candidate = [&](int64_t index) {
+    std::vector<ConvCandidate> all = ListConvCandidates(shape, direction, stored_weights, engine_);
+    return all[static_cast<size_t>(index) % all.size()];
+  };
+  if (forced_ >= 0) return candidate(forced_);
+  if (mode_ == TuneMode::kDefault) return candidate(0);
+  const std::string key = KeyOf(shape, direction);
+  const auto known = selection_.find(key);
+  if (known == selection_.end() && (mode_ == TuneMode::kFixed || spent_ns_ >= budget_ns_))
+    return candidate(0);
+  const std::string id = known != selection_.end()
+                             ? known->second
+                             : Measure(TrialShape(shape, threads_), direction, stored_weights);
   std::vector<ConvCandidate> candidates =
-      ListConvCandidates(shape, direction, stored_weights, engine_);
-  const bool spent = mode_ != TuneMode::kFull &&
-                     spent_ns_ > (disturbed_ >= kBusyThreshold ? kBusyBudgetNs : kBudgetNs);
-  if (candidates.size() == 1 || spent) return candidates.front();
-  const std::string winner = Measure(TrialShape(shape, threads_), direction, stored_weights, key);
-  const auto found =
-      std::find_if(candidates.begin(), candidates.end(),
-                   [&](const ConvCandidate& candidate) { return candidate.id == winner; });
-  return found == candidates.end() ? candidates.front() : *found;
+      ListConvCandidates(shape, direction, stored_weights, engine_, id);
+  if (candidates.empty()) {
+    // The trial's smaller batch may have candidates that the whole batch lacks.
+    if (mode_ == TuneMode::kFixed)
+      problem_ = Failed("option convolutions: {} has no candidate '{}' in this build", key,
+                        Printable(id, 60));
+    return candidate(0);
+  }
+  selection_[key] = id;
+  return candidates.front();
 }
 
 std::string ConvTuner::Measure(const ConvShape& shape, ConvDirection direction,
-                               const Md& stored_weights, const std::string& key) {
+                               const Md& stored_weights) {
   const int64_t begin_ns = NowNs();
   std::vector<ConvCandidate> candidates =
       ListConvCandidates(shape, direction, stored_weights, engine_);
   // Portable loops are last and never win.
   while (candidates.size() > 1 && IsPortable(candidates.back())) candidates.pop_back();
-  measured_ += static_cast<int64_t>(candidates.size());
-  const std::vector<ConvTrial::Time> times =
-      ConvTrial(shape, direction, candidates, stored_weights, engine_).Run();
   size_t best = 0;
-  for (size_t i = 1; i < times.size(); ++i) {
-    // The margin keeps noise from leaving the layout that neighbouring layers share.
-    if (static_cast<double>(times[i].ns) < kMargin * static_cast<double>(times[best].ns)) best = i;
+  if (candidates.size() > 1) {
+    measured_ += static_cast<int64_t>(candidates.size());
+    const std::vector<ConvTrial::Time> times =
+        ConvTrial(shape, direction, candidates, stored_weights, engine_).Run();
+    for (size_t i = 1; i < times.size(); ++i) {
+      // The margin keeps noise from leaving the layout that neighbouring layers share.
+      if (static_cast<double>(times[i].ns) < kMargin * static_cast<double>(times[best].ns))
+        best = i;
+    }
   }
-  fresh_[key] = candidates[best].id;
-  // Stored even if the trial was disturbed: the next run must compute the same bits, and the
-  // minimum of several runs is seldom wrong.
-  cache_.Remember(key, candidates[best].id);
-  if (!std::all_of(times.begin(), times.end(),
-                   [](const ConvTrial::Time& time) { return time.calm; }))
-    ++disturbed_;
   spent_ns_ += NowNs() - begin_ns;
   return candidates[best].id;
 }

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/file.h"
 #include "workers/native/conv/conv_trial.h"
 #include "workers/native/kernels/parallel.h"
 
@@ -43,7 +42,7 @@ extern "C" int getrusage(int who, rusage* usage) noexcept {
   return 0;
 }
 
-namespace tench::native {
+namespace tench::native::conv_tuner_test {
 namespace {
 
 ConvShape Small(int64_t batch = 2) {
@@ -53,17 +52,15 @@ ConvShape Small(int64_t batch = 2) {
           {16, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, true}};
 }
 
-const std::string kKey = "forward " + Small().Key() + "_t2_f32";
+const std::string kKey = "f_" + Small().Key();
 
 struct ConvTunerTest : testing::Test {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-  TemporaryFolder folder = *TemporaryFolder::Make("tench-conv-tuner");
 
   ConvTunerTest() {
     omp_set_num_threads(2);
     dnnl::set_primitive_cache_capacity(0);
   }
-  TunerCache Cache() const { return {folder.path(), "machine"}; }
   std::vector<ConvCandidate> Forward() const {
     return ListConvCandidates(Small(), ConvDirection::kForward, Md(), engine);
   }
@@ -110,115 +107,80 @@ TEST_F(ConvTunerTest, ATrialOfALongConvolutionUsesFewerImagesInWholeMultiplesOfT
   EXPECT_EQ(part.batch, 3);
 }
 
-TEST_F(ConvTunerTest, OffSelectsOneDnnsDefaultWithoutATrial) {
-  ConvTuner tuner(engine, TuneMode::kOff, 2, Cache());
-  EXPECT_EQ(tuner.Choose(Small(), ConvDirection::kForward, Md()).id, "blocked/0");
-  EXPECT_EQ(tuner.measured(), 0);
+TEST_F(ConvTunerTest, TheDefaultIsTheFirstOfTheStaticOrderWithoutATrial) {
+  ConvTuner tuner(engine, 2, {});
+  EXPECT_EQ(tuner.Choose(Small(), ConvDirection::kForward, Md()).id, Forward().front().id);
+  ConvTuner blocked(engine, 2, {.mode = TuneMode::kBlocked});
+  EXPECT_EQ(blocked.Choose(Small(), ConvDirection::kForward, Md()).id, "blocked/0");
+  for (const ConvTuner* each : {&tuner, &blocked}) {
+    EXPECT_EQ(each->measured(), 0);
+    EXPECT_TRUE(each->selection().empty());
+  }
 }
 
-TEST_F(ConvTunerTest, CacheModeBelievesTheCacheAndMeasuresOtherwise) {
-  TunerCache cache = Cache();
-  cache.Remember(kKey, "channels_last/0");
-  ConvTuner known(engine, TuneMode::kCache, 2, cache);
-  EXPECT_EQ(known.Choose(Small(), ConvDirection::kForward, Md()).id, "channels_last/0");
-  EXPECT_EQ(known.measured(), 0);
-
-  ConvTuner unknown(engine, TuneMode::kCache, 2, Cache());
-  const std::string winner = unknown.Choose(Small(), ConvDirection::kForward, Md()).id;
-  EXPECT_GT(unknown.measured(), 1);
-  ASSERT_TRUE(unknown.Save().ok());
-  EXPECT_EQ(Cache().Find(kKey), winner);
-}
-
-TEST_F(ConvTunerTest, AnIdThatNoLongerExistsIsMeasuredAgain) {
-  TunerCache cache = Cache();
-  cache.Remember(kKey, "own/0");
-  ConvTuner tuner(engine, TuneMode::kCache, 2, cache);
-  EXPECT_NE(tuner.Choose(Small(), ConvDirection::kForward, Md()).id, "own/0");
-  EXPECT_GT(tuner.measured(), 1);
-}
-
-TEST_F(ConvTunerTest, FullModeMeasuresOnceWhateverTheCacheHas) {
-  TunerCache cache = Cache();
-  cache.Remember(kKey, "channels_last/0");
-  ConvTuner tuner(engine, TuneMode::kFull, 2, cache);
+TEST_F(ConvTunerTest, ASearchMeasuresEachShapeAndDirectionOnce) {
+  ConvTuner tuner(engine, 2, {.mode = TuneMode::kSearch});
   const std::string first = tuner.Choose(Small(), ConvDirection::kForward, Md()).id;
   const int64_t measured = tuner.measured();
   EXPECT_GT(measured, 1);
   EXPECT_EQ(tuner.Choose(Small(), ConvDirection::kForward, Md()).id, first);
   EXPECT_EQ(tuner.measured(), measured) << "a second layer of the same shape is not measured";
+  EXPECT_EQ(tuner.selection(), (ConvSelection{{kKey, first}}));
 }
 
-TEST_F(ConvTunerTest, KeysDifferByThreadsAndInference) {
-  TunerCache cache = Cache();
-  cache.Remember(kKey, "channels_last/0");
-  ConvTuner one_thread(engine, TuneMode::kCache, 1, cache);
-  (void)one_thread.Choose(Small(), ConvDirection::kForward, Md());
-  EXPECT_GT(one_thread.measured(), 0);
-  ConvTuner inference(engine, TuneMode::kCache, 2, cache);
-  ConvShape shape = Small();
-  shape.training = false;
-  (void)inference.Choose(shape, ConvDirection::kForward, Md());
-  EXPECT_GT(inference.measured(), 0);
+TEST_F(ConvTunerTest, ASelectionIsRepeatedWithoutATrialAndOtherShapesAreStatic) {
+  ConvTuner tuner(engine, 2, {.mode = TuneMode::kFixed, .selection = {{kKey, "channels_last/0"}}});
+  EXPECT_EQ(tuner.Choose(Small(), ConvDirection::kForward, Md()).id, "channels_last/0");
+  ConvTuner plain(engine, 2, {});
+  EXPECT_EQ(tuner.Choose(Small(4), ConvDirection::kForward, Md()).id,
+            plain.Choose(Small(4), ConvDirection::kForward, Md()).id);
+  EXPECT_EQ(tuner.measured(), 0);
+  EXPECT_TRUE(tuner.problem().ok());
 }
 
-// Tunes convolutions of different batch sizes, each for `trial_ns` of FakeTime.
-class BudgetTest : public ConvTunerTest {
- protected:
-  ~BudgetTest() override { fake_time.reset(); }
+TEST_F(ConvTunerTest, ACandidateThatNoLongerExistsIsAProblem) {
+  ConvTuner tuner(engine, 2, {.mode = TuneMode::kFixed, .selection = {{kKey, "own/0"}}});
+  tuner.Choose(Small(), ConvDirection::kForward, Md());
+  ASSERT_FALSE(tuner.problem().ok());
+  EXPECT_EQ(tuner.problem().error().message,
+            "option convolutions: " + kKey + " has no candidate 'own/0' in this build");
+}
 
-  // The number of trials before the tuner stops measuring, at most `limit`.
-  int Trials(TuneMode mode, int64_t trial_ns, int64_t preemptions, int limit) {
-    ConvTuner tuner(engine, mode, 2, TunerCache({}, "machine"));
-    for (int trials = 0; trials < limit; ++trials) {
-      const ConvShape shape = Small(trials + 1);
-      fake_time = FakeTime{trial_ns / Readings(shape), preemptions};
-      const int64_t before = tuner.measured();
-      const std::string id = tuner.Choose(shape, ConvDirection::kForward, Md()).id;
-      fake_time.reset();
-      if (tuner.measured() > before) continue;
-      EXPECT_EQ(id, ListConvCandidates(shape, ConvDirection::kForward, Md(), engine)[0].id)
-          << "the default candidate, unmeasured";
-      return trials;
-    }
-    return limit;
-  }
+TEST_F(ConvTunerTest, ASelectionIsTheSameAfterPrintingAndParsing) {
+  const ConvSelection selection = {{kKey, "direct/2"}, {"w_n1", "blocked/0"}};
+  EXPECT_EQ(*ParseConvSelection(PrintConvSelection(selection)), selection);
+  for (const char* bad : {"", "perhaps", "a=", "=b", "a=b;", "a=b;a=c"})
+    EXPECT_FALSE(ParseConvSelection(bad).ok()) << bad;
+}
 
- private:
-  // The clock's readings in one trial of equally fast candidates: two per candidate and round, and
-  // the last one of the tuner, whose first reading begins the time.
-  int64_t Readings(const ConvShape& shape) const {
-    constexpr int64_t kRounds = 5;
-    std::vector<ConvCandidate> candidates =
-        ListConvCandidates(shape, ConvDirection::kForward, Md(), engine);
-    std::erase_if(candidates, IsPortable);
-    return 2 * kRounds * static_cast<int64_t>(candidates.size()) + 1;
-  }
-};
-
-TEST_F(BudgetTest, ABuildMeasuresUntilAMinuteIsSpent) {
+TEST_F(ConvTunerTest, TheBudgetEndsTheSearch) {
   constexpr int64_t kSecondNs = 1'000'000'000;
-  EXPECT_EQ(Trials(TuneMode::kCache, 29 * kSecondNs, 0, 5), 3) << "58 s are not yet too many";
-  EXPECT_EQ(Trials(TuneMode::kCache, 31 * kSecondNs, 0, 5), 2) << "62 s are";
-}
-
-TEST_F(BudgetTest, OnABusyMachineTwentySecondsAreEnough) {
-  constexpr int64_t kSecondNs = 1'000'000'000, kBusy = 1'000'000'000;
-  EXPECT_EQ(Trials(TuneMode::kCache, 6 * kSecondNs, kBusy, 6), 4) << "18 s are not, 24 s are";
-  EXPECT_EQ(Trials(TuneMode::kCache, 11 * kSecondNs, kBusy, 6), 3)
-      << "two disturbed trials of 22 s do not make a machine busy, three do";
-  EXPECT_EQ(Trials(TuneMode::kCache, 11 * kSecondNs, 1, 6), 6) << "a usual preemption";
-}
-
-TEST_F(BudgetTest, FullTuningHasNoBudget) {
-  EXPECT_EQ(Trials(TuneMode::kFull, int64_t{3600} * 1'000'000'000, 0, 3), 3);
+  constexpr int64_t kReadings = 1000;  // more than one trial makes
+  ConvTuner tuner(engine, 2, {.mode = TuneMode::kSearch, .budget_ns = 3 * kSecondNs});
+  fake_time = FakeTime{.step_ns = 4 * kSecondNs / kReadings, .preemptions = 0};
+  ConvTuner plain(engine, 2, {});
+  int shapes = 0;
+  for (int64_t batch = 1; batch <= 40; ++batch) {
+    const int64_t before = tuner.measured();
+    const std::string id = tuner.Choose(Small(batch), ConvDirection::kForward, Md()).id;
+    if (tuner.measured() > before) {
+      ++shapes;
+    } else {
+      EXPECT_EQ(id, plain.Choose(Small(batch), ConvDirection::kForward, Md()).id);
+    }
+  }
+  fake_time.reset();
+  EXPECT_GE(shapes, 1);
+  EXPECT_LT(shapes, 40);
+  EXPECT_EQ(tuner.selection().size(), static_cast<size_t>(shapes))
+      << "shapes that were not measured stay static in every later build";
 }
 
 TEST_F(ConvTunerTest, ForceSelectsByIndexModuloTheirNumber) {
   const std::vector<ConvCandidate> candidates = Forward();
-  ConvTuner tuner(engine, TuneMode::kCache, 2, Cache());
+  ConvTuner tuner(engine, 2, {});
   EXPECT_EQ(tuner.forced(), -1);
-  for (size_t i = 0; i < candidates.size() + 1; ++i) {
+  for (size_t i = 0; i < 2 * candidates.size(); ++i) {
     tuner.Force(i);
     EXPECT_EQ(tuner.forced(), static_cast<int64_t>(i));
     EXPECT_EQ(tuner.Choose(Small(), ConvDirection::kForward, Md()).id,
@@ -228,4 +190,4 @@ TEST_F(ConvTunerTest, ForceSelectsByIndexModuloTheirNumber) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::conv_tuner_test

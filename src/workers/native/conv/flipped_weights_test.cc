@@ -7,7 +7,7 @@
 
 #include "net/tensor.h"
 
-namespace tench::native {
+namespace tench::native::flipped_weights_test {
 namespace {
 
 using Tag = dnnl::memory::format_tag;
@@ -78,4 +78,4 @@ TEST(FlippedWeightsTest, RefusesOtherInnerOrdersBlocksAndPadding) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::flipped_weights_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench::native {
+namespace tench::native::blocked_conv_shape_test {
 namespace {
 
 TEST(BlockedConvShapeTest, CountsPartlyUsedBlocks) {
@@ -15,4 +15,4 @@ TEST(BlockedConvShapeTest, CountsPartlyUsedBlocks) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::blocked_conv_shape_test

@@ -4,7 +4,7 @@
 #include "workers/native/kernels/conv_definition.h"
 #include "workers/native/kernels/cpu_features.h"
 
-namespace tench::native {
+namespace tench::native::conv_backward_data_test {
 namespace {
 
 class ConvBackwardDataTest : public testing::TestWithParam<NamedShape> {};
@@ -48,4 +48,4 @@ TEST(ConvBackwardDataShapeTest, ScratchHoldsThePanelsAndTheColumnsOfEachThread) 
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::conv_backward_data_test

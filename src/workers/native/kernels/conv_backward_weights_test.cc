@@ -4,7 +4,7 @@
 #include "workers/native/kernels/conv_definition.h"
 #include "workers/native/kernels/cpu_features.h"
 
-namespace tench::native {
+namespace tench::native::conv_backward_weights_test {
 namespace {
 
 NamedShape Plain(NamedShape named) {
@@ -81,4 +81,4 @@ TEST(ConvBackwardBiasTest, IsTheSumOverImagesAndPixels) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::conv_backward_weights_test

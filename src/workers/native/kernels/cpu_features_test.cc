@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-namespace tench::native {
+namespace tench::native::cpu_features_test {
 namespace {
 
 std::set<std::string> KernelReportedFlags() {
@@ -33,4 +33,4 @@ TEST(CpuFeaturesTest, AreThoseThatTheKernelReports) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::cpu_features_test

@@ -3,7 +3,7 @@
 
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::dense_backward_weights_test {
 namespace {
 
 // Whole tiles, edges of tiles (6 × 16), and batches of more than one block of 256 samples.
@@ -99,4 +99,4 @@ TEST(DenseBackwardBiasTest, IsTheSumOverTheBatch) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::dense_backward_weights_test

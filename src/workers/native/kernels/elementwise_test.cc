@@ -6,7 +6,7 @@
 
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::elementwise_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -169,4 +169,4 @@ TEST(ElementwiseTest, PowerWithoutSlopeHasNoGradient) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::elementwise_test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tench::native {
+namespace tench::native::exponential_test {
 namespace {
 
 // The difference in units of float's spacing at `expected`.
@@ -58,4 +58,4 @@ TEST(ExponentialTest, NanPropagates) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::exponential_test

@@ -5,7 +5,7 @@
 
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::loss_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -131,4 +131,4 @@ TEST(SquaredLossTest, IsTheMeanSquaredErrorWithItsGradient) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::loss_test

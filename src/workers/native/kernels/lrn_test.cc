@@ -5,7 +5,7 @@
 
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::lrn_test {
 namespace {
 
 struct Layout {
@@ -103,4 +103,4 @@ TEST(LrnTest, IsTheDefinitionInEveryLayout) {
 TEST(LrnTest, SupportsPixelsLongerThanALine) { Check(ChannelsLast(1, 9001, 3), {5, 0.5, 0.75, 1}); }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::lrn_test

@@ -3,7 +3,7 @@
 
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::lstm_test {
 namespace {
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -140,4 +140,4 @@ TEST(LstmSplitTest, PanelsHoldTheLargerOfBothDirections) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::lstm_test

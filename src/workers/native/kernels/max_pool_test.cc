@@ -6,7 +6,7 @@
 #include "workers/native/kernels/cpu_features.h"
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::max_pool_test {
 namespace {
 
 TEST(MaxPoolTest, TakesTheFirstMaximumAndGivesItTheGradient) {
@@ -62,4 +62,4 @@ TEST(MaxPoolTest, RejectsUnsupportedShapes) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::max_pool_test

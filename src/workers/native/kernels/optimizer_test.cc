@@ -3,7 +3,7 @@
 
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::optimizer_test {
 namespace {
 
 constexpr int64_t kCounts[] = {1, 11, 50021};
@@ -82,4 +82,4 @@ TEST(SquaredNormTest, IsTheSumOfSquares) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::optimizer_test

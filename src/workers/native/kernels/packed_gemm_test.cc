@@ -3,7 +3,7 @@
 
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::packed_gemm_test {
 namespace {
 
 class PackedGemmTest : public testing::TestWithParam<Isa> {
@@ -121,4 +121,4 @@ TEST(PanelTest, PacksEitherOrderAndPadsWithZeros) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::packed_gemm_test

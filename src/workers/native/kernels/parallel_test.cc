@@ -5,7 +5,7 @@
 
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::parallel_test {
 namespace {
 
 struct Share {
@@ -59,4 +59,4 @@ TEST(ParallelForTest, CoversEachElementOnce) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::parallel_test

@@ -6,7 +6,7 @@
 #include "net/fill.h"
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::pointwise_test {
 namespace {
 
 constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu, Activation::kSigmoid,
@@ -222,4 +222,4 @@ TEST(PointwiseTest, DropoutKeepsTheExpectedShare) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::pointwise_test

@@ -3,7 +3,7 @@
 
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::sequence_test {
 namespace {
 
 constexpr int64_t kVocabulary = 50;  // some tokens occur never, some often
@@ -141,4 +141,4 @@ TEST(MeanTimeTest, AveragesTheFirstStepsAndSpreadsTheirGradient) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::sequence_test

@@ -3,7 +3,7 @@
 
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::sgd_test {
 namespace {
 
 constexpr UpdateRule kRule{0.9, 2.0, 0.05};
@@ -37,4 +37,4 @@ TEST(SgdTest, UpdatesWeightsAndMomenta) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::sgd_test

@@ -4,7 +4,7 @@
 #include "workers/native/kernels/packed_gemm.h"
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::small_batch_inner_product_test {
 namespace {
 
 constexpr DenseShape kShapes[] = {{1, 3, 5}, {8, 300, 129}, {19, 131, 521}, {32, 97, 100}};
@@ -71,4 +71,4 @@ TEST(SmallBatchInnerProductTest, ScratchHoldsThePanelsAndTheTransposedResult) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::small_batch_inner_product_test

@@ -4,7 +4,7 @@
 #include "workers/native/kernels/parallel.h"
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native {
+namespace tench::native::thread_sum_test {
 namespace {
 
 TEST(ThreadSumTest, AddsTheSumsOfAllThreads) {
@@ -30,4 +30,4 @@ TEST(ThreadSumTest, GivesEachThreadASlotOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::thread_sum_test

@@ -4,7 +4,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -32,6 +34,13 @@ int64_t NumberIn(const char* path) {
   return number ? *number : kUnlimited;
 }
 
+// The mapping obeys the setting of glibc's malloc, so that one setting holds for every worker.
+bool HugePagesRequested() {
+  const char* tunables = std::getenv("GLIBC_TUNABLES");
+  return tunables != nullptr &&
+         std::string_view(tunables).find("glibc.malloc.hugetlb=1") != std::string_view::npos;
+}
+
 }  // namespace
 
 Result<AlignedBlock> AlignedBlock::Make(int64_t bytes) {
@@ -42,7 +51,7 @@ Result<AlignedBlock> AlignedBlock::Make(int64_t bytes) {
   if (data == MAP_FAILED) {
     return Error{fmt::format("mmap of {} failed", HumanBytes(bytes)), ErrorKind::kOutOfMemory};
   }
-  madvise(data, bytes, MADV_HUGEPAGE);
+  if (HugePagesRequested()) madvise(data, bytes, MADV_HUGEPAGE);
   block.data_ = static_cast<char*>(data);
   block.bytes_ = bytes;
   return block;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One large zeroed memory mapping, page-aligned and advised to use transparent huge pages: a step
-// walks through hundreds of megabytes, and 4 KiB pages would cost TLB misses.
+// One large zeroed memory mapping, page-aligned. It is advised to use transparent huge pages if the
+// process asks glibc's malloc for them (GLIBC_TUNABLES=glibc.malloc.hugetlb=1).
 //
 // Ownership: move-only; the destructor unmaps. A page becomes resident on its first write.
 // Thread safety: none beyond that of a value; the mapped bytes may be shared by threads.

@@ -15,7 +15,7 @@
 
 #include "base/file.h"
 
-namespace tench::native {
+namespace tench::native::aligned_block_test {
 namespace {
 
 TEST(AlignedBlockTest, IsZeroedPageAlignedAndWritable) {
@@ -116,4 +116,4 @@ TEST(AlignedBlockTest, AvailableBytesAreSomeAndNotMoreThanAnyMachineHas) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::aligned_block_test

@@ -5,7 +5,7 @@
 
 #include "net/fill.h"
 
-namespace tench::native {
+namespace tench::native::arena_plan_test {
 namespace {
 
 void ExpectNoOverlap(const std::vector<Lifetime>& lives, const ArenaPlan& plan) {
@@ -68,4 +68,4 @@ TEST(ArenaPlanTest, RandomLivesNeverOverlapAndStayNearTheLowerBound) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::arena_plan_test

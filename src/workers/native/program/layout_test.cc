@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tench::native {
+namespace tench::native::layout_test {
 namespace {
 
 using Tag = dnnl::memory::format_tag;
@@ -123,4 +123,4 @@ TEST(LayoutTest, AttributesLeaveTheScratchpadToTheCallerAndFuseTheActivation) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::layout_test

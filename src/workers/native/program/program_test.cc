@@ -8,7 +8,7 @@
 
 #include "workers/native/program/layout.h"
 
-namespace tench::native {
+namespace tench::native::program_test {
 namespace {
 
 using testing::HasSubstr;
@@ -141,4 +141,4 @@ TEST(DirectionTest, NamesAreThoseOfTheProfile) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::program_test

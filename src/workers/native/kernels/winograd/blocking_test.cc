@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-namespace tench::native::winograd {
+namespace tench::native::winograd::blocking_test {
 namespace {
 
 Plane PlaneOf(int64_t channels, int64_t h, int64_t w) {
@@ -96,4 +96,4 @@ TEST(WinogradBlockingTest, TileBlocksCanHoldWholeImages) {
 }
 
 }  // namespace
-}  // namespace tench::native::winograd
+}  // namespace tench::native::winograd::blocking_test

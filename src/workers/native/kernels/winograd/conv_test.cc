@@ -4,7 +4,7 @@
 #include "workers/native/kernels/conv_definition.h"
 #include "workers/native/kernels/cpu_features.h"
 
-namespace tench::native {
+namespace tench::native::conv_test {
 namespace {
 
 constexpr double kRounding = 5e-6;  // relative, of the root mean square
@@ -117,4 +117,4 @@ TEST(WinogradShapeTest, ScratchHoldsUVAndMOfOneTileBlock) {
 }
 
 }  // namespace
-}  // namespace tench::native
+}  // namespace tench::native::conv_test

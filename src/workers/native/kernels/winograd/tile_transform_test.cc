@@ -5,7 +5,7 @@
 
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native::winograd {
+namespace tench::native::winograd::tile_transform_test {
 namespace {
 
 using Vec = VectorOf<4>::Type;
@@ -46,4 +46,4 @@ TEST(WinogradTileTest, ScatterAndGatherVisitOneMatrixPerPoint) {
 }
 
 }  // namespace
-}  // namespace tench::native::winograd
+}  // namespace tench::native::winograd::tile_transform_test

@@ -3,7 +3,7 @@
 
 #include "workers/native/kernels/test_arrays.h"
 
-namespace tench::native::winograd {
+namespace tench::native::winograd::transform_test {
 namespace {
 
 using Vec = VectorOf<4>::Type;  // one register of every x86-64 CPU
@@ -113,4 +113,4 @@ TEST(WinogradTransformTest, TransposesBlocks) {
 }
 
 }  // namespace
-}  // namespace tench::native::winograd
+}  // namespace tench::native::winograd::transform_test
