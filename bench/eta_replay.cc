@@ -78,7 +78,7 @@ Replayed Replay(const StudyRecord& study, const std::vector<RunRecord>& runs) {
     const auto done = static_cast<double>(finished.size());
     if (replayed.estimate_ns > 0 || done < kShown * static_cast<double>(planned)) continue;
     const double share = static_cast<double>(noise.DisturbedRounds()) / done;
-    eta.ExpectRepeats(std::min(share, 1.0 / kRunsPerRepeat) * static_cast<double>(planned));
+    eta.ExpectRepeats(std::min(share, kMostRepeatShare) * static_cast<double>(planned));
     replayed.elapsed_ns = replayed.duration_ns;
     replayed.estimate_ns = eta.RemainingNs();
   }

@@ -239,9 +239,8 @@ Command AddSweepCommand(CLI::App& root) {
                 "do not check the parity of each worker before its first timed run");
   app->add_flag("--no-sentinel", flags->no_sentinel,
                 "do not time the noise sentinel before and after every run");
-  app->add_flag(
-      "--no-repeat", flags->no_repeat,
-      "do not repeat rounds with a disturbed run at the end (at most a third of all runs)");
+  app->add_flag("--no-repeat", flags->no_repeat,
+                "do not repeat disturbed rounds at the end (at most a third of the study's time)");
   app->add_flag("--dry-run", flags->dry_run, "list the cells and exit");
   app->add_flag("--new", flags->fresh, "begin a new study instead of resuming one");
   app->add_flag("--retry-failed", flags->retry_failed,

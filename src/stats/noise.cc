@@ -30,10 +30,6 @@ double UsualShortest(std::span<const double> shortest_ns) {
   return Median({shortest_ns.begin(), shortest_ns.end()});
 }
 
-double RunNoise::severity() const {
-  return std::max(slowdown / kDisturbedAbove, withheld / kWithheldAbove);
-}
-
 void NoiseProfile::Add(const NoiseReadings& readings) {
   if (readings.sentinel == SentinelReadings{}) return;
   readings_.push_back(readings);

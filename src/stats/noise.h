@@ -37,8 +37,6 @@ struct RunNoise {
   double withheld = 0;  // the larger excess of stolen or throttled time over the usual share
   bool slow() const { return slowness > kSlowAbove; }
   bool disturbed() const { return slowdown > kDisturbedAbove || withheld > kWithheldAbove; }
-  // For the order of repeats: above 1 if disturbed.
-  double severity() const;
 };
 
 struct NoiseSummary {

@@ -8,7 +8,7 @@
 namespace tench {
 namespace {
 
-constexpr int64_t kMostRepetitions = 3;
+constexpr int64_t kMostRepetitions = 6;
 
 }  // namespace
 
@@ -17,8 +17,10 @@ void NoiseWatch::Learn(const RunRecord& run) {
   profile_.Add(run.summary.noise());
   RepetitionRuns& runs = rounds_[{run.round, ComparedGroup(run.cell)}][run.repetition];
   runs.finished.insert(run.cell_id);
+  runs.wall_ns += run.summary.wall_ns;
   if (run.outcome != Outcome::kOk) return;
-  const OkRun ok{run.id, run.summary.noise(), run.summary.step_ns_min.value_or(0)};
+  const OkRun ok{run.id, run.summary.noise(), run.summary.step_ns_min.value_or(0),
+                 run.summary.wall_ns};
   runs.ok[run.cell_id] = ok;
   ok_.emplace_back(run.cell_id, ok);
   if (!run.summary.step_ns_min) return;
@@ -43,7 +45,7 @@ std::vector<NoiseWatch::Judgement> NoiseWatch::Judgements() const {
 }
 
 bool NoiseWatch::Disturbed(const RunRecord& run) const {
-  return NoiseOf(run.cell_id, {run.id, run.summary.noise(), 0}).disturbed();
+  return NoiseOf(run.cell_id, {run.id, run.summary.noise(), 0, 0}).disturbed();
 }
 
 int64_t NoiseWatch::DisturbedRounds() const {
@@ -62,14 +64,13 @@ int64_t NoiseWatch::Repetition(int64_t round, const std::string& group) const {
   return known == rounds_.end() ? 0 : known->second.rbegin()->first;
 }
 
-std::vector<NoiseWatch::Repeat> NoiseWatch::Repeats(int64_t planned_runs) const {
-  int64_t left = planned_runs / kRunsPerRepeat;
+std::vector<NoiseWatch::Repeat> NoiseWatch::Repeats() const {
+  double planned_ns = 0, repeated_ns = 0;
   std::vector<Repeat> repeats;
-  std::vector<std::pair<double, Repeat>> disturbed;
+  std::vector<std::pair<int64_t, Repeat>> disturbed;  // by the time of the round's last repetition
   for (const auto& [key, repetitions] : rounds_) {
-    for (const auto& [repetition, runs] : repetitions) {
-      if (repetition > 0) left -= static_cast<int64_t>(runs.finished.size());
-    }
+    for (const auto& [repetition, runs] : repetitions)
+      (repetition > 0 ? repeated_ns : planned_ns) += static_cast<double>(runs.wall_ns);
     const auto& [number, last] = *repetitions.rbegin();
     const auto before =
         repetitions.size() > 1 ? std::prev(repetitions.end(), 2) : repetitions.end();
@@ -84,22 +85,21 @@ std::vector<NoiseWatch::Repeat> NoiseWatch::Repeats(int64_t planned_runs) const 
       continue;
     }
     Repeat whole{key.first, number + 1, {}};
-    double severity = 0;
+    int64_t wall_ns = 0;
     bool any = false;
     for (const auto& [cell, run] : last.ok) {
-      const RunNoise noise = NoiseOf(cell, run);
-      any |= noise.disturbed();
-      severity = std::max(severity, noise.severity());
+      any |= NoiseOf(cell, run).disturbed();
+      wall_ns += run.wall_ns;
       whole.cells.push_back(cell);
     }
-    if (any && number < kMostRepetitions) disturbed.emplace_back(severity, std::move(whole));
+    if (any && number < kMostRepetitions) disturbed.emplace_back(wall_ns, std::move(whole));
   }
   std::stable_sort(disturbed.begin(), disturbed.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (auto& [severity, repeat] : disturbed) {
-    const auto runs = static_cast<int64_t>(repeat.cells.size());
-    if (runs > left) continue;
-    left -= runs;
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  double left_ns = planned_ns * kMostRepeatShare - repeated_ns;
+  for (auto& [wall_ns, repeat] : disturbed) {
+    left_ns -= static_cast<double>(wall_ns);
+    if (left_ns < 0) break;
     repeats.push_back(std::move(repeat));
   }
   return repeats;

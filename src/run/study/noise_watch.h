@@ -20,8 +20,8 @@
 
 namespace tench {
 
-// Planned runs per repeated run, at most.
-inline constexpr int64_t kRunsPerRepeat = 3;
+// All repeats of a study take at most this share of the time of its planned runs.
+inline constexpr double kMostRepeatShare = 1.0 / 3;
 
 class NoiseWatch {
  public:
@@ -49,20 +49,23 @@ class NoiseWatch {
 
     bool operator==(const Repeat&) const = default;
   };
-  // Interrupted repetitions first, then the worst round first. Each round is repeated at most three
-  // times, and all repeated runs of a study are at most a third of its planned runs.
-  std::vector<Repeat> Repeats(int64_t planned_runs) const;
+  // Interrupted repetitions first, then the shortest rounds: of the time that repeats may take,
+  // they complete the most comparisons. Each round is repeated at most six times, and all repeats
+  // take at most a third of the time of the planned runs.
+  std::vector<Repeat> Repeats() const;
 
  private:
   struct OkRun {
     int64_t id = 0;
     NoiseReadings readings;
     double shortest_ns = 0;
+    int64_t wall_ns = 0;
   };
   // The runs of one repetition by cell; a cell that is retried has its last run.
   struct RepetitionRuns {
     std::set<std::string> finished;
     std::map<std::string, OkRun> ok;
+    int64_t wall_ns = 0;  // of all its runs, failed ones too
   };
   using RoundOfGroup = std::pair<int64_t, std::string>;
   RunNoise NoiseOf(const std::string& cell, const OkRun& run) const;

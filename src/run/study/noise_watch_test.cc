@@ -21,6 +21,7 @@ RunRecord Watched(int64_t round, double slowdown, int64_t repetition = 0,
   cell.values[kAxisWorker] = worker;
   RunRecord run = TestRun(1, round, cell);
   run.attempt = run.repetition = repetition;
+  run.summary.wall_ns = 1'000'000'000;
   run.summary.steal_share = run.summary.throttled_share = 0;
   const int64_t usual = 1'000'000;
   run.summary.sentinel_before_compute_ns = run.summary.sentinel_before_memory_ns =
@@ -44,18 +45,20 @@ NoiseWatch::Repeat Alone(int64_t round, int64_t repetition) {
 }
 
 TEST(NoiseWatchTest, ACalmStudyRepeatsNothing) {
-  EXPECT_THAT(Calm(40).Repeats(40), IsEmpty());
+  EXPECT_THAT(Calm(40).Repeats(), IsEmpty());
   EXPECT_EQ(Calm(40).DisturbedRounds(), 0);
 }
 
-TEST(NoiseWatchTest, DisturbedRoundsAreRepeatedTheWorstFirst) {
+TEST(NoiseWatchTest, DisturbedRoundsAreRepeatedTheShortestFirst) {
   NoiseWatch watch = Calm(38);
-  watch.Learn(Watched(38, 1.5));
-  watch.Learn(Watched(39, 3.0));
+  RunRecord longer = Watched(38, 3.0);
+  longer.summary.wall_ns *= 2;
+  watch.Learn(longer);
+  watch.Learn(Watched(39, 1.5));
   EXPECT_TRUE(watch.Disturbed(Watched(0, 1.5)));
   EXPECT_FALSE(watch.Disturbed(Watched(0, 1.2)));
   EXPECT_EQ(watch.DisturbedRounds(), 2);
-  EXPECT_THAT(watch.Repeats(40), ElementsAre(Alone(39, 1), Alone(38, 1)));
+  EXPECT_THAT(watch.Repeats(), ElementsAre(Alone(39, 1), Alone(38, 1)));
 }
 
 TEST(NoiseWatchTest, ADisturbedRunIsRepeatedWithTheRestOfItsGroup) {
@@ -67,35 +70,46 @@ TEST(NoiseWatchTest, ADisturbedRunIsRepeatedWithTheRestOfItsGroup) {
   watch.Learn(crashed);
   NoiseWatch::Repeat both{3, 1, {IdOf("reference"), IdOf("torch")}};
   std::sort(both.cells.begin(), both.cells.end());
-  EXPECT_THAT(watch.Repeats(24), ElementsAre(both)) << "a crashed run has no pair";
+  EXPECT_THAT(watch.Repeats(), ElementsAre(both)) << "a crashed run has no pair";
   EXPECT_EQ(watch.Repetition(3, ComparedGroup(TestCell())), 0);
 
   // Interrupted after the first of the two runs: the second belongs to the same repetition.
   watch.Learn(Watched(3, 1, 1));
   EXPECT_EQ(watch.Repetition(3, ComparedGroup(TestCell())), 1);
-  EXPECT_THAT(watch.Repeats(24), ElementsAre(NoiseWatch::Repeat{3, 1, {IdOf("torch")}}));
+  EXPECT_THAT(watch.Repeats(), ElementsAre(NoiseWatch::Repeat{3, 1, {IdOf("torch")}}));
   watch.Learn(Watched(3, 1, 1, "torch"));
-  EXPECT_THAT(watch.Repeats(24), IsEmpty());
+  EXPECT_THAT(watch.Repeats(), IsEmpty());
   EXPECT_EQ(watch.DisturbedRounds(), 0) << "the last repetition counts";
 }
 
-TEST(NoiseWatchTest, ARoundIsRepeatedThriceAtMost) {
+TEST(NoiseWatchTest, ARoundIsRepeatedSixTimesAtMost) {
   NoiseWatch watch = Calm(39);
-  for (int64_t repetition = 0; repetition < 3; ++repetition) {
+  for (int64_t repetition = 0; repetition < 6; ++repetition) {
     watch.Learn(Watched(39, 2, repetition));
-    EXPECT_THAT(watch.Repeats(40), ElementsAre(Alone(39, repetition + 1)));
+    EXPECT_THAT(watch.Repeats(), ElementsAre(Alone(39, repetition + 1)));
   }
-  watch.Learn(Watched(39, 2, 3));
-  EXPECT_THAT(watch.Repeats(40), IsEmpty());
+  watch.Learn(Watched(39, 2, 6));
+  EXPECT_THAT(watch.Repeats(), IsEmpty());
   EXPECT_EQ(watch.DisturbedRounds(), 1);
 }
 
-TEST(NoiseWatchTest, AtMostAThirdOfTheRunsIsRepeated) {
+TEST(NoiseWatchTest, RepeatsTakeAtMostAThirdOfTheStudysTime) {
+  NoiseWatch watch = Calm(18);
+  for (int64_t round = 18; round < 30; ++round) watch.Learn(Watched(round, 2));
+  EXPECT_EQ(watch.Repeats().size(), 10u) << "10 of the 30 seconds of the planned runs";
+  RunRecord repeated = Watched(29, 1, 1);
+  repeated.summary.wall_ns *= 3;
+  watch.Learn(repeated);
+  EXPECT_EQ(watch.Repeats().size(), 7u);
+}
+
+TEST(NoiseWatchTest, ALongRoundDoesNotKeepShortOnesFromTheirRepeat) {
   NoiseWatch watch = Calm(20);
-  for (int64_t round = 20; round < 32; ++round) watch.Learn(Watched(round, 2));
-  EXPECT_EQ(watch.Repeats(30).size(), 10u);
-  watch.Learn(Watched(31, 1, 1));
-  EXPECT_EQ(watch.Repeats(30).size(), 9u);
+  RunRecord endless = Watched(20, 9);
+  endless.summary.wall_ns *= 1000;
+  watch.Learn(endless);
+  watch.Learn(Watched(21, 2));
+  EXPECT_THAT(watch.Repeats(), ElementsAre(Alone(21, 1)));
 }
 
 TEST(NoiseWatchTest, SlowStepsAloneCauseNoRepeat) {
@@ -104,7 +118,7 @@ TEST(NoiseWatchTest, SlowStepsAloneCauseNoRepeat) {
   slow.summary.step_ns_min = *slow.summary.step_ns_min * 2;
   slow.id = 77;
   watch.Learn(slow);
-  EXPECT_THAT(watch.Repeats(40), IsEmpty());
+  EXPECT_THAT(watch.Repeats(), IsEmpty());
   EXPECT_EQ(watch.DisturbedRounds(), 0);
   bool found = false;
   for (const NoiseWatch::Judgement& judgement : watch.Judgements()) {
@@ -122,7 +136,7 @@ TEST(NoiseWatchTest, StolenAndThrottledTimeDisturb) {
   throttled.summary.throttled_share = 0.1;
   watch.Learn(stolen);
   watch.Learn(throttled);
-  EXPECT_THAT(watch.Repeats(40), ElementsAre(Alone(38, 1), Alone(39, 1)));
+  EXPECT_THAT(watch.Repeats(), ElementsAre(Alone(38, 1), Alone(39, 1)));
 }
 
 TEST(NoiseWatchTest, FailedRunsAndUnwatchedRunsAreNotRepeated) {
@@ -133,7 +147,7 @@ TEST(NoiseWatchTest, FailedRunsAndUnwatchedRunsAreNotRepeated) {
   RunRecord unwatched = TestRun(1, 39);
   unwatched.summary = {};
   watch.Learn(unwatched);
-  EXPECT_THAT(watch.Repeats(40), IsEmpty());
+  EXPECT_THAT(watch.Repeats(), IsEmpty());
 }
 
 TEST(NoiseWatchTest, AnInterruptedAttemptIsNoRepeat) {
@@ -144,7 +158,7 @@ TEST(NoiseWatchTest, AnInterruptedAttemptIsNoRepeat) {
   RunRecord again = Watched(39, 2);
   again.attempt = 1;
   watch.Learn(again);
-  EXPECT_THAT(watch.Repeats(40), ElementsAre(Alone(39, 1)));
+  EXPECT_THAT(watch.Repeats(), ElementsAre(Alone(39, 1)));
 }
 
 }  // namespace

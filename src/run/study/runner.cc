@@ -196,8 +196,7 @@ class StudyWork {
       size_t cell = 0;
     };
     std::vector<RepeatedRun> runs;
-    for (const NoiseWatch::Repeat& repeat :
-         noise_.Repeats(request_.rounds * static_cast<int64_t>(request_.cells.size()))) {
+    for (const NoiseWatch::Repeat& repeat : noise_.Repeats()) {
       if (repeat.round >= request_.rounds) continue;  // not part of this request
       // Another order than the round's own.
       const int64_t order = (repeat.repetition << 32) + repeat.round;
@@ -290,7 +289,7 @@ class StudyWork {
     if (!request_.repeat || repeating_ || progress_.done == 0) return 0;
     const double share =
         static_cast<double>(progress_.disturbed) / static_cast<double>(progress_.done);
-    return std::min(share, 1.0 / kRunsPerRepeat) * planned;
+    return std::min(share, kMostRepeatShare) * planned;
   }
 
   StudyProgress Progress(int64_t elapsed_ns) {
