@@ -11,8 +11,8 @@
 //  - A guard process ends the child's group if this process is killed.
 //
 // Waiting uses a pidfd, which poll() supports.
-// Thread safety: belongs to the spawning thread. Several Subprocesses may live at once if the earlier
-// ones Spare the later ones; otherwise the end of an earlier one would end the later ones.
+// Thread safety: belongs to the spawning thread. Several Subprocesses may live at once if the
+// earlier ones Spare the later ones; otherwise the end of an earlier one would end the later ones.
 
 #include <sys/types.h>
 

@@ -312,11 +312,11 @@ Json ToJson(const Description& description) {
     tuning.push_back(std::move(json));
   }
   Json json = {{"protocol", description.protocol}, {"name", description.name},
-          {"version", description.version},   {"role", Name(description.role)},
-          {"ops", description.ops},           {"updates", description.updates},
-          {"devices", description.devices},   {"precisions", description.precisions},
-          {"options", std::move(options)},    {"tuning", std::move(tuning)},
-          {"facts", description.facts}};
+               {"version", description.version},   {"role", Name(description.role)},
+               {"ops", description.ops},           {"updates", description.updates},
+               {"devices", description.devices},   {"precisions", description.precisions},
+               {"options", std::move(options)},    {"tuning", std::move(tuning)},
+               {"facts", description.facts}};
   if (description.turns) json["turns"] = true;
   return json;
 }

@@ -45,7 +45,7 @@ double TimeOf(const RoundTime& round, StepTime time) {
 }
 
 double SliceNs(const RoundTime& round, size_t slice, StepTime time) {
-  const Slice& each = round.set.slices[slice];
+  const TimedSlice& each = round.set.slices[slice];
   return time == StepTime::kShortest ? each.stretches.StepNs(round.level, round.highest_level)
                                      : each.median_ns;
 }
@@ -172,7 +172,7 @@ void StudyNoise::MarkDisturbed(std::span<RoundTime> times) const {
     const auto study = studies_.find(time.study);
     if (study == studies_.end()) continue;
     time.slice_disturbed.clear();
-    for (const Slice& slice : time.set.slices)
+    for (const TimedSlice& slice : time.set.slices)
       time.slice_disturbed.push_back(study->second.Judge(slice.noise, 0, 0).disturbed());
     if (time.judged) continue;
     time.disturbed = study->second.Judge(time.noise, time.set.noise(), 0, 0).disturbed();

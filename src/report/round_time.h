@@ -40,11 +40,12 @@ struct RoundTime {
   // one, of the shortest step.
   double compared_ns = 0;
   std::string stretches;  // as stored; "" = unknown
-  // Of a run in turns; empty = it was measured alone. SetComparedTimes sets the levels of stretches.
+  // Of a run in turns; empty = it was measured alone. SetComparedTimes sets the levels of
+  // stretches.
   SliceSet set = {};
   std::vector<bool> slice_disturbed = {};
   int level = 0, highest_level = 0;
-  double window_ns = 0;   // of the timed steps; 0 = unknown
+  double window_ns = 0;  // of the timed steps; 0 = unknown
   NoiseReadings noise;
   bool disturbed = false;
   bool judged = false;  // the store has the judgement

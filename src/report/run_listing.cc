@@ -47,12 +47,12 @@ std::vector<Json> StepRows(const RunSeries& series, const SliceSet& set) {
     Json row = Json::object();
     row["step"] = i + 1;
     row["kind"] = place.timed ? "timed" : "warmup";
-    row["slice"] = place.slice > 0 ? Json(place.slice) : Json(nullptr);
     row["step_ns"] = place.timed ? series.step_ns[place.index] : series.warmup_ns[place.index];
     row["input_ns"] = place.timed && place.index < series.input_ns.size()
                           ? Json(series.input_ns[place.index])
                           : Json(nullptr);
     row["loss"] = i < series.loss.size() ? RealToJson(series.loss[i]) : Json(nullptr);
+    row["slice"] = place.slice > 0 ? Json(place.slice) : Json(nullptr);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -19,8 +19,8 @@ namespace tench {
 // Every value of the run that is not part of a series.
 Json RunRow(const RunRecord& run);
 
-// "step" counts from 1 and includes the warm-up; "kind" is "warmup" or "timed". "slice" counts from 1
-// in a run in turns; it is null otherwise, and before the first slice.
+// "step" counts from 1 and includes the warm-up; "kind" is "warmup" or "timed". "slice" counts from
+// 1 in a run in turns; it is null otherwise, and before the first slice.
 std::vector<Json> StepRows(const RunSeries& series, const SliceSet& set = {});
 // Times are relative to the launch of the worker. GPU values are null where no GPU was sampled.
 std::vector<Json> SampleRows(const SampleSeries& samples);

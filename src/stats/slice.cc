@@ -13,14 +13,16 @@ namespace {
 
 constexpr int64_t kMaxCount = int64_t{1} << 53;
 
-Json ShareToJson(const std::optional<double>& share) { return share ? Json(*share) : Json(nullptr); }
+Json ShareToJson(const std::optional<double>& share) {
+  return share ? Json(*share) : Json(nullptr);
+}
 
 std::optional<double> ShareFrom(Fields& fields, std::string_view key) {
   if (!fields.Has(key)) return std::nullopt;
   return fields.Real(key);
 }
 
-Json SliceToJson(const Slice& slice) {
+Json SliceToJson(const TimedSlice& slice) {
   const SentinelReadings& sentinel = slice.noise.sentinel;
   Json json = {{"warmup_steps", slice.warmup_steps},
                {"steps", slice.steps},
@@ -34,10 +36,10 @@ Json SliceToJson(const Slice& slice) {
   return json;
 }
 
-Result<Slice> SliceFrom(const Json& json) {
+Result<TimedSlice> SliceFrom(const Json& json) {
   Fields fields(json, "slices");
   fields.AllowUnknown();
-  Slice slice;
+  TimedSlice slice;
   slice.warmup_steps = fields.Integer("warmup_steps", 0, kMaxCount);
   slice.steps = fields.Integer("steps", 1, kMaxCount);
   slice.median_ns = fields.Real("median_ns");
@@ -59,8 +61,8 @@ Result<Slice> SliceFrom(const Json& json) {
 std::string SliceSet::Encode() const {
   if (slices.empty()) return "";
   Json list = Json::array();
-  for (const Slice& slice : slices) list.push_back(SliceToJson(slice));
-  return PrintJson({{"set", id}, {"slices", std::move(list)}});
+  for (const TimedSlice& slice : slices) list.push_back(SliceToJson(slice));
+  return PrintJson({{"set", id}, {"warmup_steps", warmup_steps}, {"slices", std::move(list)}});
 }
 
 Result<SliceSet> SliceSet::Decode(std::string_view text) {
@@ -70,6 +72,7 @@ Result<SliceSet> SliceSet::Decode(std::string_view text) {
   Fields fields(json, "slices");
   fields.AllowUnknown();
   set.id = fields.Integer("set", 1, kMaxCount);
+  set.warmup_steps = fields.Integer("warmup_steps", 0, kMaxCount);
   for (const Json& item : fields.Array("slices")) set.slices.push_back(TENCH_TRY(SliceFrom(item)));
   TENCH_TRY(fields.Finish());
   return set;
@@ -84,11 +87,9 @@ std::vector<StepPlace> StepOrder(size_t warmup_steps, size_t timed_steps, const 
     for (size_t i = 0; i < timed_count && timed < timed_steps; ++i)
       order.push_back({true, timed++, slice});
   };
-  size_t in_slices = 0;
-  for (const Slice& slice : set.slices) in_slices += static_cast<size_t>(slice.warmup_steps);
-  append(warmup_steps - std::min(warmup_steps, in_slices), 0, 0);
+  append(static_cast<size_t>(set.warmup_steps), 0, 0);
   int64_t number = 0;
-  for (const Slice& slice : set.slices)
+  for (const TimedSlice& slice : set.slices)
     append(static_cast<size_t>(slice.warmup_steps), static_cast<size_t>(slice.steps), ++number);
   // Of a run that failed in a slice.
   append(warmup_steps, timed_steps, set.slices.empty() ? 0 : number + 1);
@@ -97,7 +98,7 @@ std::vector<StepPlace> StepOrder(size_t warmup_steps, size_t timed_steps, const 
 
 std::vector<NoiseReadings> SliceSet::noise() const {
   std::vector<NoiseReadings> readings;
-  for (const Slice& slice : slices) readings.push_back(slice.noise);
+  for (const TimedSlice& slice : slices) readings.push_back(slice.noise);
   return readings;
 }
 

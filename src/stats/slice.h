@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The slices of a run that was measured in turns: the workers of a compared group stay resident, and
-// each makes a slice of steps while the others are stopped. Slice i of one run is paired with slice
-// i of another run of the same set, which was measured at most a few slices earlier or later.
+// The slices of a run that was measured in turns: the workers of a compared group stay resident,
+// and each makes a slice of steps while the others are stopped. Slice i of one run is paired with
+// slice i of another run of the same set, which was measured at most a few slices earlier or later.
 //
 // Two runs in one set have the same number of steps in slices of the same number. The slices of one
-// process are not independent of each other: the process keeps its memory layout. So a set gives one
-// ratio, the median over its pairs of slices, and sets are the units of the interval
+// process are not independent of each other: the process keeps its memory layout. So a set gives
+// one ratio, the median over its pairs of slices, and sets are the units of the interval
 // (stats/paired.h). Pure; not aware of runs or workers.
 //
 // Thread safety: value types without shared state.
@@ -23,7 +23,7 @@
 
 namespace tench {
 
-struct Slice {
+struct TimedSlice {
   int64_t warmup_steps = 0, steps = 0;
   NoiseReadings noise;   // the sentinel before and after the pass, withheld time of the slice
   double median_ns = 0;  // of its timed steps
@@ -31,8 +31,9 @@ struct Slice {
 };
 
 struct SliceSet {
-  int64_t id = 0;  // the runs measured in turns with each other have the same; never 0
-  std::vector<Slice> slices;
+  int64_t id = 0;            // the runs measured in turns with each other have the same; never 0
+  int64_t warmup_steps = 0;  // before the first slice
+  std::vector<TimedSlice> slices;
 
   std::string Encode() const;  // JSON; "" without slices
   static Result<SliceSet> Decode(std::string_view text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The measurement loop: warm-up steps, then timed steps until the stop rule finishes, or slices of
-// steps on request. Calls an adapter and emits Steps messages. Not aware of JSON or descriptors, so that a test runs it with a
-// fake clock and a fake adapter. Used by one thread.
+// steps on request. Calls an adapter and emits Steps messages. Not aware of JSON or descriptors, so
+// that a test runs it with a fake clock and a fake adapter. Used by one thread.
 
 #include <functional>
 #include <optional>
@@ -23,8 +23,8 @@ struct LoopOptions {
   std::function<Status(int64_t step)> make_batch, next_batch;
   // Called off the clock with the number of steps so far; may be null.
   std::function<Status(int64_t steps)> after_step;
-  // Job::turns: waits for the next slice; nullopt = no more. Null = no turns. Each slice begins with
-  // warm-up steps.
+  // Job::turns: waits for the next slice; nullopt = no more. Null = no turns. Each slice begins
+  // with warm-up steps.
   std::function<Result<std::optional<Turn>>()> next_turn;
   StopToken stop;          // requested: end after the current step
   Clock* clock = nullptr;  // null = the system's

@@ -27,8 +27,8 @@ class TurnSource {
   StopToken stop_;
 };
 
-// Standard input for a TurnSource. Descriptor 0 becomes /dev/null, so that neither the framework nor
-// its child processes read the lines.
+// Standard input for a TurnSource. Descriptor 0 becomes /dev/null, so that neither the framework
+// nor its child processes read the lines.
 Result<Fd> TakeStandardInput();
 
 }  // namespace tench

@@ -3,8 +3,8 @@
 // The parts of one run: it starts the worker on the job of a cell, the caller watches its session,
 // and Finish makes the record. RunCell and turn_set.h are the callers.
 //
-// Ownership: owns the session and the worker's folder; refers to the request, which must outlive it.
-// Thread safety: none.
+// Ownership: owns the session and the worker's folder; refers to the request, which must outlive
+// it. Thread safety: none.
 
 #include <optional>
 

@@ -18,8 +18,7 @@ std::string_view TypeName(const Message& message) {
   return std::visit(
       Overload{[](const Hello&) { return "hello"; }, [](const Built&) { return "build"; },
                [](const Steps&) { return "steps"; }, [](const Ready&) { return "ready"; },
-               [](const Done&) { return "result"; },
-               [](const Failure&) { return "error"; }},
+               [](const Done&) { return "result"; }, [](const Failure&) { return "error"; }},
       message);
 }
 
@@ -72,8 +71,7 @@ Status ProtocolState::On(const Built& built) {
 Status ProtocolState::On(const Steps& steps) {
   if (!built_) return Failed("a 'steps' line before '{}'", hello_ ? "build" : "hello");
   if (waiting_) return Failed("a 'steps' line without a turn");
-  const bool slice_begins =
-      turn_ && static_cast<int64_t>(series_.step_ns.size()) == before_.steps;
+  const bool slice_begins = turn_ && static_cast<int64_t>(series_.step_ns.size()) == before_.steps;
   if (steps.warmup && stage_ == Stage::kMeasuring && !slice_begins)
     return Failed("warm-up steps after timed ones");
   const size_t expected = series_.loss.size();

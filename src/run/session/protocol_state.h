@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The worker's side of the protocol as a state machine: hello, build, steps…, result, in this
-// order; an error may replace any of them. In a job in turns, steps come in slices. Input: lines, in order. Output: the messages and the
-// series of the run. Not aware of processes, descriptors or outcomes.
+// order; an error may replace any of them. In a job in turns, steps come in slices. Input: lines,
+// in order. Output: the messages and the series of the run. Not aware of processes, descriptors or
+// outcomes.
 //
 // Invariants: a refused line changes nothing; no line is accepted after the result or the error.
 // Thread safety: none.
@@ -63,8 +64,8 @@ class ProtocolState {
   std::optional<Failure> failure_;
   RunSeries series_;
   bool turns_ = false, waiting_ = false;
-  std::optional<Turn> turn_;   // under way
-  Turn before_;                // the number of steps before it
+  std::optional<Turn> turn_;  // under way
+  Turn before_;               // the number of steps before it
   std::vector<Turn> slices_;
   std::string divergence_;
   bool negative_loss_ = false;

@@ -97,28 +97,27 @@ class TurnSet {
     const WorkerSession* session = member.run->session();
     if (session == nullptr) return;
     RunSummary& summary = member.result->record.summary;
-    const SliceSet slices = SlicesOf(*session);
+    const SliceSet slices = SlicesOf(*session, requests_[i].planned.budget.warmup_steps);
     summary.slices = slices.Encode();
     if (!slices.slices.empty())
-      RecordSentinel({slices.slices.front().noise.sentinel.before,
-                      slices.slices.back().noise.sentinel.after},
-                     member.result->record);
+      RecordSentinel(
+          {slices.slices.front().noise.sentinel.before, slices.slices.back().noise.sentinel.after},
+          member.result->record);
   }
 
   // Slice p lies between the readings p and p + 1. A worker that fails has no complete last slice,
   // and is finished before the reading after it.
-  SliceSet SlicesOf(const WorkerSession& session) const {
-    SliceSet set{id_, {}};
+  SliceSet SlicesOf(const WorkerSession& session, int64_t warmup_steps) const {
+    SliceSet set{id_, warmup_steps, {}};
     const std::vector<int64_t>& step_ns = session.protocol().series().step_ns;
     size_t first = 0;
     for (const Turn& made : session.protocol().slices()) {
       const size_t pass = set.slices.size();
       if (pass + 1 >= readings_.size()) break;
-      const auto steps =
-          std::span(step_ns).subspan(first, static_cast<size_t>(made.steps));
+      const auto steps = std::span(step_ns).subspan(first, static_cast<size_t>(made.steps));
       first += steps.size();
       const WithheldShares& withheld = session.slices_withheld()[pass];
-      Slice slice;
+      TimedSlice slice;
       slice.warmup_steps = made.warmup_steps;
       slice.steps = made.steps;
       slice.noise = {{readings_[pass], readings_[pass + 1]}, withheld.steal, withheld.throttled};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs measured in turns (duet benchmarking, Bulej et al. 2020, but one worker at a time): all
-// workers are built and stay resident; then each makes a slice of steps per pass, in shuffled order,
-// while SIGSTOP stops the others; then all end. The first step of a slice is warm-up. The timed
-// steps of a run are those of its budget, divided among the slices.
+// workers are built and stay resident; then each makes a slice of steps per pass, in shuffled
+// order, while SIGSTOP stops the others; then all end. The first step of a slice is warm-up. The
+// timed steps of a run are those of its budget, divided among the slices.
 //
 // A worker that fails costs its own run; the others go on. Not aware of studies or of the store.
 // Thread safety: one set at a time per process, on the main thread.

@@ -2,9 +2,9 @@
 #pragma once
 // One worker process, from its start until it and all its descendants are gone. Event-driven,
 // without sleeping, so that watching adds no time to a run. Termination escalates from SIGTERM to
-// SIGKILL; a process in an uninterruptible wait is abandoned. Between two calls of Watch the process
-// may be paused, with all processes of its group. Not aware of the protocol: a Watcher reads the
-// answers and decides how long the worker may live.
+// SIGKILL; a process in an uninterruptible wait is abandoned. Between two calls of Watch the
+// process may be paused, with all processes of its group. Not aware of the protocol: a Watcher
+// reads the answers and decides how long the worker may live.
 //
 // Ownership: owns the process with all its descendants, and tench's end of the log pipe.
 // Thread safety: none; it belongs to the thread that called Start.

@@ -329,7 +329,8 @@ class StudyWork {
       if (repeat.round >= request_.rounds) continue;  // not part of this request
       // Another order than the round's own.
       const int64_t order = (repeat.repetition << 32) + repeat.round;
-      RepeatedRound& again = rounds.emplace_back(RepeatedRound{repeat.round, repeat.repetition, {}});
+      RepeatedRound& again =
+          rounds.emplace_back(RepeatedRound{repeat.round, repeat.repetition, {}});
       for (const size_t place : RoundOrder(repeat.cells.size(), study_.seed, order)) {
         const auto cell = index_.find(repeat.cells[place]);
         if (cell == index_.end()) continue;

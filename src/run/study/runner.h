@@ -2,13 +2,14 @@
 #pragma once
 // Runs a study: every cell of a matrix once per round, in shuffled order, each run stored before
 // the next begins. In a study in turns, the cells of a compared group run together
-// (run/session/turn_set.h) where turn_planner.h allows it. Before the first round the cells of the tuned track are tuned (cell_tuner.h),
-// and pilots plan the number of steps of each compared group (step_groups.h); both are stored with
-// the study. Rounds of groups with a disturbed run are repeated at the end (noise_watch.h). After
-// the last run, the losses of the workers are compared (store/loss_judgement.h). A study that was
-// stopped or killed is resumed, unless a worker was rebuilt or the measuring rules changed: then a
-// new study begins (study_builds.h). Its failed runs are retried where their conditions changed
-// (retry.h). Not aware of the terminal, which is behind RunnerEvents.
+// (run/session/turn_set.h) where turn_planner.h allows it. Before the first round the cells of the
+// tuned track are tuned (cell_tuner.h), and pilots plan the number of steps of each compared group
+// (step_groups.h); both are stored with the study. Rounds of groups with a disturbed run are
+// repeated at the end (noise_watch.h). After the last run, the losses of the workers are compared
+// (store/loss_judgement.h). A study that was stopped or killed is resumed, unless a worker was
+// rebuilt or the measuring rules changed: then a new study begins (study_builds.h). Its failed runs
+// are retried where their conditions changed (retry.h). Not aware of the terminal, which is behind
+// RunnerEvents.
 //
 // Thread safety: none; for the main thread.
 
@@ -39,7 +40,7 @@ struct StudyRequest {
   bool repeat = false;        // repeat disturbed runs at the end
   bool peak = false;          // measure the machine's peak FLOP/s when the study begins
   StudyPairing pairing = StudyPairing::kRounds;
-  bool verify = false;        // a cell whose worker fails parity is `wrong` and is not measured
+  bool verify = false;  // a cell whose worker fails parity is `wrong` and is not measured
   std::vector<std::filesystem::path> sketch_folders;  // with the reference's sketches
   NetworkReaders readers = {};                        // parse network files
 };

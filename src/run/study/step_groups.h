@@ -4,8 +4,9 @@
 // and the budgets of the pilots that plan this number.
 //
 // A group has a plan if at least two of its cells are measured under the stop rule, or have
-// different numbers of fixed steps; in a study in turns, if it has at least two cells. The reference, a scale and no competitor, is left out: its
-// steps may take a thousand times longer. Pure.
+// different numbers of fixed steps; in a study in turns, if it has at least two cells. The
+// reference, a scale and no competitor, is left out: its steps may take a thousand times longer.
+// Pure.
 
 #include <cstdint>
 #include <functional>

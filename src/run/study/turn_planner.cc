@@ -21,8 +21,8 @@ GroupTurns InRounds(std::string reason) { return {0, std::move(reason)}; }
 int64_t SlicesOfRun(int64_t steps, double longest_step_ns) {
   const double wanted =
       std::round(static_cast<double>(steps) * longest_step_ns / static_cast<double>(kSliceNs));
-  const auto slices = static_cast<int64_t>(std::clamp(
-      wanted, static_cast<double>(kFewestSlices), static_cast<double>(kMostSlices)));
+  const auto slices = static_cast<int64_t>(
+      std::clamp(wanted, static_cast<double>(kFewestSlices), static_cast<double>(kMostSlices)));
   return std::max<int64_t>(1, std::min(slices, steps / kFewestSliceSteps));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Decides which compared groups of a study are measured in turns (run/session/turn_set.h), and in
-// how many slices. A group whose workers cannot pause, do not fit into memory together or compute on
-// a GPU is measured in rounds. Input: the pilots of the group's cells. Pure.
+// how many slices. A group whose workers cannot pause, do not fit into memory together or compute
+// on a GPU is measured in rounds. Input: the pilots of the group's cells. Pure.
 
 #include <cstdint>
 #include <optional>
@@ -26,8 +26,8 @@ int64_t SlicesOfRun(int64_t steps, double longest_step_ns);
 // A cell of the group that takes part.
 struct TurnCandidate {
   const PlannedCell* cell = nullptr;
-  bool pauses = false;               // by the worker's description
-  std::optional<RunSummary> pilot;   // nullopt: it failed, and its runs will be over early
+  bool pauses = false;              // by the worker's description
+  std::optional<RunSummary> pilot;  // nullopt: it failed, and its runs will be over early
 };
 
 // `memory_bytes` is available to all workers together; 0 = unknown.
