@@ -94,7 +94,7 @@ Meeting Meet(const std::map<Key, RoundTime>& a, const std::map<Key, RoundTime>& 
     if (round.dropped() || other.dropped() || other_repetition || too_few) {
       ++meeting.dropped;
     } else {
-      meeting.pairs.push_back({round, other, b_ns / a_ns, false});
+      meeting.pairs.push_back({round, other, b_ns / a_ns, false, {}});
     }
   }
   return meeting;
@@ -250,7 +250,11 @@ Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b,
   pairing.dropped = meeting.dropped;
   pairing.turns = AnyInTurns(pairing.rounds);
   const std::vector<double> ratios = RatiosOf(pairing.rounds, rule.time);
-  for (size_t i = 0; pairing.turns && i < ratios.size(); ++i) pairing.rounds[i].ratio = ratios[i];
+  for (size_t i = 0; pairing.turns && i < ratios.size(); ++i) {
+    RoundPair& round = pairing.rounds[i];
+    round.ratio = ratios[i];
+    if (InTurns(round.a, round.b)) round.slice_ratios = SliceRatios(round.a, round.b, rule.time);
+  }
   pairing.test = TestRatios(ratios, rule.margin);
   pairing.medians = TestRatios(RatiosOf(pairing.rounds, StepTime::kMedian), rule.margin);
   for (const size_t outlier : pairing.test.outliers) pairing.rounds[outlier].outlier = true;

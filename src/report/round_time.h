@@ -102,6 +102,7 @@ struct RoundPair {
   RoundTime a, b;
   double ratio = 1;  // B's time over A's; of runs in turns, of their slices
   bool outlier = false;
+  std::vector<double> slice_ratios = {};  // of the undisturbed slices of runs in turns
 };
 
 struct Pairing {

@@ -68,9 +68,21 @@ Status ProtocolState::On(const Built& built) {
   return Ok();
 }
 
+Status ProtocolState::CheckTurn(const Steps& steps) const {
+  if (!turns_) return Ok();
+  if (waiting_ || (!turn_ && !steps.warmup)) return Failed("a 'steps' line without a turn");
+  if (!turn_) return Ok();
+  const auto count = static_cast<int64_t>(steps.step_ns.size());
+  const auto made =
+      static_cast<int64_t>(steps.warmup ? series_.warmup_ns.size() : series_.step_ns.size());
+  const bool too_many = steps.warmup ? made + count > before_.warmup_steps + turn_->warmup_steps
+                                     : made + count > before_.steps + turn_->steps;
+  return too_many ? Failed("more steps than in the turn of {}", turn_->steps) : Status();
+}
+
 Status ProtocolState::On(const Steps& steps) {
   if (!built_) return Failed("a 'steps' line before '{}'", hello_ ? "build" : "hello");
-  if (waiting_) return Failed("a 'steps' line without a turn");
+  TENCH_TRY(CheckTurn(steps));
   const bool slice_begins = turn_ && static_cast<int64_t>(series_.step_ns.size()) == before_.steps;
   if (steps.warmup && stage_ == Stage::kMeasuring && !slice_begins)
     return Failed("warm-up steps after timed ones");
@@ -123,7 +135,7 @@ Status ProtocolState::On(const Ready&) {
 }
 
 Status ProtocolState::On(const Done& done) {
-  if (waiting_) return Failed("a 'result' line before the last turn");
+  if (waiting_ || turn_) return Failed("a 'result' line before the last turn");
   if (series_.step_ns.empty()) return Failed("a 'result' line before any timed step");
   done_ = done;
   stage_ = Stage::kDone;

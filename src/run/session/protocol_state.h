@@ -53,6 +53,7 @@ class ProtocolState {
   Status On(const Hello& hello);
   Status On(const Built& built);
   Status On(const Steps& steps);
+  Status CheckTurn(const Steps& steps) const;
   Status On(const Ready&);
   Status On(const Done& done);
   Status On(const Failure& failure);

@@ -149,9 +149,13 @@ TEST_F(TurnsTest, NothingIsAllowedWithoutATurn) {
   Say(StepsFrom(2, false, {2}));
   Refuses(StepsFrom(3, true, {2}), "warm-up steps after timed ones");
   Refuses(Ready(), "a slice of 1 warm-up and 1 timed steps, requested were 1 and 2");
+  Refuses(StepsFrom(3, false, {2, 1}), "more steps than in the turn of 2");
+  Refuses(Done(), "a 'result' line before the last turn");
   Say(StepsFrom(3, false, {2}));
   Say(Ready());
   Refuses(Done(), "a 'result' line before the last turn");
+  protocol_.EndTurns();
+  Refuses(StepsFrom(4, false, {2}), "a 'steps' line without a turn");
 }
 
 TEST_F(ProtocolStateTest, AJobWithoutTurnsHasNoReadyLine) {

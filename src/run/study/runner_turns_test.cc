@@ -67,15 +67,14 @@ TEST_F(RunnerTurnsTest, AFailedWorkerLeavesTheOthersPaired) {
 }
 
 TEST_F(RunnerTurnsTest, AGroupWithAWorkerThatCannotPauseIsMeasuredInRounds) {
-  StudyRequest request = Request("quick", {"1"}, 2);
-  request.pairing = StudyPairing::kTurns;
-  request.cells.push_back(FakeCell("ok", {{"batch", "1"}}));
-  const auto result = Run(request);
+  setenv("TENCH_FAKE_TURNS", "no", 1);
+  const auto result = Run(InTurns({"ok", "chatter"}, 2));
+  unsetenv("TENCH_FAKE_TURNS");
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->runs, 4);
   EXPECT_THAT(Sets(), SizeIs(1)) << "no run is in turns";
   ASSERT_THAT(events_.in_rounds, SizeIs(1));
-  EXPECT_EQ(events_.in_rounds.begin()->second, "quick cannot pause between two steps");
+  EXPECT_EQ(events_.in_rounds.begin()->second, "fake cannot pause between two steps");
   EXPECT_EQ(Studies()[0].turn_plan.begin()->second.reason, events_.in_rounds.begin()->second);
 }
 
