@@ -77,7 +77,8 @@ Status ProtocolState::CheckTurn(const Steps& steps) const {
       static_cast<int64_t>(steps.warmup ? series_.warmup_ns.size() : series_.step_ns.size());
   const bool too_many = steps.warmup ? made + count > before_.warmup_steps + turn_->warmup_steps
                                      : made + count > before_.steps + turn_->steps;
-  return too_many ? Failed("more steps than in the turn of {}", turn_->steps) : Status();
+  if (too_many) return Failed("more steps than in the turn of {}", turn_->steps);
+  return Ok();
 }
 
 Status ProtocolState::On(const Steps& steps) {
