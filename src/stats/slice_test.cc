@@ -44,7 +44,9 @@ TEST(SliceTest, ASetIsTheSameAfterWritingAndReading) {
 TEST(SliceTest, DamagedTextIsAnError) {
   EXPECT_THAT(SliceSet::Decode("{").error().message, HasSubstr("slices"));
   EXPECT_THAT(
-      SliceSet::Decode(R"({"set":1,"warmup_steps":1,"slices":[{"steps":0}]})").error().message,
+      SliceSet::Decode(R"({"set":1,"warmup_steps":1,"slices":[{"warmup_steps":1,"steps":0}]})")
+          .error()
+          .message,
       HasSubstr("slices.steps"));
 }
 
