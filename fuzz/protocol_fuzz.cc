@@ -45,6 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return tench::ParseDescription(text, "worker");
   };
   Try(input, tench::ParseMessage, tench::ToLine);
+  Try(input, tench::ParseTurn, tench::TurnLine);
   Try(input, parse_job, print);
   Try(input, parse_description, print);
   return 0;

@@ -20,7 +20,7 @@ JOB = {"protocol": None, "network": None, "fingerprint": "", "parameters": [], "
        "device": "cpu", "threads": 1, "precision": "f32", "phase": "train", "seed": 1,
        "cycled": False, "images": 0, "labels": 0, "solver": {}, "lr_schedule": [],
        "dropout": True, "budget": {}, "search_ns": 0, "options": {}, "tensors": {},
-       "snapshots": {}, "profile": False}
+       "snapshots": {}, "profile": False, "turns": False}
 NESTED = {"solver": SOLVER, "budget": BUDGET, "tensors": TENSORS, "snapshots": SNAPSHOTS}
 NUMBERS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
@@ -152,6 +152,8 @@ def check_job(job, graph, worker):
         if job.solver.clip_gradients > 0:
             _check_named(worker, "update", "clip_gradients", worker["updates"])
     _check_options(job, worker)
+    if job.turns and not job.budget.fixed_steps:
+        raise Failed("job.turns: a job in turns needs a fixed number of steps")
     _check_tensors(job)
 
 

@@ -106,7 +106,7 @@ def describe(adapter):
             "tuning": [{"options": each.options, "environment": each.environment,
                         "phases": list(each.phases), "ops": list(each.ops)}
                        for each in adapter.tuning],
-            "facts": facts}
+            "turns": True, "facts": facts}
 
 
 def import_worker(path):
@@ -144,6 +144,7 @@ def run_job(job, adapter, lines, stop):
     from .network import read_graph
     from .tensor_files import resolve_outputs, write_snapshot, write_tensors
     from .timed_loop import TimedLoop
+    from .turns import TurnSource, take_standard_input
 
     description = describe(adapter)
     graph = read_graph(job.network, job.batch, job.phase)
@@ -189,7 +190,15 @@ def run_job(job, adapter, lines, stop):
         if done in job.snapshots.after:
             write_snapshot(adapter, graph, job.snapshots.folder, done)
 
-    loop = TimedLoop(adapter, job, steps, emit,
+    next_turn = None
+    if job.turns:
+        turns = TurnSource(take_standard_input(), stop)
+
+        def next_turn():
+            lines.write({"type": "ready"})
+            return turns.next()
+
+    loop = TimedLoop(adapter, job, steps, emit, next_turn=next_turn,
                      batch_of=source.make_batch if job.cycled else None,
                      after_step=after_step if job.keeps_snapshots else None, stopped=stop)
     result = loop.run()

@@ -98,15 +98,17 @@ class ServeTest(unittest.TestCase):
     def worker(self, load="pass", step="pass", text=None):
         return self.write(text or WORKER.format(load=load, step=step))
 
-    def call(self, arguments, text=None, load="pass", step="pass"):
+    def call(self, arguments, text=None, load="pass", step="pass", stdin=""):
         command = [sys.executable, "-m", "tench_worker", self.worker(load, step, text)] + arguments
         reader, writer = os.pipe()
         with open(os.path.join(self.folder.name, "log"), "w+") as log:
             # The shell puts the pipe on descriptor 3, as tench does.
             process = subprocess.Popen(["/bin/sh", "-c", 'exec "$@" 3>&%d' % writer, "sh"] +
-                                       command, stdout=log, stderr=log, env=environment(),
-                                       pass_fds=(writer,))
+                                       command, stdin=subprocess.PIPE, stdout=log, stderr=log,
+                                       env=environment(), pass_fds=(writer,))
             os.close(writer)
+            process.stdin.write(stdin.encode())
+            process.stdin.close()
             with os.fdopen(reader) as answers:
                 lines = [json.loads(line) for line in answers]
             code = process.wait()
@@ -250,6 +252,44 @@ class Worker(Adapter):
         self.assertEqual(tuning[0], {"options": {"layout": "nchw"}, "environment": {},
                                      "phases": [], "ops": ["conv"]})
         self.assertEqual(tuning[1]["environment"], {"GOMP_SPINCOUNT": "30000"})
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_a_job_in_turns_makes_slices_on_request(self):
+        values = job(turns=True, budget={"warmup_steps": 1, "fixed_steps": 5})
+        turns = "".join('{"type":"go","warmup_steps":1,"steps":%d}\n' % steps for steps in (3, 2))
+        answer = self.run_job(values, stdin=turns)
+        self.assertEqual(answer.types, ["hello", "build", "steps", "ready", "steps", "steps",
+                                        "ready", "steps", "steps", "ready", "result"])
+        made = [(line["first"], line["warmup"], len(line["step_ns"]))
+                for line in answer.lines if line["type"] == "steps"]
+        self.assertEqual(made, [(0, True, 1), (1, True, 1), (2, False, 3), (5, True, 1),
+                                (6, False, 2)])
+        self.assertTrue(answer.lines[-1]["converged"])
+        self.assertTrue(answer.lines[0]["worker"]["turns"])
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_a_turn_that_is_none_is_an_error(self):
+        values = job(turns=True)
+        for text in ("go\n", '{"type":"go","warmup_steps":1,"steps":0}\n', '{"type":'):
+            answer = self.run_job(values, stdin=text)
+            self.assertEqual(answer.types[-1], "error")
+            self.assertIn("standard input", answer.lines[-1]["message"])
+        answer = self.run_job(job(turns=True, budget={"min_steps": 3}))
+        self.assertIn("fixed number of steps", answer.lines[-1]["message"])
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_sigterm_ends_a_worker_that_waits_for_its_turn(self):
+        path = self.write(json.dumps(job(turns=True)), "job.json")
+        process = subprocess.Popen([sys.executable, "-m", "tench_worker", self.worker(), "--job",
+                                    path, "--fd", "1"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, env=environment())
+        for line in process.stdout:
+            if json.loads(line.decode())["type"] == "ready":
+                break
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(), 143)
+        process.stdin.close()
+        process.stdout.close()
 
     @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
     def test_sigterm_ends_after_the_current_step(self):

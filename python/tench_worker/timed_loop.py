@@ -22,14 +22,16 @@ class TimedLoop(object):
     """`emit(steps)` gets the message `steps` as a dict, between steps and off the clock.
 
     `batch_of(step)` makes the samples of cycled input, None for fixed input. `after_step(steps)`
-    may be None. `stopped()` asks whether to end after the current step.
+    may be None. `stopped()` asks whether to end after the current step. `next_turn()` waits for the
+    next slice of a job in turns and returns None after the last; it is None for any other job.
     """
 
     def __init__(self, adapter, job, fixed_steps, emit, batch_of=None, after_step=None,
-                 stopped=lambda: False, now_ns=process_facts.now_ns):
+                 stopped=lambda: False, now_ns=process_facts.now_ns, next_turn=None):
         self.adapter, self.job, self.fixed_steps, self.emit_line = adapter, job, fixed_steps, emit
         self.batch_of, self.after_step, self.stopped, self.now_ns = \
             batch_of, after_step, stopped, now_ns
+        self.next_turn = next_turn
         self.step, self.rate = 0, None
         self.last_emit_ns, self.last_step_ns = 0, 0
         self.warmup = True
@@ -41,24 +43,43 @@ class TimedLoop(object):
 
     def run(self):
         budget = self.job.budget
-        self.last_emit_ns = self.now_ns()
-        while self.step < budget.warmup_steps and not self.stopped():
+        self._warm_up(budget.warmup_steps)
+        rule = StopRule(budget, self.fixed_steps)
+        result = LoopResult(False, 0, 0, 0, False)
+        if self.next_turn is None:
+            self._timed(rule, result)
+        while self.next_turn is not None and not self.stopped():
+            turn = self.next_turn()
+            if turn is None:
+                break
+            self._warm_up(turn.warmup_steps)
+            self._timed(rule, result, self.step + turn.steps)
+        result.converged, result.steps = rule.converged, self.step
+        result.stopped = self.stopped() and not rule.finished
+        return result
+
+    def _warm_up(self, steps):
+        self.last_emit_ns, self.warmup = self.now_ns(), True
+        end = self.step + steps
+        while self.step < end and not self.stopped():
             self._one_step()
         self._emit()
         self.warmup = False
-        rule = StopRule(budget, self.fixed_steps)
+
+    def _timed(self, rule, result, end=None):
+        """Timed steps until the rule ends them, or until step `end`."""
+        budget = self.job.budget
         cpu_start, start = process_facts.cpu_ns(), self.now_ns()
-        while not rule.finished and not self.stopped():
+        while not rule.finished and not self.stopped() and self.step != end:
             loss = self._one_step()
             rule.add(self.last_step_ns)
             # After divergence, more steps have no value for the stop rule.
             if self.fixed_steps == 0 and not math.isfinite(loss) and \
                     len(rule.steps) >= budget.min_steps:
                 break
-        result = LoopResult(rule.converged, self.step, process_facts.cpu_ns() - cpu_start,
-                            self.now_ns() - start, self.stopped() and not rule.finished)
+        result.cpu_ns += process_facts.cpu_ns() - cpu_start
+        result.wall_ns += self.now_ns() - start
         self._emit()
-        return result
 
     def _set_learning_rate(self):
         schedule = self.job.lr_schedule

@@ -39,7 +39,7 @@ struct Launch {
   std::string executable, folder, oom_score_adj;
   cpu_set_t cpus;
   bool pinned = false;
-  int output_fd = -1, error_fd = -1, extra_fd = -1, report_fd = -1;
+  int input_fd = -1, output_fd = -1, error_fd = -1, extra_fd = -1, report_fd = -1;
   pid_t parent = 0;
 };
 
@@ -61,6 +61,7 @@ Launch Prepare(const SpawnOptions& options) {
     if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(cpu, &launch.cpus);
   }
   launch.pinned = !options.cpus.empty();
+  launch.input_fd = options.input_fd;
   launch.output_fd = options.output_fd;
   launch.error_fd = options.error_fd;
   launch.extra_fd = options.extra_fd;
@@ -80,7 +81,8 @@ Launch Prepare(const SpawnOptions& options) {
 void PlaceDescriptors(const Launch& launch, int report_fd) {
   const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null_fd < 0) Report(report_fd, "open /dev/null");
-  const int input = fcntl(null_fd, F_DUPFD_CLOEXEC, kFirstFreeFd);
+  const int input =
+      fcntl(launch.input_fd >= 0 ? launch.input_fd : null_fd, F_DUPFD_CLOEXEC, kFirstFreeFd);
   const int output =
       fcntl(launch.output_fd >= 0 ? launch.output_fd : null_fd, F_DUPFD_CLOEXEC, kFirstFreeFd);
   const int error =
@@ -279,7 +281,9 @@ void Subprocess::StartGuard() {
   const SignalsBlocked blocked;
   const pid_t guard = fork();
   if (guard == 0) WatchOver(pid_, life[0]);
-  if (guard > 0) guard_ = std::move(ours);
+  if (guard <= 0) return;
+  guard_ = std::move(ours);
+  guard_pid_ = guard;
 }
 
 Subprocess::Subprocess(pid_t pid, Fd pidfd, std::set<pid_t> bystanders, bool was_subreaper)
@@ -292,8 +296,10 @@ Subprocess::Subprocess(Subprocess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       pidfd_(std::move(other.pidfd_)),
       guard_(std::move(other.guard_)),
+      guard_pid_(other.guard_pid_),
       status_(std::move(other.status_)),
       bystanders_(std::move(other.bystanders_)),
+      spares_(other.spares_),
       was_subreaper_(other.was_subreaper_),
       ended_(other.ended_) {}
 
@@ -303,8 +309,10 @@ Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
   pid_ = std::exchange(other.pid_, -1);
   pidfd_ = std::move(other.pidfd_);
   guard_ = std::move(other.guard_);
+  guard_pid_ = other.guard_pid_;
   status_ = std::move(other.status_);
   bystanders_ = std::move(other.bystanders_);
+  spares_ = other.spares_;
   was_subreaper_ = other.was_subreaper_;
   ended_ = other.ended_;
   return *this;
@@ -335,6 +343,12 @@ std::optional<ExitStatus> Subprocess::Wait(int64_t deadline_ns) {
   return status_;
 }
 
+void Subprocess::Spare(const Subprocess& other) {
+  bystanders_.insert(other.pid_);
+  if (other.guard_pid_ > 0) bystanders_.insert(other.guard_pid_);
+  spares_ = true;
+}
+
 void Subprocess::Signal(int signal) {
   if (pid_ > 0 && !ended_) kill(-pid_, signal);
 }
@@ -349,7 +363,8 @@ ExitStatus Subprocess::End(int64_t grace_ns) {
     Wait(NowNs() + kStrayDeadlineNs);
     waitpid(pid_, nullptr, WNOHANG);
     EndDescendants();
-    if (!was_subreaper_) prctl(PR_SET_CHILD_SUBREAPER, 0);
+    // A spared one still needs the setting.
+    if (!was_subreaper_ && !spares_) prctl(PR_SET_CHILD_SUBREAPER, 0);
     ended_ = true;
   }
   return status_.value_or(ExitStatus{.signal = SIGKILL});
@@ -361,7 +376,7 @@ void Subprocess::EndDescendants() {
   while (!HasNoChild() && NowNs() < deadline_ns) {
     bool found = false;
     for (const pid_t child : Children()) {
-      if (bystanders_.contains(child)) continue;
+      if (bystanders_.contains(child) || bystanders_.contains(getsid(child))) continue;
       found = true;
       kill(child, SIGKILL);
       const Fd watch = OpenPidfd(child);

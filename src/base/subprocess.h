@@ -11,7 +11,8 @@
 //  - A guard process ends the child's group if this process is killed.
 //
 // Waiting uses a pidfd, which poll() supports.
-// Thread safety: at most one Subprocess per process at a time; it belongs to the spawning thread.
+// Thread safety: belongs to the spawning thread. Several Subprocesses may live at once if the
+// earlier ones Spare the later ones; otherwise the end of an earlier one would end the later ones.
 
 #include <sys/types.h>
 
@@ -40,6 +41,7 @@ struct SpawnOptions {
   std::vector<std::string> arguments;                            // without argv[0]
   std::vector<std::pair<std::string, std::string>> environment;  // all of it
   std::filesystem::path folder;      // working directory; "" = inherited
+  int input_fd = -1;                 // stdin; -1 = /dev/null
   int output_fd = -1;                // stdout; -1 = /dev/null
   int error_fd = -1;                 // stderr; -1 = the same as stdout
   int extra_fd = -1;                 // becomes descriptor 3; -1 = none
@@ -76,6 +78,8 @@ class Subprocess {
   std::optional<ExitStatus> Wait(int64_t deadline_ns);
   const std::optional<ExitStatus>& status() const { return status_; }
 
+  // `other` was spawned later: it and the processes of its session outlive this child's End.
+  void Spare(const Subprocess& other);
   // Signals the whole process group, which may outlive the child.
   void Signal(int signal);
   // SIGTERM to the group, SIGKILL after `grace_ns`; then kills and reaps all remaining descendants.
@@ -89,8 +93,11 @@ class Subprocess {
   pid_t pid_ = -1;  // -1 = moved from
   Fd pidfd_;
   Fd guard_;  // open while this process lives; its end wakes the guard
+  pid_t guard_pid_ = 0;
   std::optional<ExitStatus> status_;
-  std::set<pid_t> bystanders_;  // children that existed before the spawn; never ended
+  // Children that existed before the spawn, and spared ones with their sessions; never ended.
+  std::set<pid_t> bystanders_;
+  bool spares_ = false;
   bool was_subreaper_ = false;
   bool ended_ = false;
 };

@@ -238,5 +238,23 @@ TEST(SubprocessTest, GivesTheSubreaperSettingBack) {
   EXPECT_EQ(subreaper, 0);
 }
 
+TEST(SubprocessTest, TheEndOfAnEarlierChildSparesALaterOne) {
+  TestPipe first_out, second_out;
+  auto first = Subprocess::Spawn(Shell("echo x; sleep 60", first_out));
+  // Its orphan is adopted by this process, and belongs to the second child.
+  auto second = Subprocess::Spawn(Shell("(sleep 60 & echo $!); sleep 60", second_out));
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(second);
+  const auto orphan = ParseInteger(second_out.ReadLine());
+  ASSERT_TRUE(orphan);
+  first->Spare(*second);
+  first->End(0);
+  EXPECT_FALSE(second->Wait(0).has_value());
+  EXPECT_TRUE(IsAlive(*orphan));
+  second->End(0);
+  EXPECT_FALSE(IsAlive(*orphan));
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
 }  // namespace
 }  // namespace tench::subprocess_test

@@ -143,12 +143,13 @@ Result<int> ShowSteps(const SeriesFlags& flags) {
   ResultsFile file = TENCH_TRY(ResultsFile::Open(flags.database));
   const RunRecord run = TENCH_TRY(FindRun(file.store, flags.run, flags.database));
   const RunSeries series = TENCH_TRY(file.store.Series(run.id));
+  const SliceSet set = TENCH_TRY(SliceSet::Decode(run.summary.slices).In(flags.database));
   if (flags.format.csv || flags.format.json) {
-    PrintRows(StepRows(series), flags.format);
+    PrintRows(StepRows(series, set), flags.format);
     return 0;
   }
   PrintTitle(run);
-  Print(StepTable(series), flags.format);
+  Print(StepTable(series, set), flags.format);
   return 0;
 }
 

@@ -32,7 +32,7 @@ constexpr const char* kAllWorkers = "all";
 constexpr size_t kMaxAnswers = 20;  // of the closing ranking
 
 struct SweepFlags {
-  std::string suite, database = kDefaultDatabase, machine;
+  std::string suite, database = kDefaultDatabase, machine, pairing;
   int64_t rounds = 0;
   std::vector<std::string> only, environment, workers;
   bool dry_run = false, fresh = false, retry_failed = false, installed = false, unverified = false;
@@ -96,6 +96,11 @@ Result<SweepPlan> Plan(const SweepFlags& flags, Suite suite, WorkerCatalog& work
   if (flags.installed) terms.push_back("installed");
   for (const std::string& variable : flags.environment) terms.push_back("--env " + variable);
   for (const std::string& worker : flags.workers) terms.push_back("--workers " + worker);
+  plan.request.pairing = suite.pairing;
+  if (!flags.pairing.empty())
+    plan.request.pairing = TENCH_TRY(ParsePairing(flags.pairing).In("--pairing"));
+  if (plan.request.pairing != suite.pairing)
+    terms.push_back("--pairing " + Name(plan.request.pairing));
   plan.request.filter = Join(terms, ";");
   plan.request.rounds = flags.rounds > 0 ? flags.rounds : suite.rounds;
   plan.request.fresh = flags.fresh;
@@ -221,6 +226,10 @@ Command AddSweepCommand(CLI::App& root) {
   app->add_option("--rounds", flags->rounds, "number of rounds [the suite's]")
       ->type_name("")
       ->check(CLI::Range(int64_t{1}, int64_t{100000}).description(""));
+  app->add_option("--pairing", flags->pairing,
+                  "turns: the workers of a comparison stay resident and run alternating slices; "
+                  "rounds: one after the other [the suite's]")
+      ->type_name("");
   app->add_option("--only", flags->only,
                   "run only matching cells, e.g. --only network=lenet,mlp --only batch=64")
       ->type_name("")

@@ -30,6 +30,9 @@ class LiveEvents final : public RunnerEvents {
   void OnNewStudy(const std::string& reason) override { next_.OnNewStudy(reason); }
   void OnStudy(const StudyProgress& progress) override;
   void OnTuning(const StudyTuning& tuning) override;
+  void OnRounds(const std::string& group, const std::string& reason) override {
+    next_.OnRounds(group, reason);
+  }
   void OnStart(const StudyProgress& progress, const PlannedCell& cell) override;
   void OnProgress(const StudyProgress& progress, const PlannedCell& cell,
                   const RunProgress& run) override;

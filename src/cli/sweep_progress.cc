@@ -64,6 +64,10 @@ void SweepProgress::OnTuning(const StudyTuning& tuning) {
                          tuning.trial.trial, tuning.trial.trials, tuning.trial.candidate));
 }
 
+void SweepProgress::OnRounds(const std::string& group, const std::string& reason) {
+  line_.Print(fmt::format("{}: measured in rounds, because {}", group, reason));
+}
+
 void SweepProgress::OnStart(const StudyProgress& progress, const PlannedCell& cell) {
   line_.Show(fmt::format("{} | {} | last: {}", Head(progress), Short(cell.cell),
                          last_.empty() ? "-" : last_));

@@ -20,6 +20,7 @@ class SweepProgress final : public RunnerEvents {
   void OnNewStudy(const std::string& reason) override;
   void OnStudy(const StudyProgress& progress) override;
   void OnTuning(const StudyTuning& tuning) override;
+  void OnRounds(const std::string& group, const std::string& reason) override;
   void OnStart(const StudyProgress& progress, const PlannedCell& cell) override;
   void OnProgress(const StudyProgress& progress, const PlannedCell& cell,
                   const RunProgress& run) override;

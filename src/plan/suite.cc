@@ -89,7 +89,8 @@ class SuiteReader {
   Settings default_settings_;
 };
 
-const std::vector<std::string> kHeadKeys = {"name", "title", "rounds", "workers", "defaults"};
+const std::vector<std::string> kHeadKeys = {"name",    "title",   "rounds",
+                                            "pairing", "workers", "defaults"};
 
 Result<Suite> SuiteReader::Read(const YamlNode& root) {
   if (root.kind == YamlNode::Kind::kEmpty)
@@ -135,6 +136,14 @@ Status SuiteReader::ReadHead(const YamlNode& root) {
                       "rounds: '{}' is not an integer from 1 to {}",
                       Printable(entry->value.text, 60), kMaxRounds);
     suite_.rounds = *rounds;
+  }
+  if (const YamlEntry* entry = root.Find("pairing")) {
+    if (entry->value.kind != YamlNode::Kind::kText)
+      return WrongKind("pairing", entry->value, "rounds or turns");
+    const Result<StudyPairing> pairing = ParsePairing(entry->value.text);
+    if (!pairing.ok())
+      return FailedAt(suite_.origin, entry->value.place, "pairing: {}", pairing.error().message);
+    suite_.pairing = *pairing;
   }
   if (const YamlEntry* entry = root.Find("workers"))
     suite_.workers = TENCH_TRY(ReadWorkerTable(entry->value, suite_.origin));
@@ -315,6 +324,9 @@ void Print(const AxisList& list, std::string& text) {
 // Values contain no control characters, so tabs and line ends are unambiguous separators.
 std::string Fingerprint(const Suite& suite) {
   std::string text;
+  // The default leaves the fingerprints of older suites unchanged.
+  if (suite.pairing != StudyPairing::kRounds)
+    fmt::format_to(std::back_inserter(text), "pairing\t{}\n", Name(suite.pairing));
   for (const Block& block : suite.blocks) {
     text += "block\n";
     for (const AxisList& list : block.axes) Print(list, text);

@@ -16,6 +16,7 @@
 #include "plan/text_place.h"
 #include "plan/worker_table.h"
 #include "record/budget.h"
+#include "record/pairing.h"
 
 namespace tench {
 
@@ -62,6 +63,7 @@ struct Suite {
   std::string name;   // by default the file's stem
   std::string title;  // one line
   int64_t rounds = 5;
+  StudyPairing pairing = StudyPairing::kRounds;
   std::vector<WorkerFile> workers;
   std::vector<Block> blocks;
   std::string origin;  // file name, for errors

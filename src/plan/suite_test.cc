@@ -385,5 +385,16 @@ TEST(SuiteTest, TheTuneBudgetIsASettingOfABlockAndHoldsATrial) {
                 HasSubstr("tune_budget"));
 }
 
+TEST(SuiteTest, TurnsAreADifferentStudyAndRoundsTheDefault) {
+  const Suite usual = ParseSmall("");
+  EXPECT_EQ(usual.pairing, StudyPairing::kRounds);
+  EXPECT_EQ(ParseSmall("pairing: rounds\n").fingerprint, usual.fingerprint);
+  const Suite turns = ParseSmall("pairing: turns\n");
+  EXPECT_EQ(turns.pairing, StudyPairing::kTurns);
+  EXPECT_NE(turns.fingerprint, usual.fingerprint);
+  EXPECT_THAT(ErrorOfSmall("pairing: turn\n"),
+              HasSubstr("pairing: 'turn' is neither rounds nor turns; did you mean 'turns'?"));
+}
+
 }  // namespace
 }  // namespace tench::suite_test

@@ -163,6 +163,7 @@ void ReadPlainFields(Fields& fields, Job& job) {
   job.dropout = fields.Bool("dropout", job.dropout);
   job.search_ns = fields.Integer("search_ns", 0, kMaxSearchNs, job.search_ns);
   job.profile = fields.Bool("profile", job.profile);
+  job.turns = fields.Bool("turns", job.turns);
   job.options = fields.StringMap("options", {});
 }
 
@@ -222,6 +223,7 @@ Json ToJson(const Job& job) {
   if (job.search_ns > 0) json["search_ns"] = job.search_ns;
   if (!job.data.empty()) json["data"] = job.data;
   if (job.profile) json["profile"] = true;
+  if (job.turns) json["turns"] = true;
   if (job.snapshots.any())
     json["snapshots"] = {{"folder", job.snapshots.folder}, {"after", job.snapshots.after}};
   return json;

@@ -70,6 +70,8 @@ Json ToJson(const Done& done) {
   return json;
 }
 
+Json ToJson(const Ready&) { return {{"type", "ready"}}; }
+
 Json ToJson(const Failure& failure) {
   return {{"type", "error"},
           {"kind", kFailureKinds[static_cast<size_t>(failure.kind)]},
@@ -126,6 +128,7 @@ Result<Description> DescriptionFromJson(const Json& json, const std::string& pat
   description.devices = fields.Strings("devices");
   description.precisions = fields.Strings("precisions");
   description.facts = fields.StringMap("facts", {});
+  description.turns = fields.Bool("turns", false);
   if (fields.Has("options")) {
     for (const Json& item : fields.Array("options")) {
       const size_t index = description.options.size();
@@ -268,10 +271,28 @@ Result<Message> ParseMessage(std::string_view line) {
   if (type == "hello") return HelloFromJson(json);
   if (type == "build") return BuiltFromJson(json);
   if (type == "steps") return StepsFromJson(json);
+  if (type == "ready") return Message(Ready{});
   if (type == "result") return DoneFromJson(json);
   if (type == "error") return FailureFromJson(json);
-  const std::vector<std::string> types = {"hello", "build", "steps", "result", "error"};
+  const std::vector<std::string> types = {"hello", "build", "steps", "ready", "result", "error"};
   return Failed("message.type: unknown type '{}'{}", Printable(type, 60), Hint(type, types));
+}
+
+std::string TurnLine(const Turn& turn) {
+  return PrintJson({{"type", "go"}, {"warmup_steps", turn.warmup_steps}, {"steps", turn.steps}});
+}
+
+Result<Turn> ParseTurn(std::string_view line) {
+  const Json json = TENCH_TRY(ParseJson(line, "turn"));
+  Fields fields(json, "turn");
+  fields.AllowUnknown();
+  if (const std::string type = fields.String("type"); type != "go")
+    fields.Fail("type", fmt::format("must be go, not '{}'", Printable(type, 60)));
+  Turn turn;
+  turn.warmup_steps = fields.Integer("warmup_steps", 0, kMaxCount);
+  turn.steps = fields.Integer("steps", 1, kMaxCount);
+  TENCH_TRY(fields.Finish());
+  return turn;
 }
 
 Json ToJson(const Description& description) {
@@ -290,12 +311,14 @@ Json ToJson(const Description& description) {
     if (!candidate.ops.empty()) json["ops"] = candidate.ops;
     tuning.push_back(std::move(json));
   }
-  return {{"protocol", description.protocol}, {"name", description.name},
-          {"version", description.version},   {"role", Name(description.role)},
-          {"ops", description.ops},           {"updates", description.updates},
-          {"devices", description.devices},   {"precisions", description.precisions},
-          {"options", std::move(options)},    {"tuning", std::move(tuning)},
-          {"facts", description.facts}};
+  Json json = {{"protocol", description.protocol}, {"name", description.name},
+               {"version", description.version},   {"role", Name(description.role)},
+               {"ops", description.ops},           {"updates", description.updates},
+               {"devices", description.devices},   {"precisions", description.precisions},
+               {"options", std::move(options)},    {"tuning", std::move(tuning)},
+               {"facts", description.facts}};
+  if (description.turns) json["turns"] = true;
+  return json;
 }
 
 Result<Description> ParseDescription(std::string_view text, std::string_view origin) {

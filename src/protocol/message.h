@@ -69,6 +69,13 @@ struct BuildSettings {
   bool profile = false;  // the result contains the cost of each kernel
 };
 
+// One slice of a job in turns: the steps to make now, warm-up steps first.
+struct Turn {
+  int64_t warmup_steps = 1, steps = 1;
+
+  bool operator==(const Turn&) const = default;
+};
+
 struct Job : BuildSettings {
   Graph network;
   int64_t batch = 1;
@@ -84,6 +91,9 @@ struct Job : BuildSettings {
   std::map<std::string, std::string> environment;
   TensorFiles tensors;
   Snapshots snapshots;
+  // After the warm-up the worker makes steps only when standard input tells it to: a Turn per line.
+  // The end of standard input is the end of the steps.
+  bool turns = false;
 };
 
 // An option of one framework, declared in --describe.
@@ -111,6 +121,7 @@ struct Description {
   std::vector<std::string> devices, precisions;
   std::vector<WorkerOption> options;
   std::vector<TuningCandidate> tuning;
+  bool turns = false;                        // obeys Job::turns
   std::map<std::string, std::string> facts;  // other facts to store: build flags, BLAS
 };
 
@@ -145,6 +156,9 @@ struct Steps {
   int64_t compilations = 0;  // during these steps: XLA, a JIT compiler
 };
 
+// Job::turns: the worker waits for its next turn.
+struct Ready {};
+
 struct Done {
   bool converged = false;                // false under a stop rule: the time limit came first
   int64_t peak_rss_bytes = 0;            // high-water mark of the steps alone
@@ -159,7 +173,7 @@ struct Failure {
   std::string message;
 };
 
-using Message = std::variant<Hello, Built, Steps, Done, Failure>;
+using Message = std::variant<Hello, Built, Steps, Ready, Done, Failure>;
 
 Json ToJson(const Job& job);
 Result<Job> ParseJob(std::string_view text, std::string_view origin);
@@ -167,6 +181,9 @@ Result<Job> ParseJob(std::string_view text, std::string_view origin);
 std::string ToLine(const Message& message);  // with "type", without the newline
 // Unknown keys are allowed, unknown types are not.
 Result<Message> ParseMessage(std::string_view line);
+
+std::string TurnLine(const Turn& turn);  // without the newline
+Result<Turn> ParseTurn(std::string_view line);
 
 Json ToJson(const Description& description);
 Result<Description> ParseDescription(std::string_view text, std::string_view origin);

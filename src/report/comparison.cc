@@ -215,6 +215,7 @@ CellPair ComparisonBuilder::Impl::Pair(const ComparedCell& a, const ComparedCell
   pair.dropped = pairing.dropped;
   pair.medians = std::move(pairing.medians);
   pair.interleaved = pairing.interleaved;
+  pair.turns = pairing.turns;
   pair.rounds = std::move(pairing.rounds);
   pair.test = std::move(pairing.test);
   return pair;

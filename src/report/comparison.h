@@ -45,6 +45,7 @@ struct ComparedCell {
 struct CellPair {
   ComparedCell a, b;
   bool interleaved = true;
+  bool turns = false;  // paired by slices
   std::vector<RoundPair> rounds;
   int64_t dropped = 0;  // rounds left out, because a run was disturbed
   RatioTest test, medians;

@@ -184,6 +184,7 @@ Json PairToJson(const CellPair& pair) {
   json["verdict"] = Name(pair.verdict);
   json["reason"] = pair.reason;
   json["interleaved"] = pair.interleaved;
+  json["pairing"] = Name(pair.turns ? StudyPairing::kTurns : StudyPairing::kRounds);
   Json rounds = Json::array();
   for (const RoundPair& round : pair.rounds) {
     rounds.push_back({{"study_a", round.a.study},
@@ -196,6 +197,7 @@ Json PairToJson(const CellPair& pair) {
                       {"a_shortest_image_ns", RealToJson(round.a.shortest_ns)},
                       {"b_shortest_image_ns", RealToJson(round.b.shortest_ns)},
                       {"ratio", RealToJson(round.ratio)},
+                      {"slice_ratios", round.slice_ratios},
                       {"disturbed", round.a.disturbed || round.b.disturbed},
                       {"outlier", round.outlier}});
   }

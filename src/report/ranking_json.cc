@@ -47,6 +47,13 @@ Json NoiseToJson(const Ranking& ranking, int64_t study) {
           {"high_slowdown", RealToJson(noise.high_slowdown)}};
 }
 
+Json TurnPlanToJson(const TurnPlan& plan) {
+  Json json = Json::object();
+  for (const auto& [group, turns] : plan)
+    json[group] = {{"slices", turns.slices}, {"reason", turns.reason}};
+  return json;
+}
+
 Json StudyToJson(const Ranking& ranking, const StudyRecord& study) {
   Json host = Json::parse(study.host_json, nullptr, false);
   return {{"id", study.id},
@@ -62,6 +69,8 @@ Json StudyToJson(const Ranking& ranking, const StudyRecord& study) {
           {"cells", study.cells},
           {"rules", study.rules},
           {"step_plan", study.step_plan},
+          {"pairing", Name(study.pairing)},
+          {"turn_plan", TurnPlanToJson(study.turn_plan)},
           {"builds", study.builds},
           {"noise", NoiseToJson(ranking, study.id)},
           {"host", host.is_discarded() ? Json(nullptr) : std::move(host)}};

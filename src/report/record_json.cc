@@ -93,6 +93,7 @@ Json SummaryToJson(const RunRecord& record) {
   json["sentinel_after_memory_ns"] = OptionalToJson(s.sentinel_after_memory_ns);
   json["steal_share"] = OptionalToJson(s.steal_share);
   json["throttled_share"] = OptionalToJson(s.throttled_share);
+  json["slices"] = Embedded(s.slices);
   json["slow"] = OptionalToJson(s.slow);
   json["disturbed"] = OptionalToJson(s.disturbed);
   json["wall_ns"] = s.wall_ns;

@@ -44,6 +44,36 @@ double TimeOf(const RoundTime& round, StepTime time) {
   return time == StepTime::kShortest ? round.compared_ns : round.image_ns;
 }
 
+double SliceNs(const RoundTime& round, size_t slice, StepTime time) {
+  const TimedSlice& each = round.set.slices[slice];
+  return time == StepTime::kShortest ? each.stretches.StepNs(round.level, round.highest_level)
+                                     : each.median_ns;
+}
+
+// Whether the two runs were measured in turns with each other.
+bool InTurns(const RoundTime& a, const RoundTime& b) {
+  return a.set.id != 0 && a.set.id == b.set.id && a.study == b.study;
+}
+
+// The ratios of the pairs of undisturbed slices.
+std::vector<double> SliceRatios(const RoundTime& a, const RoundTime& b, StepTime time) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < std::min(a.set.slices.size(), b.set.slices.size()); ++i) {
+    const auto disturbed = [i](const RoundTime& round) {
+      return i < round.slice_disturbed.size() && round.slice_disturbed[i];
+    };
+    const double a_ns = SliceNs(a, i, time) / a.images, b_ns = SliceNs(b, i, time) / b.images;
+    if (!disturbed(a) && !disturbed(b) && a_ns > 0 && b_ns > 0) ratios.push_back(b_ns / a_ns);
+  }
+  return ratios;
+}
+
+// Too few pairs of slices are left for a median that one slice does not decide.
+bool LacksSlices(const RoundTime& a, const RoundTime& b, StepTime time) {
+  const size_t all = std::min(a.set.slices.size(), b.set.slices.size());
+  return SliceRatios(a, b, time).size() < std::max<size_t>(1, (all + 1) / 2);
+}
+
 struct Meeting {
   std::vector<RoundPair> pairs;
   int64_t dropped = 0;
@@ -60,16 +90,34 @@ Meeting Meet(const std::map<Key, RoundTime>& a, const std::map<Key, RoundTime>& 
     // Studies count their repetitions apart.
     const bool other_repetition =
         round.study == other.study && round.repetition != other.repetition;
-    if (round.dropped() || other.dropped() || other_repetition) {
+    const bool too_few = InTurns(round, other) && LacksSlices(round, other, time);
+    if (round.dropped() || other.dropped() || other_repetition || too_few) {
       ++meeting.dropped;
     } else {
-      meeting.pairs.push_back({round, other, b_ns / a_ns, false});
+      meeting.pairs.push_back({round, other, b_ns / a_ns, false, {}});
     }
   }
   return meeting;
 }
 
+bool AnyInTurns(std::span<const RoundPair> rounds) {
+  return std::any_of(rounds.begin(), rounds.end(),
+                     [](const RoundPair& round) { return InTurns(round.a, round.b); });
+}
+
+// One ratio per round.
 std::vector<double> RatiosOf(std::span<const RoundPair> rounds, StepTime time) {
+  if (AnyInTurns(rounds)) {
+    std::vector<std::vector<double>> sets;
+    for (const RoundPair& round : rounds) {
+      if (InTurns(round.a, round.b)) {
+        sets.push_back(SliceRatios(round.a, round.b, time));
+      } else {
+        sets.push_back({TimeOf(round.b, time) / TimeOf(round.a, time)});
+      }
+    }
+    return SetRatios(sets);
+  }
   std::vector<double> ratios;
   for (const RoundPair& round : rounds) {
     const double a_ns = TimeOf(round.a, time), b_ns = TimeOf(round.b, time);
@@ -98,6 +146,8 @@ std::optional<RoundTime> RoundTimeOf(const RunRecord& run) {
   time.images = static_cast<double>(std::max<int64_t>(run.cell.Integer(kAxisBatch), 1));
   time.image_ns = time.shortest_ns = *image_ns;
   time.stretches = run.summary.stretches;
+  if (Result<SliceSet> set = SliceSet::Decode(run.summary.slices); set.ok())
+    time.set = *std::move(set);
   time.window_ns = run.summary.step_ns_mean.value_or(0) * static_cast<double>(run.summary.steps);
   time.noise = run.summary.noise();
   time.judged = run.summary.disturbed.has_value();
@@ -120,8 +170,12 @@ void StudyNoise::Add(const RunRecord& run) {
 void StudyNoise::MarkDisturbed(std::span<RoundTime> times) const {
   for (RoundTime& time : times) {
     const auto study = studies_.find(time.study);
-    if (time.judged || study == studies_.end()) continue;
-    time.disturbed = study->second.Judge(time.noise, 0, 0).disturbed();
+    if (study == studies_.end()) continue;
+    time.slice_disturbed.clear();
+    for (const TimedSlice& slice : time.set.slices)
+      time.slice_disturbed.push_back(study->second.Judge(slice.noise, 0, 0).disturbed());
+    if (time.judged) continue;
+    time.disturbed = study->second.Judge(time.noise, time.set.noise(), 0, 0).disturbed();
   }
 }
 
@@ -162,6 +216,8 @@ void SetComparedTimes(std::span<const ComparedTimes> cells) {
     for (RoundTime& time : cells[i].times) {
       time.compared_ns = time.shortest_ns;
       const int level = std::min(levels[i], highest);
+      time.level = level;
+      time.highest_level = highest;
       // The shortest step itself needs no profile, which older files and some logs lack.
       if (highest == 0 || time.stretches.empty()) continue;
       const Result<StretchProfile> profile = StretchProfile::Decode(time.stretches);
@@ -192,7 +248,14 @@ Pairing PairRounds(std::span<const RoundTime> a, std::span<const RoundTime> b,
   }
   pairing.rounds = std::move(meeting.pairs);
   pairing.dropped = meeting.dropped;
-  pairing.test = TestRatios(RatiosOf(pairing.rounds, rule.time), rule.margin);
+  pairing.turns = AnyInTurns(pairing.rounds);
+  const std::vector<double> ratios = RatiosOf(pairing.rounds, rule.time);
+  for (size_t i = 0; pairing.turns && i < ratios.size(); ++i) {
+    RoundPair& round = pairing.rounds[i];
+    round.ratio = ratios[i];
+    if (InTurns(round.a, round.b)) round.slice_ratios = SliceRatios(round.a, round.b, rule.time);
+  }
+  pairing.test = TestRatios(ratios, rule.margin);
   pairing.medians = TestRatios(RatiosOf(pairing.rounds, StepTime::kMedian), rule.margin);
   for (const size_t outlier : pairing.test.outliers) pairing.rounds[outlier].outlier = true;
   return pairing;

@@ -9,6 +9,9 @@
 // a shared machine the median of a short run depends more on its neighbours. Where the steps of the
 // compared cells differ in length, it is the shortest stretch of steps (stats/stretch.h).
 //
+// Runs that were measured in turns are paired slice by slice: a round's ratio is the median of the
+// ratios of its undisturbed slices (stats/slice.h).
+//
 // A pair of runs of different repetitions of a round, or with a disturbed run, is dropped: its runs
 // were not measured under like conditions.
 // Thread safety: no shared state.
@@ -22,6 +25,7 @@
 
 #include "stats/noise.h"
 #include "stats/paired.h"
+#include "stats/slice.h"
 #include "store/record.h"
 
 namespace tench {
@@ -36,7 +40,12 @@ struct RoundTime {
   // one, of the shortest step.
   double compared_ns = 0;
   std::string stretches;  // as stored; "" = unknown
-  double window_ns = 0;   // of the timed steps; 0 = unknown
+  // Of a run in turns; empty = it was measured alone. SetComparedTimes sets the levels of
+  // stretches.
+  SliceSet set = {};
+  std::vector<bool> slice_disturbed = {};
+  int level = 0, highest_level = 0;
+  double window_ns = 0;  // of the timed steps; 0 = unknown
   NoiseReadings noise;
   bool disturbed = false;
   bool judged = false;  // the store has the judgement
@@ -91,12 +100,14 @@ enum class StepTime { kShortest, kMedian };
 
 struct RoundPair {
   RoundTime a, b;
-  double ratio = 1;  // B's time over A's
+  double ratio = 1;  // B's time over A's; of runs in turns, of their slices
   bool outlier = false;
+  std::vector<double> slice_ratios = {};  // of the undisturbed slices of runs in turns
 };
 
 struct Pairing {
   bool interleaved = true;
+  bool turns = false;  // a round at least was paired by slices
   std::vector<RoundPair> rounds;
   int64_t dropped = 0;  // rounds without a pair of undisturbed runs of one repetition
   RatioTest test;

@@ -222,5 +222,67 @@ TEST(RoundTimeTest, OutlierRoundsAreMarked) {
   EXPECT_EQ(pairing.test.rounds, 8);
 }
 
+RoundTime InTurns(int64_t round, const std::vector<std::vector<int64_t>>& slices) {
+  RoundTime time = Time(1, round, 1000);
+  time.set.id = 40 + round;
+  for (const std::vector<int64_t>& step_ns : slices) {
+    TimedSlice& slice = time.set.slices.emplace_back();
+    slice.steps = static_cast<int64_t>(step_ns.size());
+    slice.median_ns = Median({step_ns.begin(), step_ns.end()});
+    slice.stretches = StretchProfile::Of(step_ns);
+  }
+  return time;
+}
+
+TEST(RoundTimeTest, RunsInTurnsArePairedSliceBySlice) {
+  std::vector<RoundTime> a, b;
+  for (int64_t round = 0; round < 5; ++round) {
+    a.push_back(InTurns(round, {{10, 11, 12}, {20, 22, 22}, {10, 10, 10}}));
+    b.push_back(InTurns(round, {{11, 12, 14}, {22, 24, 24}, {50, 70, 90}}));
+  }
+  const Pairing pairing = PairRounds(a, b);
+  EXPECT_TRUE(pairing.turns);
+  EXPECT_EQ(pairing.dropped, 0);
+  // The pairs' shortest steps are 1.1, 1.1 and 5 times as long.
+  EXPECT_NEAR(pairing.test.ratio, 1.1, 1e-9);
+  EXPECT_NEAR(Ratios(pairing)[3], 1.1, 1e-9);
+  EXPECT_EQ(pairing.test.rounds, 5);
+  EXPECT_NEAR(pairing.medians.ratio, 24.0 / 22, 1e-9);
+}
+
+TEST(RoundTimeTest, ADisturbedSliceLosesItsPairAndHalfOfThemTheRound) {
+  const std::vector<std::vector<int64_t>> equal = {{10, 10}, {10, 10}, {10, 10}};
+  std::vector<RoundTime> a = {InTurns(0, equal), InTurns(1, equal)};
+  std::vector<RoundTime> b = {InTurns(0, {{90, 90}, {10, 10}, {10, 10}}),
+                              InTurns(1, {{90, 90}, {90, 90}, {10, 10}})};
+  b[0].slice_disturbed = {true, false, false};
+  a[1].slice_disturbed = {true, false, false};
+  b[1].slice_disturbed = {false, true, false};
+  const Pairing pairing = PairRounds(a, b);
+  EXPECT_THAT(Ratios(pairing), ElementsAre(1));
+  EXPECT_EQ(pairing.dropped, 1);
+}
+
+TEST(RoundTimeTest, SlicesOfDifferentSetsAreNoPairs) {
+  const std::vector<std::vector<int64_t>> slices = {{10, 10}, {10, 10}};
+  std::vector<RoundTime> a = {InTurns(0, slices)}, b = {InTurns(0, slices)};
+  b[0].set.id = 99;
+  b[0].compared_ns = 1500;
+  const Pairing pairing = PairRounds(a, b);
+  EXPECT_FALSE(pairing.turns);
+  EXPECT_THAT(Ratios(pairing), ElementsAre(1.5));
+}
+
+TEST(RoundTimeTest, SlicesOfShortStepsAreComparedByTheirStretches) {
+  // Steps of 10 and of 40 ns: stretches of four steps are compared with single ones.
+  std::vector<RoundTime> a = {InTurns(0, {{10, 30, 10, 30}})}, b = {InTurns(0, {{40, 60, 60, 60}})};
+  a[0].image_ns = 20;
+  b[0].image_ns = 60;
+  SetComparedTimes(std::array{ComparedTimes{a, false}, ComparedTimes{b, false}});
+  EXPECT_EQ(a[0].highest_level, 2);
+  // One stretch of four steps takes 20 ns per step; of four steps one is 55 ns long on average.
+  EXPECT_NEAR(PairRounds(a, b).test.ratio, 55.0 / 20, 1e-9);
+}
+
 }  // namespace
 }  // namespace tench::round_time_test

@@ -67,6 +67,8 @@ void CompareRows(const RankRow& best, RankGroup& group) {
     row.verdict = contradicted ? RatioVerdict::kAmbiguous : judgements[i].verdict;
     row.interleaved = pairings[i].interleaved;
     row.against_best = std::move(pairings[i].test);
+    // By slices the ratio is not the quotient of the times.
+    if (pairings[i].turns && row.against_best->rounds > 0) row.ratio = row.against_best->ratio;
   }
 }
 

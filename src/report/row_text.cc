@@ -213,10 +213,11 @@ std::string NoiseLine(const NoiseSummary& noise) {
 std::vector<std::string> StudyLines(const Ranking& ranking) {
   std::vector<std::string> lines;
   for (const StudyRecord& study : ranking.studies) {
-    lines.push_back(PlainLine(fmt::format(
-        "study {}: {} on {}, begun {}, {} cells × {} rounds planned{}, rules: {}", study.id,
-        study.suite, study.machine, study.started_utc, study.cells, study.rounds,
-        study.filter.empty() ? "" : ", only " + study.filter, study.rules)));
+    lines.push_back(PlainLine(
+        fmt::format("study {}: {} on {}, begun {}, {} cells × {} rounds planned{}, rules: {}{}",
+                    study.id, study.suite, study.machine, study.started_utc, study.cells,
+                    study.rounds, study.filter.empty() ? "" : ", only " + study.filter, study.rules,
+                    study.pairing == StudyPairing::kTurns ? ", pairing: turns" : "")));
     if (const auto noise = ranking.noise.find(study.id); noise != ranking.noise.end())
       lines.push_back(NoiseLine(noise->second));
   }

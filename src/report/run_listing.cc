@@ -40,19 +40,19 @@ Json RunRow(const RunRecord& run) {
   return row;
 }
 
-std::vector<Json> StepRows(const RunSeries& series) {
+std::vector<Json> StepRows(const RunSeries& series, const SliceSet& set) {
   std::vector<Json> rows;
-  const size_t warmup = series.warmup_ns.size(), all = warmup + series.step_ns.size();
-  for (size_t i = 0; i < all; ++i) {
-    const bool timed = i >= warmup;
+  for (const StepPlace& place : StepOrder(series.warmup_ns.size(), series.step_ns.size(), set)) {
+    const size_t i = rows.size();
     Json row = Json::object();
     row["step"] = i + 1;
-    row["kind"] = timed ? "timed" : "warmup";
-    row["step_ns"] = timed ? series.step_ns[i - warmup] : series.warmup_ns[i];
-    row["input_ns"] = timed && i - warmup < series.input_ns.size()
-                          ? Json(series.input_ns[i - warmup])
+    row["kind"] = place.timed ? "timed" : "warmup";
+    row["step_ns"] = place.timed ? series.step_ns[place.index] : series.warmup_ns[place.index];
+    row["input_ns"] = place.timed && place.index < series.input_ns.size()
+                          ? Json(series.input_ns[place.index])
                           : Json(nullptr);
     row["loss"] = i < series.loss.size() ? RealToJson(series.loss[i]) : Json(nullptr);
+    row["slice"] = place.slice > 0 ? Json(place.slice) : Json(nullptr);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -118,18 +118,21 @@ std::vector<std::string> RunCells(const RunRecord& run) {
           PlainLine(Join(run.flags, " "))};
 }
 
-TextTable StepTable(const RunSeries& series) {
-  const bool input = !series.input_ns.empty();
-  std::vector<TextColumn> columns = {{"step", Align::kRight}, {"kind"}, {"time", Align::kRight}};
+TextTable StepTable(const RunSeries& series, const SliceSet& set) {
+  const bool input = !series.input_ns.empty(), slices = !set.slices.empty();
+  std::vector<TextColumn> columns = {{"step", Align::kRight}, {"kind"}};
+  if (slices) columns.push_back({"slice", Align::kRight});
+  columns.push_back({"time", Align::kRight});
   if (input) columns.push_back({"input", Align::kRight});
   columns.push_back({"loss", Align::kRight});
   TextTable table(columns);
   const auto time = [](const Json& ns) {
     return ns.is_null() ? std::string() : HumanNs(ns.get<double>());
   };
-  for (const Json& row : StepRows(series)) {
-    std::vector<std::string> cells = {row["step"].dump(), row["kind"].get<std::string>(),
-                                      time(row["step_ns"])};
+  for (const Json& row : StepRows(series, set)) {
+    std::vector<std::string> cells = {row["step"].dump(), row["kind"].get<std::string>()};
+    if (slices) cells.push_back(row["slice"].is_null() ? "" : row["slice"].dump());
+    cells.push_back(time(row["step_ns"]));
     if (input) cells.push_back(time(row["input_ns"]));
     const Json& loss = row["loss"];
     cells.push_back(loss.is_null()     ? ""

@@ -42,9 +42,11 @@ TEST(RunListingTest, StepsAreNumberedFromTheFirstWarmUpStep) {
   const std::vector<Json> rows = StepRows(series);
   ASSERT_EQ(rows.size(), 3);
   EXPECT_EQ(rows[0].dump(),
-            R"({"step":1,"kind":"warmup","step_ns":30,"input_ns":null,"loss":2.5})");
-  EXPECT_EQ(rows[1].dump(), R"({"step":2,"kind":"timed","step_ns":10,"input_ns":1,"loss":1.5})");
-  EXPECT_EQ(rows[2].dump(), R"({"step":3,"kind":"timed","step_ns":20,"input_ns":2,"loss":"nan"})");
+            R"({"step":1,"kind":"warmup","step_ns":30,"input_ns":null,"loss":2.5,"slice":null})");
+  EXPECT_EQ(rows[1].dump(),
+            R"({"step":2,"kind":"timed","step_ns":10,"input_ns":1,"loss":1.5,"slice":null})");
+  EXPECT_EQ(rows[2].dump(),
+            R"({"step":3,"kind":"timed","step_ns":20,"input_ns":2,"loss":"nan","slice":null})");
   EXPECT_EQ(StepTable(series).rows(), 3);
 }
 
@@ -78,6 +80,26 @@ TEST(RunListingTest, ANarrowTerminalKeepsTheRunItsCellAndItsOutcome) {
   EXPECT_THAT(text, HasSubstr("outcome"));
   for (size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
     EXPECT_LE(TextWidth(text.substr(at, end - at)), 80);
+}
+
+TEST(RunListingTest, StepsOfARunInTurnsNameTheirSlice) {
+  RunSeries series;
+  series.warmup_ns = {90, 50, 60};
+  series.step_ns = {10, 20, 30};
+  series.loss = {6, 5, 4, 3, 2, 1};
+  SliceSet set;
+  set.warmup_steps = 1;
+  set.slices.resize(2);
+  set.slices[0].warmup_steps = set.slices[1].warmup_steps = 1;
+  set.slices[0].steps = 2;
+  set.slices[1].steps = 1;
+  std::string text;
+  for (const Json& row : StepRows(series, set))
+    text += fmt::format("{} {} {} {}; ", row["slice"].dump(), row["kind"].get<std::string>(),
+                        row["step_ns"].dump(), row["loss"].dump());
+  EXPECT_EQ(text,
+            "null warmup 90 6.0; 1 warmup 50 5.0; 1 timed 10 4.0; 1 timed 20 3.0; "
+            "2 warmup 60 2.0; 2 timed 30 1.0; ");
 }
 
 }  // namespace

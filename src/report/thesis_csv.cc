@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "stats/slice.h"
 #include "store/loss_judgement.h"
 
 namespace tench {
@@ -28,6 +29,7 @@ struct LineKey {
 
 struct Candidate {
   int64_t run = 0;              // the newest ok run
+  std::string slices;           // of it
   std::set<std::string> cells;  // ids of all cells with this key
 };
 
@@ -69,6 +71,7 @@ Result<Choice> ChooseRuns(Store& store, std::optional<int64_t> study) {
     const LineKey key{NetworkName(run.cell.Text(kAxisNetwork)), mode, run.cell.Integer(kAxisBatch)};
     Candidate& candidate = choice.plan[{run.machine, run.cell.Text(kAxisWorker)}][key];
     candidate.run = run.id;
+    candidate.slices = run.summary.slices;
     candidate.cells.insert(machine_and_cell);
     return true;
   }));
@@ -77,16 +80,20 @@ Result<Choice> ChooseRuns(Store& store, std::optional<int64_t> study) {
 }
 
 // One cell's lines in both files.
-Status AppendCell(Store& store, const LineKey& key, int64_t run, std::string& losses,
+Status AppendCell(Store& store, const LineKey& key, const Candidate& candidate, std::string& losses,
                   std::string& times) {
+  const int64_t run = candidate.run;
+  const SliceSet set = TENCH_TRY(SliceSet::Decode(candidate.slices).In(fmt::format("run {}", run)));
   const RunSeries series = TENCH_TRY(store.Series(run));
   if (series.step_ns.empty()) return Failed("run {} has no steps in the results file", run);
   const std::string prefix = fmt::format("{},{},{:03}", key.network, key.mode, key.batch);
   const size_t steps = series.step_ns.size(), warmups = series.warmup_ns.size();
   if (series.loss.size() == warmups + steps) {
-    for (size_t step = 0; step < steps; ++step) {
-      losses += fmt::format("{},{},{:.9f},{}\r\n", prefix, step, series.loss[warmups + step],
-                            Seconds(static_cast<double>(series.step_ns[step])));
+    const std::vector<StepPlace> order = StepOrder(warmups, steps, set);
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (!order[i].timed) continue;
+      losses += fmt::format("{},{},{:.9f},{}\r\n", prefix, order[i].index, series.loss[i],
+                            Seconds(static_cast<double>(series.step_ns[order[i].index])));
     }
   } else {
     return Failed("run {} has {} losses for {} steps: the results file is damaged", run,
@@ -120,7 +127,7 @@ Result<ThesisExport> ExportThesis(Store& store, std::optional<int64_t> study,
   for (const auto& [file, lines] : choice.plan) {
     std::string losses(kLossHeader), times(kTimesHeader);
     for (const auto& [key, candidate] : lines) {
-      TENCH_TRY(AppendCell(store, key, candidate.run, losses, times));
+      TENCH_TRY(AppendCell(store, key, candidate, losses, times));
       if (candidate.cells.size() > 1) {
         done.notes.push_back(
             fmt::format("{} on {}: {} {} batch {} has {} cells that the format cannot tell apart; "

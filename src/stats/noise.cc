@@ -76,6 +76,17 @@ RunNoise NoiseProfile::Judge(const NoiseReadings& readings, double shortest_ns,
   return noise;
 }
 
+RunNoise NoiseProfile::Judge(const NoiseReadings& readings, std::span<const NoiseReadings> slices,
+                             double shortest_ns, double usual_ns) const {
+  RunNoise noise = Judge(readings, shortest_ns, usual_ns);
+  if (slices.empty()) return noise;
+  const auto disturbed =
+      std::count_if(slices.begin(), slices.end(),
+                    [&](const NoiseReadings& each) { return Judge(each, 0, 0).disturbed(); });
+  noise.disturbed_slices = static_cast<double>(disturbed) / static_cast<double>(slices.size());
+  return noise;
+}
+
 NoiseSummary NoiseProfile::Summary() const {
   NoiseSummary summary;
   std::vector<double> slowdowns;

@@ -25,6 +25,8 @@ namespace tench {
 inline constexpr double kDisturbedAbove = 1.25;
 inline constexpr double kWithheldAbove = 0.05;
 inline constexpr double kSlowAbove = 1.05;
+// A run in turns is disturbed if more of its slices were.
+inline constexpr double kMostDisturbedSlices = 0.5;
 
 // The usual shortest step of a cell: the median over its runs in one study; 0 for fewer than three
 // runs.
@@ -35,8 +37,13 @@ struct RunNoise {
   double slowness = 1;  // the run's shortest step over the cell's usual one
   double slowdown = 1;  // the worst sentinel reading over the usual one
   double withheld = 0;  // the larger excess of stolen or throttled time over the usual share
+  // Of a run in turns, the share of its slices that were disturbed: these alone lose their pairs.
+  std::optional<double> disturbed_slices;
   bool slow() const { return slowness > kSlowAbove; }
-  bool disturbed() const { return slowdown > kDisturbedAbove || withheld > kWithheldAbove; }
+  bool disturbed() const {
+    if (disturbed_slices) return *disturbed_slices > kMostDisturbedSlices;
+    return slowdown > kDisturbedAbove || withheld > kWithheldAbove;
+  }
 };
 
 struct NoiseSummary {
@@ -58,6 +65,9 @@ class NoiseProfile {
   std::optional<double> Slowdown(const SentinelReadings& readings) const;
   // `usual_ns` is UsualShortest of the run's cell. 0 = unknown, for `shortest_ns` too.
   RunNoise Judge(const NoiseReadings& readings, double shortest_ns, double usual_ns) const;
+  // The same of a run in turns, from the readings of its slices, unless there are none.
+  RunNoise Judge(const NoiseReadings& readings, std::span<const NoiseReadings> slices,
+                 double shortest_ns, double usual_ns) const;
   NoiseSummary Summary() const;
 
  private:

@@ -25,14 +25,17 @@ const std::string& Name(RatioVerdict verdict) {
   return names[static_cast<size_t>(verdict)];
 }
 
+double RobustDeviation(std::vector<double> distances) {
+  return std::max(kDeviationPerMad * Median(std::move(distances)), kLeastDeviation);
+}
+
 std::vector<size_t> Outliers(std::span<const double> values) {
   std::vector<size_t> found;
   if (static_cast<int64_t>(values.size()) < kFewestRounds) return found;
   const double median = Median({values.begin(), values.end()});
   std::vector<double> distances;
   for (const double value : values) distances.push_back(std::abs(value - median));
-  const double limit =
-      kOutlierDeviations * std::max(kDeviationPerMad * Median(distances), kLeastDeviation);
+  const double limit = kOutlierDeviations * RobustDeviation(distances);
   for (size_t i = 0; i < distances.size(); ++i) {
     if (distances[i] > limit) found.push_back(i);
   }

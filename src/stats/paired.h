@@ -57,6 +57,10 @@ std::vector<RatioJudgement> JudgeTable(std::span<const RatioTest* const> tests);
 // 95 % interval lies wholly above 1 for `faster`, or wholly below 1 for `slower`.
 bool Contradicts(const RatioTest& medians, RatioVerdict verdict);
 
+// The standard deviation by the median absolute deviation, from the distances to the median; at
+// least 0.001, because most ratios may be equal.
+double RobustDeviation(std::vector<double> distances);
+
 // Positions of the values more than 3.5 standard deviations from the median, estimated by the
 // median absolute deviation. None among fewer than 5 values.
 std::vector<size_t> Outliers(std::span<const double> values);

@@ -15,6 +15,7 @@
 #include "record/budget.h"
 #include "record/noise_readings.h"
 #include "record/outcome.h"
+#include "record/pairing.h"
 #include "record/role.h"
 #include "record/rules.h"
 
@@ -25,6 +26,16 @@ using WorkerBuilds = std::map<std::string, std::string>;
 
 // Timed steps per run by compared group (plan/matrix.h), planned before the group's first round.
 using StepPlan = std::map<std::string, int64_t>;
+
+// A compared group of a study in turns: the slices of each of its runs, or the reason why it is
+// measured in rounds.
+struct GroupTurns {
+  int64_t slices = 0;  // 0 = in rounds
+  std::string reason;
+
+  bool operator==(const GroupTurns&) const = default;
+};
+using TurnPlan = std::map<std::string, GroupTurns>;
 
 // One execution of a suite on one machine, with one set of worker builds.
 struct StudyRecord {
@@ -44,6 +55,8 @@ struct StudyRecord {
   WorkerBuilds builds;
   std::string suite_text;  // the suite's YAML; "" in older files
   StepPlan step_plan;
+  StudyPairing pairing = StudyPairing::kRounds;
+  TurnPlan turn_plan;  // of a study in turns
 };
 
 // The key of a parity result. A result holds for one build on one CPU model and instruction set,
@@ -100,6 +113,7 @@ struct RunSummary {
   std::optional<double> step_ns_low, step_ns_high;  // 95 % interval of the median
   std::optional<double> step_ns_min, step_ns_p5, step_ns_p95, step_ns_max;
   std::string stretches;  // stats/stretch.h; "" = unknown
+  std::string slices;     // of a run in turns (stats/slice.h); "" = not in turns
   std::optional<double> input_ns_median;
   // Losses of the first three steps, including warm-up, and of the last step.
   std::optional<double> first_loss, second_loss, third_loss, last_loss;

@@ -292,6 +292,7 @@ void AppendSummaryColumns(std::vector<RunColumn>& columns) {
   columns.push_back(Column("steal_share", &RunSummary::steal_share));
   columns.push_back(Column("throttled_share", &RunSummary::throttled_share));
   columns.push_back(Column("stretches", &RunSummary::stretches));
+  columns.push_back(Column("slices", &RunSummary::slices));
   columns.push_back(Column("slow", &RunSummary::slow));
   columns.push_back(Column("disturbed", &RunSummary::disturbed));
   columns.push_back(Column("losses_agree", &RunSummary::losses_agree));

@@ -128,6 +128,12 @@ constexpr char kVersion5[] = R"sql(
   );
 )sql";
 
+// A resumed study measures in turns what it planned so (TurnPlan).
+constexpr char kVersion6[] = R"sql(
+  ALTER TABLE study ADD COLUMN pairing TEXT NOT NULL DEFAULT 'rounds';
+  ALTER TABLE study ADD COLUMN turn_plan TEXT NOT NULL DEFAULT '{}';
+)sql";
+
 Status AddMissingColumns(const Database& database) {
   const std::set<std::string> present = TENCH_TRY(ColumnNames(database, "run"));
   for (const RunColumn& column : RunColumns()) {
@@ -161,6 +167,7 @@ std::span<const Migration> Migrations() {
       {3, [](const Database& database) { return database.Execute(kVersion3); }, true},
       {4, [](const Database& database) { return database.Execute(kVersion4); }, true},
       {5, [](const Database& database) { return database.Execute(kVersion5); }, true},
+      {6, [](const Database& database) { return database.Execute(kVersion6); }, true},
   };
   return migrations;
 }

@@ -148,7 +148,7 @@ TEST_F(Layout2Test, ReadOnlyItOpensAsItIs) {
 
 TEST_F(Layout2Test, ReadWriteMigratesItAndKeepsItsRows) {
   ExpectContent(Store::Mode::kReadWrite);
-  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 5);
+  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 6);
   EXPECT_EQ(*Open().Integer("SELECT count(*) FROM sqlite_schema WHERE name = 'parity_2'"), 0);
   ExpectContent(Store::Mode::kReadOnly);
   Store store = *Store::Open(path_, Store::Mode::kReadWrite);
@@ -164,6 +164,8 @@ TEST_F(Layout2Test, ReadWriteMigratesItAndKeepsItsRows) {
   EXPECT_EQ(store.Studies()->back().suite_text, TestStudy().suite_text);
   EXPECT_TRUE(store.Studies()->front().step_plan.empty());
   EXPECT_EQ(store.Studies()->back().step_plan, TestStudy().step_plan);
+  EXPECT_EQ(store.Studies()->back().pairing, StudyPairing::kTurns);
+  EXPECT_EQ(store.Studies()->back().turn_plan, TestStudy().turn_plan);
 }
 
 // A file of schema 4, whose studies have planned no steps.
@@ -179,7 +181,7 @@ class Layout4Test : public SchemaTest {
         "(1, 7, 0, 2, 'cell', 'native', '0.1.0')");
     ASSERT_TRUE(filled.ok()) << filled.error().message;
     for (const char* column : {"repetition", "placement", "flush_to_zero", "cpus_used",
-                               "steal_share", "throttled_share", "stretches"})
+                               "steal_share", "throttled_share", "stretches", "slices"})
       ASSERT_TRUE(database.Execute(fmt::format("ALTER TABLE run DROP COLUMN {}", column)).ok());
   }
 
@@ -190,6 +192,8 @@ class Layout4Test : public SchemaTest {
     ASSERT_TRUE(studies.ok()) << studies.error().message;
     EXPECT_EQ(studies->at(0).suite_text, "worker: native");
     EXPECT_TRUE(studies->at(0).step_plan.empty());
+    EXPECT_EQ(studies->at(0).pairing, StudyPairing::kRounds);
+    EXPECT_TRUE(studies->at(0).turn_plan.empty());
     int runs = 0;
     const Status walked = store->ForEachRun({}, [&](const RunRecord& run) {
       ++runs;
@@ -213,13 +217,16 @@ TEST_F(Layout4Test, ReadOnlyItOpensAsItIs) {
 
 TEST_F(Layout4Test, ReadWriteMigratesItSoThatAStudyCanPlanItsSteps) {
   ExpectContent(Store::Mode::kReadWrite);
-  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 5);
+  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 6);
   Store store = *Store::Open(path_, Store::Mode::kReadWrite);
   ASSERT_TRUE(store.SetPlannedSteps(7, "network=lenet", 20).ok());
   ASSERT_TRUE(store.SetPlannedSteps(7, "network=lstm", 5).ok());
   EXPECT_EQ(store.Studies()->at(0).step_plan,
             (StepPlan{{"network=lenet", 20}, {"network=lstm", 5}}));
   EXPECT_FALSE(store.SetPlannedSteps(8, "network=lenet", 20).ok()) << "there is no study 8";
+  const TurnPlan turns = {{"network=lenet", {4, ""}}};
+  ASSERT_TRUE(store.SetTurnPlan(7, turns).ok());
+  EXPECT_EQ(store.Studies()->at(0).turn_plan, turns);
 }
 
 // A file from a version with fewer axes and measurements.

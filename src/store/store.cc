@@ -2,6 +2,7 @@
 #include "store/store.h"
 
 #include <array>
+#include <limits>
 #include <string_view>
 
 #include "base/clock.h"
@@ -13,7 +14,7 @@
 namespace tench {
 namespace {
 
-constexpr std::array<std::string_view, 16> kStudyColumns = {"id",
+constexpr std::array<std::string_view, 18> kStudyColumns = {"id",
                                                             "suite",
                                                             "suite_fingerprint",
                                                             "machine",
@@ -28,9 +29,15 @@ constexpr std::array<std::string_view, 16> kStudyColumns = {"id",
                                                             "rules",
                                                             "builds",
                                                             "suite_text",
-                                                            "step_plan"};
-constexpr std::array<LaterColumn, 4> kLaterStudyColumns = {
-    {{"rules", "1"}, {"builds", "'{}'"}, {"suite_text", "''"}, {"step_plan", "'{}'"}}};
+                                                            "step_plan",
+                                                            "pairing",
+                                                            "turn_plan"};
+constexpr std::array<LaterColumn, 6> kLaterStudyColumns = {{{"rules", "1"},
+                                                            {"builds", "'{}'"},
+                                                            {"suite_text", "''"},
+                                                            {"step_plan", "'{}'"},
+                                                            {"pairing", "'rounds'"},
+                                                            {"turn_plan", "'{}'"}}};
 
 std::string BuildsText(const WorkerBuilds& builds) { return PrintJson(Json(builds)); }
 
@@ -56,6 +63,28 @@ Result<StepPlan> ParseStepPlan(std::string_view text) {
   return plan;
 }
 
+std::string TurnPlanText(const TurnPlan& plan) {
+  Json json = Json::object();
+  for (const auto& [group, turns] : plan)
+    json[group] = {{"slices", turns.slices}, {"reason", turns.reason}};
+  return PrintJson(json);
+}
+
+Result<TurnPlan> ParseTurnPlan(std::string_view text) {
+  const Json json = TENCH_TRY(ParseJson(text, "turn_plan"));
+  TurnPlan plan;
+  for (const auto& [group, item] : json.items()) {
+    if (!json.is_object() || !item.is_object())
+      return Failed("turn_plan: '{}' is no list of groups", Printable(text));
+    Fields fields(item, "turn_plan");
+    GroupTurns& turns = plan[group];
+    turns.slices = fields.Integer("slices", 0, std::numeric_limits<int64_t>::max());
+    turns.reason = fields.String("reason");
+    TENCH_TRY(fields.Finish());
+  }
+  return plan;
+}
+
 Result<StudyRecord> ReadStudy(const Statement& statement) {
   StudyRecord study;
   int column = 0;
@@ -72,6 +101,8 @@ Result<StudyRecord> ReadStudy(const Statement& statement) {
   study.builds = TENCH_TRY(ParseBuilds(statement.Text(column++)).In("study"));
   study.suite_text = statement.Text(column++);
   study.step_plan = TENCH_TRY(ParseStepPlan(statement.Text(column++)).In("study"));
+  study.pairing = TENCH_TRY(ParsePairing(statement.Text(column++)).In("study"));
+  study.turn_plan = TENCH_TRY(ParseTurnPlan(statement.Text(column++)).In("study"));
   return study;
 }
 
@@ -105,7 +136,7 @@ Status Store::InOneTransaction(const std::function<Status()>& work) {
 Result<int64_t> Store::AddStudy(const StudyRecord& study) {
   Statement insert = TENCH_TRY(impl_->database.Prepare(fmt::format(
       "INSERT INTO study ({}) VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-      "?13, ?14, ?15)",
+      "?13, ?14, ?15, ?16, ?17)",
       fmt::join(kStudyColumns, ", "))));
   int parameter = 1;
   for (const std::string* text :
@@ -120,6 +151,8 @@ Result<int64_t> Store::AddStudy(const StudyRecord& study) {
   insert.BindCopy(parameter++, BuildsText(study.builds));
   insert.Bind(parameter++, study.suite_text);
   insert.BindCopy(parameter++, PrintJson(Json(study.step_plan)));
+  insert.Bind(parameter++, Name(study.pairing));
+  insert.BindCopy(parameter++, TurnPlanText(study.turn_plan));
   TENCH_TRY(insert.Run());
   return impl_->database.last_id();
 }
@@ -164,6 +197,14 @@ Status Store::SetPlannedSteps(int64_t study, const std::string& group, int64_t s
   update.BindCopy(2, PrintJson(Json(plan)));
   TENCH_TRY(update.Run());
   return transaction.Commit();
+}
+
+Status Store::SetTurnPlan(int64_t study, const TurnPlan& plan) {
+  Statement update =
+      TENCH_TRY(impl_->database.Prepare("UPDATE study SET turn_plan = ?2 WHERE id = ?1"));
+  update.Bind(1, study);
+  update.BindCopy(2, TurnPlanText(plan));
+  return update.Run();
 }
 
 Result<std::vector<StudyRecord>> Store::Studies() {

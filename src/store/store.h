@@ -50,6 +50,8 @@ class Store {
   Status ExtendStudy(int64_t study, int64_t rounds, int64_t cells, const WorkerBuilds& builds = {});
   // Adds or replaces the planned steps of one compared group.
   Status SetPlannedSteps(int64_t study, const std::string& group, int64_t steps);
+  // Replaces the plan. Only the process with the claim on the study calls it.
+  Status SetTurnPlan(int64_t study, const TurnPlan& plan);
   Result<std::vector<StudyRecord>> Studies();  // oldest first
   // The newest study with this suite, fingerprint, machine and filter.
   Result<std::optional<StudyRecord>> FindStudy(const std::string& suite,

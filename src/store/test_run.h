@@ -35,6 +35,8 @@ inline StudyRecord TestStudy(const std::string& suite = "quick") {
   study.cells = 12;
   study.builds = {{"reference", "1a2b3c4d5e6f7081"}, {"theano", ""}};
   study.step_plan = {{"network=lenet batch=64", 25}};
+  study.pairing = StudyPairing::kTurns;
+  study.turn_plan = {{"network=lenet batch=64", {6, ""}}, {"network=mlp", {0, "no \"reason\""}}};
   study.suite_text = "worker: reference\nnetwork: lenet\n";
   return study;
 }

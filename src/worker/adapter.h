@@ -85,6 +85,9 @@ class Adapter {
   virtual Status Gradients(const TensorSink& sink) = 0;
   virtual Status Outputs(std::span<const std::string> layers, const TensorSink& sink) = 0;
 
+  // Whether nothing is computed between two calls of Step, so that a job may pause there
+  // (Job::turns).
+  virtual bool Pauses() const { return true; }
   // The id of a child process that computes, whose memory and CPU time count as the worker's. 0 =
   // none.
   virtual pid_t Helper() const { return 0; }

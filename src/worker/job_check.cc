@@ -66,6 +66,10 @@ Status CheckJob(const Job& job, const TypedGraph& graph, const Description& work
       TENCH_TRY(CheckNamed("update", word, worker.updates, worker));
   }
   for (const auto& [name, value] : job.options) TENCH_TRY(CheckOption(name, value, worker));
+  if (job.turns && !worker.turns)
+    return Unsupported("{} cannot pause between two steps", worker.name);
+  if (job.turns && job.budget.fixed_steps == 0)
+    return Failed("job.turns: a job in turns needs a fixed number of steps");
   return CheckTensors(job);
 }
 

@@ -10,6 +10,7 @@
 #include "worker/stop_signal.h"
 #include "worker/tensor_output.h"
 #include "worker/timed_loop.h"
+#include "worker/turn_source.h"
 
 namespace tench {
 namespace {
@@ -73,7 +74,8 @@ LoopOptions LoopOf(const Job& job, const Budget& budget, JobInput& input, Adapte
 }  // namespace
 
 Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
-  const Description description = adapter.Describe();
+  Description description = adapter.Describe();
+  description.turns = adapter.Pauses();
   TENCH_TRY(answers.Write(MakeHello(description)));
 
   const Graph network = job.phase == Phase::kForward ? InferenceGraph(job.network) : job.network;
@@ -101,6 +103,14 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
   LoopOptions options = LoopOf(job, budget, input, adapter);
   const StopRequest stop;
   options.stop = stop.token();
+  std::optional<TurnSource> turns;
+  if (job.turns) {
+    turns.emplace(TENCH_TRY(TakeStandardInput()), stop.token());
+    options.next_turn = [&]() -> Result<std::optional<Turn>> {
+      TENCH_TRY(answers.Write(Ready{}));
+      return turns->Next();
+    };
+  }
   const Snapshots& kept = job.snapshots;
   if (kept.any()) {
     options.after_step = [&](int64_t steps) -> Status {

@@ -130,7 +130,12 @@ int Serve(int argc, char** argv, const std::function<std::unique_ptr<Adapter>()>
   InstallStopSignal();
   if (line->mode == CommandLine::Mode::kJob) return ServeJob(line->job, *answers, make);
 
-  const auto description = Guarded([&]() -> Result<Description> { return make()->Describe(); });
+  const auto description = Guarded([&]() -> Result<Description> {
+    const std::unique_ptr<Adapter> adapter = make();
+    Description described = adapter->Describe();
+    described.turns = adapter->Pauses();
+    return described;
+  });
   if (!description.ok()) {
     fmt::print(stderr, "{}: {}\n", program, description.error().message);
     return kBroken;

@@ -30,17 +30,50 @@ class TimedLoop {
   }
 
   Result<LoopResult> Run() {
+    TENCH_TRY(WarmUp(options_.budget.warmup_steps));
+    StopRule rule(options_.budget);
+    LoopResult result;
+    if (options_.next_turn) {
+      TENCH_TRY(RunTurns(rule, result));
+    } else {
+      TENCH_TRY(RunTimed(rule, result, [] { return false; }));
+    }
+    result.converged = rule.Converged();
+    result.steps = step_;
+    result.stopped = Stopped() && !rule.Finished();
+    return result;
+  }
+
+ private:
+  bool Stopped() const { return options_.stop.stop_requested(); }
+
+  Status WarmUp(int64_t steps) {
     last_emit_ns_ = clock_.Now();
     pending_.warmup = true;
-    while (step_ < options_.budget.warmup_steps && !Stopped()) TENCH_TRY(OneStep());
+    for (const int64_t end = step_ + steps; step_ < end && !Stopped();) TENCH_TRY(OneStep());
     TENCH_TRY(Emit());
     pending_.warmup = false;
+    return Ok();
+  }
 
-    StopRule rule(options_.budget);
+  Status RunTurns(StopRule& rule, LoopResult& result) {
+    while (!Stopped()) {
+      const std::optional<Turn> turn = TENCH_TRY(options_.next_turn());
+      if (!turn) return Ok();
+      TENCH_TRY(WarmUp(turn->warmup_steps));
+      const int64_t end = step_ + turn->steps;
+      TENCH_TRY(RunTimed(rule, result, [&] { return step_ >= end; }));
+    }
+    return Ok();
+  }
+
+  // Timed steps until the rule or `enough` ends them; adds their times to the result.
+  template <class Enough>
+  Status RunTimed(StopRule& rule, LoopResult& result, const Enough& enough) {
     const bool open_ended = options_.budget.fixed_steps == 0;
     helper_cpu_ns_ = 0;
     const int64_t cpu_start_ns = CpuNs(getpid()), start_ns = clock_.Now();
-    while (!rule.Finished() && !Stopped()) {
+    while (!rule.Finished() && !Stopped() && !enough()) {
       const double loss = TENCH_TRY(OneStep());
       rule.Add(last_step_ns_);
       // After divergence, more steps have no value for the stop rule; fixed steps are completed as
@@ -48,14 +81,10 @@ class TimedLoop {
       const int64_t timed = static_cast<int64_t>(rule.steps().size());
       if (open_ended && !std::isfinite(loss) && timed >= options_.budget.min_steps) break;
     }
-    LoopResult result{rule.Converged(), step_, CpuNs(getpid()) - cpu_start_ns + helper_cpu_ns_,
-                      clock_.Now() - start_ns, Stopped() && !rule.Finished()};
-    TENCH_TRY(Emit());
-    return result;
+    result.cpu_ns += CpuNs(getpid()) - cpu_start_ns + helper_cpu_ns_;
+    result.wall_ns += clock_.Now() - start_ns;
+    return Emit();
   }
-
- private:
-  bool Stopped() const { return options_.stop.stop_requested(); }
 
   Result<double> OneStep() {
     TENCH_TRY(SetLearningRate());

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The measurement loop: warm-up steps, then timed steps until the stop rule finishes. Calls an
-// adapter and emits Steps messages. Not aware of JSON or descriptors, so that a test runs it with a
-// fake clock and a fake adapter. Used by one thread.
+// The measurement loop: warm-up steps, then timed steps until the stop rule finishes, or slices of
+// steps on request. Calls an adapter and emits Steps messages. Not aware of JSON or descriptors, so
+// that a test runs it with a fake clock and a fake adapter. Used by one thread.
 
 #include <functional>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/stop_token.h"
@@ -22,6 +23,9 @@ struct LoopOptions {
   std::function<Status(int64_t step)> make_batch, next_batch;
   // Called off the clock with the number of steps so far; may be null.
   std::function<Status(int64_t steps)> after_step;
+  // Job::turns: waits for the next slice; nullopt = no more. Null = no turns. Each slice begins
+  // with warm-up steps.
+  std::function<Result<std::optional<Turn>>()> next_turn;
   StopToken stop;          // requested: end after the current step
   Clock* clock = nullptr;  // null = the system's
 };
@@ -29,7 +33,7 @@ struct LoopOptions {
 struct LoopResult {
   bool converged = false;
   int64_t steps = 0;                // including warm-up
-  int64_t cpu_ns = 0, wall_ns = 0;  // over the timed steps
+  int64_t cpu_ns = 0, wall_ns = 0;  // over the timed steps, without pauses
   bool stopped = false;             // by `stop`
 };
 

@@ -236,5 +236,40 @@ TEST_F(TimedLoopTest, AFrameworksOwnClockReplacesTheDurationOfTheCall) {
   EXPECT_THAT(lines[0].step_ns, ElementsAre(1'000'000, 700, 700));
 }
 
+TEST_F(TimedLoopTest, MakesSlicesOnRequestEachAfterItsWarmUp) {
+  options.budget.fixed_steps = 5;
+  std::vector<Turn> turns = {{1, 3}, {2, 2}};
+  size_t next = 0;
+  options.next_turn = [&]() -> Result<std::optional<Turn>> {
+    clock.now_ns += 700'000'000;  // the pause
+    if (next == turns.size()) return std::optional<Turn>();
+    return std::optional(turns[next++]);
+  };
+  const auto result = Run();
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_TRUE(lines[0].warmup);
+  EXPECT_TRUE(lines[1].warmup);
+  EXPECT_THAT(lines[2].loss, ElementsAre(1.5, 2, 2.5));
+  EXPECT_FALSE(lines[2].warmup);
+  EXPECT_EQ(lines[3].step_ns.size(), 2u);
+  EXPECT_THAT(lines[4].loss, ElementsAre(4, 4.5));
+  EXPECT_EQ(lines[4].first, 8);
+  EXPECT_EQ(result->steps, 10);
+  EXPECT_EQ(result->wall_ns, 5'000'000) << "without pauses and warm-up";
+  EXPECT_TRUE(result->converged);
+}
+
+TEST_F(TimedLoopTest, AnEndOfTurnsBeforeTheLastStepIsNotConverged) {
+  bool first = true;
+  options.next_turn = [&]() -> Result<std::optional<Turn>> {
+    return std::exchange(first, false) ? std::optional(Turn{1, 2}) : std::nullopt;
+  };
+  const auto result = Run();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->steps, 5);
+  EXPECT_FALSE(result->converged);
+}
+
 }  // namespace
 }  // namespace tench::timed_loop_test

@@ -22,18 +22,19 @@ constexpr int64_t kPatienceNs = 120'000'000'000;
 std::string TypeOf(const Message& message) {
   return std::visit(
       Overload{[](const Hello&) { return "hello"; }, [](const Built&) { return "build"; },
-               [](const Steps&) { return "steps"; }, [](const Done&) { return "result"; },
-               [](const Failure&) { return "error"; }},
+               [](const Steps&) { return "steps"; }, [](const Ready&) { return "ready"; },
+               [](const Done&) { return "result"; }, [](const Failure&) { return "error"; }},
       message);
 }
 
-pid_t Start(const std::string& executable, std::vector<std::string> words, int answers) {
+pid_t Start(const std::string& executable, std::vector<std::string> words, int input, int answers) {
   words.insert(words.begin(), executable);
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const pid_t child = fork();
   if (child != 0) return child;
+  dup2(input, 0);
   if (answers != 3) {
     dup2(answers, 3);
     close(answers);
@@ -77,13 +78,18 @@ std::string WorkerName(const std::string& executable) {
       .substr(std::string_view("tench-worker-").size());
 }
 
-Dialogue Ask(const std::string& executable, const std::vector<std::string>& arguments) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
+Dialogue Ask(const std::string& executable, const std::vector<std::string>& arguments,
+             const std::string& input) {
+  int ends[2], input_ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0 || pipe2(input_ends, O_CLOEXEC) != 0) {
     ADD_FAILURE() << "no pipe";
     return {};
   }
-  const pid_t child = Start(executable, arguments, ends[1]);
+  // A pipe holds more than the few lines of a test.
+  EXPECT_EQ(write(input_ends[1], input.data(), input.size()), static_cast<ssize_t>(input.size()));
+  close(input_ends[1]);
+  const pid_t child = Start(executable, arguments, input_ends[0], ends[1]);
+  close(input_ends[0]);
   close(ends[1]);
   const int64_t deadline_ns = NowNs() + kPatienceNs;
   const std::string text = ReadAll(ends[0], deadline_ns);
@@ -110,6 +116,13 @@ Dialogue DoText(const std::string& executable, std::string_view job) {
 
 Dialogue Do(const std::string& executable, const Job& job) {
   return DoText(executable, PrintJson(ToJson(job)));
+}
+
+Dialogue DoWith(const std::string& executable, const Job& job, const std::string& input) {
+  const auto folder = TemporaryFolder::Make("tench-contract");
+  const std::filesystem::path file = folder->path() / "job.json";
+  EXPECT_TRUE(WriteFileAtomically(file, PrintJson(ToJson(job))).ok());
+  return Ask(executable, {"--job", file.string()}, input);
 }
 
 std::vector<Message> Dialogue::messages() const {

@@ -40,9 +40,12 @@ struct Dialogue {
   void Missing() const;
 };
 
-Dialogue Ask(const std::string& executable, const std::vector<std::string>& arguments);
+Dialogue Ask(const std::string& executable, const std::vector<std::string>& arguments,
+             const std::string& input = "");
 // Writes the job to a file and passes its path.
 Dialogue Do(const std::string& executable, const Job& job);
+// The same with `input` on standard input.
+Dialogue DoWith(const std::string& executable, const Job& job, const std::string& input);
 Dialogue DoText(const std::string& executable, std::string_view job);
 
 }  // namespace tench

@@ -112,6 +112,25 @@ TEST_P(WorkerContractTest, DescribesItselfUnderItsOwnName) {
   }
 }
 
+TEST_P(WorkerContractTest, MakesTheSlicesOfAJobInTurnsWithTheLossesOfAnyOtherJob) {
+  const Graph network = SmallLenet();
+  if (!Supports(network)) return;
+  Job job = MakeJob(network, Phase::kTrain, 5);
+  const std::vector<double> losses = Do(worker(), MakeJob(network, Phase::kTrain, 7)).losses();
+  job.turns = true;
+  const std::string turns = TurnLine({1, 3}) + "\n" + TurnLine({1, 2}) + "\n";
+  const Dialogue dialogue = DoWith(worker(), job, turns);
+  EXPECT_EQ(dialogue.code, 0);
+  if (!Describe().turns) {
+    EXPECT_EQ(dialogue.types().back(), "error");
+    return;
+  }
+  EXPECT_THAT(dialogue.types(), ElementsAre("hello", "build", "steps", "ready", "steps", "ready",
+                                            "steps", "ready", "result"));
+  EXPECT_EQ(dialogue.losses(), losses);
+  EXPECT_TRUE(dialogue.Last<Done>().converged);
+}
+
 TEST_P(WorkerContractTest, AnswersEveryPhaseOfEverySmallNetworkInOrder) {
   for (const Graph& network : SmallNetworks()) {
     if (!Supports(network)) continue;

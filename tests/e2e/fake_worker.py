@@ -20,6 +20,7 @@ ANSWERS = 3
 DESCRIPTION = {
     "protocol": 1, "name": "fake", "version": "1.2.3", "ops": [], "devices": ["cpu"], "precisions": ["f32"],
     "options": [{"name": "behaviour", "help": "how to fail", "default": "ok", "choices": []}], "facts": {},
+    "turns": os.environ.get("TENCH_FAKE_TURNS", "yes") == "yes",
 }
 
 
@@ -66,6 +67,7 @@ class Worker:
         self.steps = budget["fixed_steps"] or 10
         self.step_s = float(self.options.get("step_ms", "0")) / 1000
         self.batch = job["batch"]
+        self.turns = job.get("turns", False)
         self.made = 0
         self.note_pid(os.getpid())
         load_parts()
@@ -89,8 +91,36 @@ class Worker:
     def all_steps(self, loss=0.5):
         for _ in range(self.warmup):
             self.step(loss, warmup=True)
+        if self.turns:
+            return self.all_slices(loss)
         for _ in range(self.steps):
             self.step(loss)
+
+    def next_turn(self):
+        """Waits for a turn; None after the last."""
+        say("ready")
+        line = sys.stdin.readline()
+        return json.loads(line) if line else None
+
+    def one_slice(self, turn, loss=0.5):
+        for _ in range(turn["warmup_steps"]):
+            self.step(loss, warmup=True)
+        for _ in range(turn["steps"]):
+            self.step(loss)
+
+    def all_slices(self, loss=0.5):
+        while True:
+            turn = self.next_turn()
+            if turn is None:
+                return
+            self.one_slice(turn, loss)
+
+    def first_slice(self):
+        """Warms up and makes one slice of a job in turns, and gets the next turn."""
+        self.begin()
+        for _ in range(self.warmup):
+            self.step(0.5, warmup=True)
+        self.one_slice(self.next_turn())
 
     def result(self, converged=True, cpu_ns=900000, wall_ns=1000000):
         say("result", converged=converged, peak_rss_bytes=30 << 20, cpu_ns=cpu_ns, wall_ns=wall_ns)
@@ -112,6 +142,59 @@ class Worker:
         self.begin()
         self.all_steps()
         self.result()
+
+    # Jobs in turns.
+
+    def be_hang_in_slice(self):
+        if not self.turns:
+            return self.be_ok()
+        self.first_slice()
+        self.next_turn()
+        time.sleep(3600)
+
+    def be_die_between_slices(self):
+        """Dies while it waits: a child of its own kills it, also while it is stopped."""
+        if not self.turns:
+            return self.be_ok()
+        self.first_slice()
+        parent = os.getpid()
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(0.05)
+            os.kill(parent, signal.SIGKILL)
+            os._exit(0)
+        self.next_turn()
+        time.sleep(3600)
+
+    def be_crash_in_slice(self):
+        if not self.turns:
+            return self.be_ok()
+        self.first_slice()
+        self.next_turn()
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    def be_ignore_go(self):
+        """Makes its steps without waiting for a turn."""
+        if not self.turns:
+            return self.be_ok()
+        self.begin()
+        for _ in range(self.warmup):
+            self.step(0.5, warmup=True)
+        say("ready")
+        for _ in range(self.steps):
+            self.step(0.5)
+        self.result()
+
+    def be_short_slice(self):
+        if not self.turns:
+            return self.be_ok()
+        self.begin()
+        for _ in range(self.warmup):
+            self.step(0.5, warmup=True)
+        turn = self.next_turn()
+        turn["steps"] -= 1
+        self.one_slice(turn)
+        self.next_turn()
 
     def be_materialize(self):
         self.hello()

@@ -48,6 +48,7 @@ class WaitingAdapter : public Adapter {
   Status Outputs(std::span<const std::string> layers, const TensorSink& sink) override {
     return inner_->Outputs(layers, sink);
   }
+  bool Pauses() const override { return inner_->Pauses(); }
   pid_t Helper() const override { return inner_->Helper(); }
   Result<std::vector<ProfileRow>> Profile() override { return inner_->Profile(); }
 

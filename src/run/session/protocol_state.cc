@@ -17,8 +17,8 @@ void Append(std::vector<T>& to, const std::vector<T>& from) {
 std::string_view TypeName(const Message& message) {
   return std::visit(
       Overload{[](const Hello&) { return "hello"; }, [](const Built&) { return "build"; },
-               [](const Steps&) { return "steps"; }, [](const Done&) { return "result"; },
-               [](const Failure&) { return "error"; }},
+               [](const Steps&) { return "steps"; }, [](const Ready&) { return "ready"; },
+               [](const Done&) { return "result"; }, [](const Failure&) { return "error"; }},
       message);
 }
 
@@ -68,9 +68,25 @@ Status ProtocolState::On(const Built& built) {
   return Ok();
 }
 
+Status ProtocolState::CheckTurn(const Steps& steps) const {
+  if (!turns_) return Ok();
+  if (waiting_ || (!turn_ && !steps.warmup)) return Failed("a 'steps' line without a turn");
+  if (!turn_) return Ok();
+  const auto count = static_cast<int64_t>(steps.step_ns.size());
+  const auto made =
+      static_cast<int64_t>(steps.warmup ? series_.warmup_ns.size() : series_.step_ns.size());
+  const bool too_many = steps.warmup ? made + count > before_.warmup_steps + turn_->warmup_steps
+                                     : made + count > before_.steps + turn_->steps;
+  if (too_many) return Failed("more steps than in the turn of {}", turn_->steps);
+  return Ok();
+}
+
 Status ProtocolState::On(const Steps& steps) {
   if (!built_) return Failed("a 'steps' line before '{}'", hello_ ? "build" : "hello");
-  if (steps.warmup && stage_ == Stage::kMeasuring) return Failed("warm-up steps after timed ones");
+  TENCH_TRY(CheckTurn(steps));
+  const bool slice_begins = turn_ && static_cast<int64_t>(series_.step_ns.size()) == before_.steps;
+  if (steps.warmup && stage_ == Stage::kMeasuring && !slice_begins)
+    return Failed("warm-up steps after timed ones");
   const size_t expected = series_.loss.size();
   if (steps.first != static_cast<int64_t>(expected)) {
     return Failed("a 'steps' line that begins at step {}, expected {}", steps.first, expected);
@@ -93,7 +109,34 @@ Status ProtocolState::On(const Steps& steps) {
   return Ok();
 }
 
+void ProtocolState::Go(const Turn& turn) {
+  Check(waiting_, "a turn is given to a worker that waits for it");
+  waiting_ = false;
+  turn_ = turn;
+  before_ = {static_cast<int64_t>(series_.warmup_ns.size()),
+             static_cast<int64_t>(series_.step_ns.size())};
+}
+
+Status ProtocolState::On(const Ready&) {
+  if (!turns_) return Failed("a 'ready' line, but the job has no turns");
+  if (!built_) return Failed("a 'ready' line before '{}'", hello_ ? "build" : "hello");
+  if (waiting_) return Failed("a second 'ready' line");
+  if (turn_) {
+    const Turn made{static_cast<int64_t>(series_.warmup_ns.size()) - before_.warmup_steps,
+                    static_cast<int64_t>(series_.step_ns.size()) - before_.steps};
+    if (made != *turn_) {
+      return Failed("a slice of {} warm-up and {} timed steps, requested were {} and {}",
+                    made.warmup_steps, made.steps, turn_->warmup_steps, turn_->steps);
+    }
+    slices_.push_back(made);
+    turn_.reset();
+  }
+  waiting_ = true;
+  return Ok();
+}
+
 Status ProtocolState::On(const Done& done) {
+  if (waiting_ || turn_) return Failed("a 'result' line before the last turn");
   if (series_.step_ns.empty()) return Failed("a 'result' line before any timed step");
   done_ = done;
   stage_ = Stage::kDone;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The worker's side of the protocol as a state machine: hello, build, steps…, result, in this
-// order; an error may replace any of them. Input: lines, in order. Output: the messages and the
-// series of the run. Not aware of processes, descriptors or outcomes.
+// order; an error may replace any of them. In a job in turns, steps come in slices. Input: lines,
+// in order. Output: the messages and the series of the run. Not aware of processes, descriptors or
+// outcomes.
 //
 // Invariants: a refused line changes nothing; no line is accepted after the result or the error.
 // Thread safety: none.
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "protocol/message.h"
@@ -21,6 +23,14 @@ namespace tench {
 class ProtocolState {
  public:
   enum class Stage { kStarting, kBuilding, kWarmingUp, kMeasuring, kDone, kFailed };
+
+  // The job is in turns; call it before the first line. Go before each slice, EndTurns after the
+  // last.
+  void ExpectTurns() { turns_ = true; }
+  void Go(const Turn& turn);
+  void EndTurns() { waiting_ = false; }
+  bool waiting() const { return waiting_; }
+  const std::vector<Turn>& slices() const { return slices_; }  // complete ones
 
   // Returns the accepted message. An error is a protocol violation, worded for the run's reason.
   Result<Message> Take(std::string_view line);
@@ -43,6 +53,8 @@ class ProtocolState {
   Status On(const Hello& hello);
   Status On(const Built& built);
   Status On(const Steps& steps);
+  Status CheckTurn(const Steps& steps) const;
+  Status On(const Ready&);
   Status On(const Done& done);
   Status On(const Failure& failure);
 
@@ -52,6 +64,10 @@ class ProtocolState {
   std::optional<Done> done_;
   std::optional<Failure> failure_;
   RunSeries series_;
+  bool turns_ = false, waiting_ = false;
+  std::optional<Turn> turn_;  // under way
+  Turn before_;               // the number of steps before it
+  std::vector<Turn> slices_;
   std::string divergence_;
   bool negative_loss_ = false;
   int64_t compilations_ = 0;

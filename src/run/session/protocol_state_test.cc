@@ -112,5 +112,57 @@ TEST_F(ProtocolStateTest, QuotesALineThatIsNoMessage) {
   EXPECT_THAT(status.error().message, HasSubstr("\\x01<html>"));
 }
 
+class TurnsTest : public ProtocolStateTest {
+ protected:
+  TurnsTest() {
+    protocol_.ExpectTurns();
+    Say(SomeHello());
+    Say(Built());
+    Say(StepsFrom(0, true, {3}));
+    Say(Ready());
+  }
+};
+
+TEST_F(TurnsTest, SlicesFollowTheirTurns) {
+  EXPECT_TRUE(protocol_.waiting());
+  protocol_.Go({1, 2});
+  Say(StepsFrom(1, true, {3}));
+  Say(StepsFrom(2, false, {2, 1}));
+  Say(Ready());
+  protocol_.Go({1, 1});
+  Say(StepsFrom(4, true, {3}));
+  Say(StepsFrom(5, false, {2}));
+  Say(Ready());
+  EXPECT_THAT(protocol_.slices(), ElementsAre(Turn{1, 2}, Turn{1, 1}));
+  EXPECT_EQ(protocol_.series().step_ns.size(), 3u);
+  EXPECT_EQ(protocol_.series().warmup_ns.size(), 3u);
+  protocol_.EndTurns();
+  Say(Done());
+  EXPECT_EQ(protocol_.stage(), Stage::kDone);
+}
+
+TEST_F(TurnsTest, NothingIsAllowedWithoutATurn) {
+  Refuses(StepsFrom(1, true, {3}), "a 'steps' line without a turn");
+  Refuses(Ready(), "a second 'ready' line");
+  protocol_.Go({1, 2});
+  Say(StepsFrom(1, true, {3}));
+  Say(StepsFrom(2, false, {2}));
+  Refuses(StepsFrom(3, true, {2}), "warm-up steps after timed ones");
+  Refuses(Ready(), "a slice of 1 warm-up and 1 timed steps, requested were 1 and 2");
+  Refuses(StepsFrom(3, false, {2, 1}), "more steps than in the turn of 2");
+  Refuses(Done(), "a 'result' line before the last turn");
+  Say(StepsFrom(3, false, {2}));
+  Say(Ready());
+  Refuses(Done(), "a 'result' line before the last turn");
+  protocol_.EndTurns();
+  Refuses(StepsFrom(4, false, {2}), "a 'steps' line without a turn");
+}
+
+TEST_F(ProtocolStateTest, AJobWithoutTurnsHasNoReadyLine) {
+  Say(SomeHello());
+  Say(Built());
+  Refuses(Ready(), "a 'ready' line, but the job has no turns");
+}
+
 }  // namespace
 }  // namespace tench::protocol_state_test

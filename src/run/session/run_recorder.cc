@@ -54,7 +54,8 @@ void RunRecorder::Ran(const WorkerSession& session, const Job& job) {
   result_.series = protocol.series();
   result_.series.samples = session.seen().samples.Encode();
   result_.series.log = session.process().log().Text();
-  worked_ns_ = session.process().exit_ns() - session.process().executed_ns();
+  paused_ns_ = session.paused_ns();
+  worked_ns_ = session.process().exit_ns() - session.process().executed_ns() - paused_ns_;
 }
 
 void RunRecorder::AddFlags(const WorkerSession& session, bool unclean_exit) {
@@ -86,7 +87,7 @@ void RunRecorder::AddFlags(const WorkerSession& session, bool unclean_exit) {
 
 RunResult RunRecorder::Finish() {
   RunSummary& summary = result_.record.summary;
-  summary.wall_ns = NowNs() - started_ns_;
+  summary.wall_ns = NowNs() - started_ns_ - paused_ns_;
   summary.overhead_ns = summary.wall_ns - worked_ns_;
   return std::move(result_);
 }

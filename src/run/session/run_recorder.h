@@ -36,7 +36,8 @@ class RunRecorder {
 
   const RunRequest& request_;
   int64_t started_ns_;
-  int64_t worked_ns_ = 0;  // from exec to exit
+  int64_t worked_ns_ = 0;  // from exec to exit, without pauses
+  int64_t paused_ns_ = 0;
   RunResult result_;
 };
 

@@ -40,6 +40,7 @@ struct RunRequest {
   // The worker version that passed parity on this cell; "" = any, nullopt = not checked.
   std::optional<std::string> verified_version = {};
   int64_t repetition = 0;  // of the round of the cell's compared group
+  bool turns = false;      // Job::turns
 };
 
 // The planned cell with the settings of its tuning.

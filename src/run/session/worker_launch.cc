@@ -36,8 +36,14 @@ Result<WorkerLaunch> JobLaunch(const WorkerEntry& entry, const Job& job, const s
                                const PlacementName& placement) {
   const std::filesystem::path job_file = folder / "job.json";
   TENCH_TRY(WriteText(job_file, PrintJson(ToJson(job)) + "\n"));
-  WorkerLaunch launch{{}, TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make())};
+  WorkerLaunch launch{{}, TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make()), {}};
   SpawnOptions& spawn = launch.spawn;
+  if (job.turns) {
+    launch.turns = TENCH_TRY(Pipe::Make());
+    // A worker may read it as any other standard input.
+    fcntl(launch.turns.in.get(), F_SETFL, 0);
+    spawn.input_fd = launch.turns.in.get();
+  }
   spawn.executable = entry.executable;
   spawn.arguments = {kJobFlag, job_file.string()};
   std::vector<int> cpus =
@@ -51,7 +57,7 @@ Result<WorkerLaunch> JobLaunch(const WorkerEntry& entry, const Job& job, const s
 }
 
 Result<WorkerLaunch> DescribeLaunch(const WorkerEntry& entry, const std::string& version) {
-  WorkerLaunch launch{{}, TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make())};
+  WorkerLaunch launch{{}, TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make()), {}};
   launch.spawn.executable = entry.executable;
   launch.spawn.arguments = {kDescribeFlag};
   launch.spawn.environment = WorkerEnvironment(OwnEnvironment(), {}, version);

@@ -20,6 +20,7 @@ struct WorkerLaunch {
   SpawnOptions spawn;
   Pipe answers;  // the protocol's channel, or the output of --describe
   Pipe log;      // all other output; a closed pipe = inherited
+  Pipe turns;    // the worker's standard input, for a job in turns; otherwise closed
 };
 
 // A worker with N threads gets N of the CPUs that tench may use, as `placement` selects them.

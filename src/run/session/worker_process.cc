@@ -3,8 +3,10 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <utility>
 
@@ -20,10 +22,11 @@ constexpr size_t kLogBytesAtOnce = 1 << 20;
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(Subprocess child, Fd answers, Fd log, int64_t launched_ns)
+WorkerProcess::WorkerProcess(Subprocess child, Fd answers, Fd log, Pipe turns, int64_t launched_ns)
     : child_(std::move(child)),
       answers_(std::move(answers)),
       log_fd_(std::move(log)),
+      turns_(std::move(turns)),
       launched_ns_(launched_ns),
       executed_ns_(NowNs()) {}
 
@@ -33,10 +36,10 @@ Result<WorkerProcess> WorkerProcess::Start(WorkerLaunch launch) {
   // The worker's pipe ends close with `launch`: the reader sees the end of file only if no writer
   // is left.
   return WorkerProcess(std::move(child), std::move(launch.answers.in), std::move(launch.log.in),
-                       launched_ns);
+                       std::move(launch.turns), launched_ns);
 }
 
-void WorkerProcess::Watch(Watcher& watcher) {
+bool WorkerProcess::Watch(Watcher& watcher, const std::function<bool()>& until) {
   bool more = false;
   while (!child_.Wait(0)) {
     const int64_t now_ns = NowNs();
@@ -49,6 +52,7 @@ void WorkerProcess::Watch(Watcher& watcher) {
     WaitForEvent(more ? 0 : wake_ns, watcher.answers_fd());
     more = watcher.ReadAnswers();
     log_.Drain(log_fd_, kLogBytesAtOnce);
+    if (until && until()) return false;
   }
   exit_ns_ = NowNs();
   watcher.OnExit();
@@ -57,6 +61,17 @@ void WorkerProcess::Watch(Watcher& watcher) {
   while (watcher.ReadAnswers()) {
   }
   log_.Drain(log_fd_, std::numeric_limits<size_t>::max());
+  return true;
+}
+
+void WorkerProcess::Pause() { child_.Signal(SIGSTOP); }
+void WorkerProcess::Resume() { child_.Signal(SIGCONT); }
+
+// A line is shorter than a pipe, so the write is complete.
+void WorkerProcess::Write(std::string_view line) {
+  if (!turns_.out.valid()) return;
+  while (write(turns_.out.get(), line.data(), line.size()) < 0 && errno == EINTR) {
+  }
 }
 
 void WorkerProcess::WaitForEvent(int64_t wake_ns, int answers_fd) {

@@ -2,14 +2,17 @@
 #pragma once
 // One worker process, from its start until it and all its descendants are gone. Event-driven,
 // without sleeping, so that watching adds no time to a run. Termination escalates from SIGTERM to
-// SIGKILL; a process in an uninterruptible wait is abandoned. Not aware of the protocol: a Watcher
+// SIGKILL; a process in an uninterruptible wait is abandoned. Between two calls of Watch the
+// process may be paused, with all processes of its group. Not aware of the protocol: a Watcher
 // reads the answers and decides how long the worker may live.
 //
 // Ownership: owns the process with all its descendants, and tench's end of the log pipe.
 // Thread safety: none; it belongs to the thread that called Start.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/subprocess.h"
@@ -37,9 +40,18 @@ class WorkerProcess {
 
   Fd TakeAnswers() { return std::move(answers_); }  // tench's end of the pipe; call once
 
-  // Returns when the process and all its descendants are gone and both pipes are read to the end.
-  // Call once.
-  void Watch(Watcher& watcher);
+  // Returns true when the process and all its descendants are gone and both pipes are read to the
+  // end; do not call it again then. Returns false once `until` holds, which may be null.
+  bool Watch(Watcher& watcher, const std::function<bool()>& until = nullptr);
+
+  void Pause();
+  void Resume();
+  // Writes to the standard input of a job in turns, and ends it.
+  void Write(std::string_view line);
+  void EndInput() { turns_ = {}; }
+  // `other` was started later, and lives on when this process ends.
+  void Spare(const WorkerProcess& other) { child_.Spare(other.child_); }
+
   // Sends SIGTERM now and SIGKILL after `grace_ns`; 0 = SIGKILL now.
   void Terminate(int64_t grace_ns);
   void Kill();
@@ -54,11 +66,12 @@ class WorkerProcess {
   const LogTail& log() const { return log_; }
 
  private:
-  WorkerProcess(Subprocess child, Fd answers, Fd log, int64_t launched_ns);
+  WorkerProcess(Subprocess child, Fd answers, Fd log, Pipe turns, int64_t launched_ns);
   void WaitForEvent(int64_t wake_ns, int answers_fd);
 
   Subprocess child_;
   Fd answers_, log_fd_;
+  Pipe turns_;  // the read end too, so that a write to a dead process raises no SIGPIPE
   LogTail log_;
   int64_t launched_ns_, executed_ns_, exit_ns_ = 0;
   int64_t kill_ns_ = 0;    // time of the SIGKILL to come; 0 = not terminating

@@ -44,6 +44,7 @@ WorkerSession::WorkerSession(WorkerProcess process, SessionOptions options, Memo
       memory_(memory),
       cpus_(std::move(cpus)) {
   seen_.gpu = options_.gpu;
+  if (options_.turns) protocol_.ExpectTurns();
 }
 
 Result<WorkerSession> WorkerSession::Start(WorkerLaunch launch, SessionOptions options) {
@@ -57,10 +58,76 @@ Result<WorkerSession> WorkerSession::Start(WorkerLaunch launch, SessionOptions o
 void WorkerSession::Watch(const std::function<void(const RunProgress&)>& progress, StopToken stop) {
   progress_ = progress;
   stop_ = stop;
-  if (options_.instruments) options_.instruments->energy.Start();
-  next_tick_ns_ = NowNs();
+  Begin();
   process_.Watch(*this);
   seen_.exit = process_.exit();
+}
+
+void WorkerSession::Begin() {
+  if (begun_) return;
+  begun_ = true;
+  if (options_.instruments && !options_.turns) options_.instruments->energy.Start();
+  next_tick_ns_ = NowNs();
+}
+
+bool WorkerSession::WatchTurn(const std::function<void(const RunProgress&)>& progress,
+                              StopToken stop) {
+  progress_ = progress;
+  stop_ = stop;
+  Begin();
+  // A worker that is being ended is watched until it is gone.
+  if (process_.Watch(*this, [this] { return protocol_.waiting() && !ending_; })) {
+    seen_.exit = process_.exit();
+    return false;
+  }
+  NoteSlice();
+  process_.Pause();
+  paused_since_ns_ = NowNs();
+  return true;
+}
+
+void WorkerSession::Resume() {
+  paused_ns_ += NowNs() - paused_since_ns_;
+  paused_since_ns_ = 0;
+  process_.Resume();
+}
+
+void WorkerSession::Go(const Turn& turn) {
+  Resume();
+  // Lines from before the turn are a violation, and must not count for it.
+  ReadAnswers();
+  if (options_.instruments && !cpus_.empty()) withheld_at_go_ = ReadWithheldTime(cpus_);
+  if (ending_) return;
+  protocol_.Go(turn);
+  process_.Write(TurnLine(turn) + "\n");
+}
+
+void WorkerSession::EndTurns() {
+  Resume();
+  ReadAnswers();
+  protocol_.EndTurns();
+  process_.EndInput();
+}
+
+void WorkerSession::Abandon() {
+  Resume();
+  End(Outcome::kInterrupted, "stopped between two slices", options_.stop_grace_ns);
+}
+
+void WorkerSession::NoteSlice() {
+  if (slices_withheld_.size() == protocol_.slices().size()) return;
+  WithheldShares shares;
+  if (withheld_at_go_.time_ns != 0) {
+    const WithheldTime now = ReadWithheldTime(cpus_);
+    shares = SharesBetween(withheld_at_go_, now, cpus_.size());
+    const auto slice_ns = static_cast<double>(now.time_ns - withheld_at_go_.time_ns);
+    slices_ns_ += slice_ns;
+    steal_ns_ += shares.steal.value_or(0) * slice_ns;
+    throttled_ns_ += shares.throttled.value_or(0) * slice_ns;
+    if (shares.steal && slices_ns_ > 0) seen_.withheld.steal = steal_ns_ / slices_ns_;
+    if (shares.throttled && slices_ns_ > 0) seen_.withheld.throttled = throttled_ns_ / slices_ns_;
+  }
+  slices_withheld_.push_back(shares);
 }
 
 int64_t WorkerSession::OnWake(int64_t now_ns) {
@@ -75,7 +142,7 @@ int64_t WorkerSession::OnWake(int64_t now_ns) {
 }
 
 void WorkerSession::OnExit() {
-  if (!options_.instruments) return;
+  if (!options_.instruments || options_.turns) return;
   options_.instruments->energy.Poll();
   seen_.cpu_energy_j = options_.instruments->energy.Joules();
 }
@@ -84,7 +151,7 @@ int64_t WorkerSession::NextDeadline() const {
   if (process_.killed()) return kNever;
   if (quiet_since_ns_ != 0) return quiet_since_ns_ + options_.exit_ns;
   if (ending_) return kNever;
-  const int64_t launched_ns = process_.launched_ns();
+  const int64_t launched_ns = process_.launched_ns() + paused_ns_;
   const int64_t result_ns = DeadlineAfter(launched_ns, options_.timeout_ns);
   return protocol_.hello() ? result_ns
                            : std::min(result_ns, DeadlineAfter(launched_ns, options_.hello_ns));
@@ -102,7 +169,7 @@ void WorkerSession::CheckTimes(int64_t now_ns) {
     return process_.Kill();
   }
   const std::string_view stage = Name(protocol_.stage());
-  const int64_t launched_ns = process_.launched_ns();
+  const int64_t launched_ns = process_.launched_ns() + paused_ns_;
   if (stop_.stop_requested()) {
     End(Outcome::kInterrupted, fmt::format("stopped while {}", stage), options_.stop_grace_ns);
   } else if (now_ns >= DeadlineAfter(launched_ns, options_.timeout_ns)) {
@@ -198,7 +265,7 @@ void WorkerSession::TakeSample(int64_t now_ns) {
   Instruments& instruments = *options_.instruments;
   const pid_t pid = process_.pid();
   Sample sample = sampler_.Take(pid, now_ns - process_.launched_ns());
-  instruments.energy.Poll();
+  if (!options_.turns) instruments.energy.Poll();
   if (instruments.nvml) {
     const std::vector<GpuReading> gpus = instruments.nvml->Read({&pid, 1});
     seen_.gpus.Add(gpus);
@@ -211,7 +278,7 @@ void WorkerSession::TakeSample(int64_t now_ns) {
 
 // The shares cover warm-up and timed steps.
 void WorkerSession::ReadWithheld() {
-  if (!options_.instruments || cpus_.empty() || !protocol_.built()) return;
+  if (!options_.instruments || options_.turns || cpus_.empty() || !protocol_.built()) return;
   if (withheld_at_build_.time_ns == 0) {
     withheld_at_build_ = ReadWithheldTime(cpus_);
   } else if (protocol_.done()) {
@@ -240,7 +307,7 @@ RunProgress WorkerSession::Progress(int64_t now_ns) const {
   if (!series.step_ns.empty()) progress.last_step_ns = static_cast<double>(series.step_ns.back());
   if (!series.loss.empty()) progress.loss = series.loss.back();
   if (!seen_.samples.empty()) progress.rss_bytes = seen_.samples.samples().back().rss_bytes;
-  progress.elapsed_ns = now_ns - process_.launched_ns();
+  progress.elapsed_ns = now_ns - process_.launched_ns() - paused_ns_;
   return progress;
 }
 

@@ -2,7 +2,8 @@
 #pragma once
 // One worker on one job: checks its lines against the protocol as they arrive, samples the process
 // ten times a second, and ends it if it exceeds a limit or violates the protocol. All jobs use this
-// class: timed runs, parity trials and training. Not aware of a run's outcome (run_outcome.h) or of
+// class: timed runs, parity trials and training. A worker of a job in turns is paused between its
+// slices, which counts for no limit. Not aware of a run's outcome (run_outcome.h) or of
 // the store.
 //
 // Ownership: owns the process; it is gone when Watch returns or the session is destroyed.
@@ -12,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/stop_token.h"
 #include "machine/sampler.h"
@@ -45,6 +47,7 @@ struct SessionOptions {
   // Null: the process is not sampled, and its memory is not limited.
   Instruments* instruments = nullptr;
   size_t gpu = 0;                  // index of the GPU that is sampled
+  bool turns = false;              // Job::turns; energy is not measured then
   int64_t memory_limit_bytes = 0;  // 0 = unlimited
   SwapPolicy swap = SwapPolicy::kAllow;
   // Called with every valid line, and ten times a second. An error kills the worker and ends the
@@ -65,6 +68,20 @@ class WorkerSession : private WorkerProcess::Watcher {
   // Returns when the worker and all its descendants are gone. Call once. `progress` may be null.
   void Watch(const std::function<void(const RunProgress&)>& progress, StopToken stop);
 
+  // A job in turns. WatchTurn returns true, with the worker paused, when it waits for a turn, and
+  // false when it is gone as after Watch. Go and EndTurns resume it; they are followed by WatchTurn
+  // and by Watch.
+  bool WatchTurn(const std::function<void(const RunProgress&)>& progress, StopToken stop);
+  void Go(const Turn& turn);
+  void EndTurns();
+  // Ends a paused worker as `interrupted`; followed by Watch.
+  void Abandon();
+  // `other` was started later, and lives on when this worker ends.
+  void Spare(const WorkerSession& other) { process_.Spare(other.process_); }
+  int64_t paused_ns() const { return paused_ns_; }  // in all
+  // Of each slice: from Go to the end of its last step.
+  const std::vector<WithheldShares>& slices_withheld() const { return slices_withheld_; }
+
   const WorkerProcess& process() const { return process_; }
   const ProtocolState& protocol() const { return protocol_; }
   const Observations& seen() const { return seen_; }
@@ -83,6 +100,7 @@ class WorkerSession : private WorkerProcess::Watcher {
   int64_t OnWake(int64_t now_ns) override;
   void OnExit() override;
 
+  void Begin();
   void CheckTimes(int64_t now_ns);
   int64_t NextDeadline() const;
   void TakeLine(const std::string& line);
@@ -90,6 +108,8 @@ class WorkerSession : private WorkerProcess::Watcher {
   void AfterMessage(ProtocolState::Stage before);
   void TakeSample(int64_t now_ns);
   void ReadWithheld();
+  void Resume();
+  void NoteSlice();
   void Deliver(const Status& delivered);
   void End(Outcome outcome, std::string reason, int64_t grace_ns);
   RunProgress Progress(int64_t now_ns) const;
@@ -106,6 +126,11 @@ class WorkerSession : private WorkerProcess::Watcher {
   ProcessSampler sampler_;
   std::vector<int> cpus_;           // of the worker
   WithheldTime withheld_at_build_;  // at the end of Build; time_ns 0 = not read
+  std::vector<WithheldShares> slices_withheld_;
+  WithheldTime withheld_at_go_;
+  double steal_ns_ = 0, throttled_ns_ = 0, slices_ns_ = 0;  // over all slices
+  bool begun_ = false;                                      // the instruments are
+  int64_t paused_since_ns_ = 0, paused_ns_ = 0;             // since: 0 = not paused
   std::optional<Ending> ending_;
   std::optional<Error> event_error_;
   std::optional<std::string> half_line_;

@@ -50,6 +50,7 @@ Result<StudyRecord> BeginStudy(Store& store, const StudyRequest& request, const 
                                   NowNs(), getpid())) >>
                1;
   study.rounds = request.rounds;
+  study.pairing = request.pairing;
   study.cells = static_cast<int64_t>(request.cells.size());
   study.builds = builds;
   study.id = TENCH_TRY(store.AddStudy(study));

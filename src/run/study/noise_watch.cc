@@ -4,11 +4,17 @@
 #include <algorithm>
 
 #include "plan/matrix.h"
+#include "stats/slice.h"
 
 namespace tench {
 namespace {
 
 constexpr int64_t kMostRepetitions = 6;
+
+std::vector<NoiseReadings> SliceNoise(const RunRecord& run) {
+  const Result<SliceSet> slices = SliceSet::Decode(run.summary.slices);
+  return slices.ok() ? slices->noise() : std::vector<NoiseReadings>();
+}
 
 }  // namespace
 
@@ -20,7 +26,7 @@ void NoiseWatch::Learn(const RunRecord& run) {
   runs.wall_ns += run.summary.wall_ns;
   if (run.outcome != Outcome::kOk) return;
   const OkRun ok{run.id, run.summary.noise(), run.summary.step_ns_min.value_or(0),
-                 run.summary.wall_ns};
+                 run.summary.wall_ns, SliceNoise(run)};
   runs.ok[run.cell_id] = ok;
   ok_.emplace_back(run.cell_id, ok);
   if (!run.summary.step_ns_min) return;
@@ -32,7 +38,7 @@ void NoiseWatch::Learn(const RunRecord& run) {
 RunNoise NoiseWatch::NoiseOf(const std::string& cell, const OkRun& run) const {
   const auto known = steps_.find(cell);
   const double usual_ns = known == steps_.end() ? 0 : known->second.usual_ns;
-  return profile_.Judge(run.readings, run.shortest_ns, usual_ns);
+  return profile_.Judge(run.readings, run.slices, run.shortest_ns, usual_ns);
 }
 
 std::vector<NoiseWatch::Judgement> NoiseWatch::Judgements() const {
@@ -45,7 +51,7 @@ std::vector<NoiseWatch::Judgement> NoiseWatch::Judgements() const {
 }
 
 bool NoiseWatch::Disturbed(const RunRecord& run) const {
-  return NoiseOf(run.cell_id, {run.id, run.summary.noise(), 0, 0}).disturbed();
+  return NoiseOf(run.cell_id, {run.id, run.summary.noise(), 0, 0, SliceNoise(run)}).disturbed();
 }
 
 int64_t NoiseWatch::DisturbedRounds() const {

@@ -60,6 +60,7 @@ class NoiseWatch {
     NoiseReadings readings;
     double shortest_ns = 0;
     int64_t wall_ns = 0;
+    std::vector<NoiseReadings> slices = {};  // of a run in turns
   };
   // The runs of one repetition by cell; a cell that is retried has its last run.
   struct RepetitionRuns {

@@ -14,7 +14,9 @@
 #include "machine/host.h"
 #include "machine/sentinel.h"
 #include "run/session/instruments.h"
+#include "run/session/memory_watch.h"
 #include "run/session/run_recorder.h"
+#include "run/session/turn_set.h"
 #include "run/study/eta.h"
 #include "run/study/memory_history.h"
 #include "run/study/new_study.h"
@@ -24,6 +26,7 @@
 #include "run/study/study_builds.h"
 #include "run/study/study_claim.h"
 #include "run/study/study_tuner.h"
+#include "run/study/turn_planner.h"
 #include "run/verify/parity_gate.h"
 
 namespace tench {
@@ -97,8 +100,10 @@ class StudyWork {
   // Plans the groups that have no plan yet and a run to make. A plan is stored at once, so that a
   // resumed study keeps it.
   Status PlanSteps(StudyResult& result) {
-    for (const StepGroup& group : StepGroups(request_.cells)) {
+    const std::vector<StepGroup> groups = StepGroups(request_.cells, study_.pairing);
+    for (const StepGroup& group : groups) {
       for (const size_t cell : group.cells) step_group_[cell] = group.name;
+      group_cells_[group.name] = group.cells;
       if (study_.step_plan.contains(group.name) || !HasRunLeft(group)) continue;
       const std::optional<int64_t> steps = PlannedSteps(
           group, request_.cells,
@@ -108,7 +113,60 @@ class StudyWork {
       TENCH_TRY(store_.SetPlannedSteps(study_.id, group.name, *steps));
       study_.step_plan[group.name] = *steps;
     }
+    if (study_.pairing != StudyPairing::kTurns) return Ok();
+    for (const StepGroup& group : groups) {
+      if (!result.interrupted) TENCH_TRY(PlanTurnsOf(group, result));
+    }
     return Ok();
+  }
+
+  // As the steps, this is planned once per study.
+  Status PlanTurnsOf(const StepGroup& group, StudyResult& result) {
+    const auto steps = study_.step_plan.find(group.name);
+    if (steps == study_.step_plan.end()) return Ok();
+    auto planned = study_.turn_plan.find(group.name);
+    if (planned == study_.turn_plan.end()) {
+      if (!HasRunLeft(group)) return Ok();
+      std::vector<TurnCandidate> candidates;
+      for (const size_t cell : group.cells) {
+        if (!pilots_.contains(cell)) {
+          Budget budget = request_.cells[cell].budget;
+          budget.fixed_steps = kFirstPilotSteps;
+          RunPilot(cell, budget, result);
+        }
+        if (result.interrupted) return Ok();
+        candidates.push_back({&request_.cells[cell], Pauses(request_.cells[cell]), pilots_[cell]});
+      }
+      const GroupTurns turns = PlanTurns(candidates, steps->second, FreeMemoryBytes());
+      planned = study_.turn_plan.emplace(group.name, turns).first;
+      TENCH_TRY(store_.SetTurnPlan(study_.id, study_.turn_plan));
+    }
+    if (planned->second.slices == 0) events_.OnRounds(group.name, planned->second.reason);
+    return Ok();
+  }
+
+  bool Pauses(const PlannedCell& cell) {
+    const auto [name, version] = WorkerName::Of(cell.cell.Text(kAxisWorker));
+    const Result<const WorkerEntry*> entry = workers_.Find(name);
+    if (!entry.ok() || !(*entry)->installed()) return false;
+    const Result<Description> description = workers_.Describe(**entry, version);
+    return description.ok() && description->turns;
+  }
+
+  // Less the reserve that a single run has to leave, too.
+  static int64_t FreeMemoryBytes() {
+    const HostFacts host = ReadHost();
+    const int64_t usable = host.UsableMemoryBytes();
+    const int64_t free = host.available_bytes > 0 ? std::min(usable, host.available_bytes) : usable;
+    return MemoryLimitBytes(free);
+  }
+
+  // The slices of the cell's runs; 0 = not in turns.
+  int64_t SlicesOf(size_t cell) const {
+    const auto group = step_group_.find(cell);
+    if (group == step_group_.end()) return 0;
+    const auto turns = study_.turn_plan.find(group->second);
+    return turns == study_.turn_plan.end() ? 0 : turns->second.slices;
   }
 
   bool HasRunLeft(const StepGroup& group) const {
@@ -130,20 +188,90 @@ class StudyWork {
     RunResult pilot = Make(std::move(request), request_.cells[index]);
     piloting_ = false;
     result.interrupted = pilot.record.outcome == Outcome::kInterrupted;
+    std::optional<RunSummary>& last = pilots_[index];
     if (pilot.record.outcome != Outcome::kOk) return std::nullopt;
-    return std::move(pilot.record.summary);
+    return last = std::move(pilot.record.summary);
   }
 
   Status RunRounds(StudyResult& result) {
     for (int64_t round = 0; round < request_.rounds; ++round) {
+      std::set<size_t> made;
       for (const size_t cell : RoundOrder(request_.cells.size(), study_.seed, round)) {
-        if (finished_.contains({round, request_.cells[cell].id})) continue;
+        std::vector<size_t> cells = RunWith(cell, round);
+        std::erase_if(cells, [&](size_t each) {
+          return finished_.contains({round, request_.cells[each].id}) || !made.insert(each).second;
+        });
+        if (cells.empty()) continue;
         // A failed run that is retried joins the present repetition of its group's round.
         const int64_t repetition =
             noise_.Repetition(round, ComparedGroup(request_.cells[cell].cell));
-        TENCH_TRY(RunUnlessStopped(round, cell, repetition, result));
+        TENCH_TRY(RunTogether(round, cells, repetition, result));
         if (result.interrupted) return Ok();
       }
+    }
+    return Ok();
+  }
+
+  // The cells that are measured in turns with the cell, itself included, in the round's order.
+  std::vector<size_t> RunWith(size_t cell, int64_t round) const {
+    if (SlicesOf(cell) == 0) return {cell};
+    const std::vector<size_t>& group = group_cells_.at(step_group_.at(cell));
+    std::vector<size_t> cells;
+    for (const size_t place : RoundOrder(group.size(), study_.seed, round))
+      cells.push_back(group[place]);
+    return cells;
+  }
+
+  // Cells of one group: in turns if the group is, otherwise one after the other.
+  Status RunTogether(int64_t round, std::span<const size_t> cells, int64_t repetition,
+                     StudyResult& result) {
+    if (cells.size() > 1 && SlicesOf(cells.front()) > 0)
+      return RunSet(round, cells, repetition, result);
+    for (const size_t cell : cells) {
+      TENCH_TRY(RunUnlessStopped(round, cell, repetition, result));
+      if (result.interrupted) break;
+    }
+    return Ok();
+  }
+
+  // The runs of a set are stored when all have ended. Those of a killed sweep are repeated.
+  Status RunSet(int64_t round, std::span<const size_t> cells, int64_t repetition,
+                StudyResult& result) {
+    result.interrupted = stop_.stop_requested();
+    if (result.interrupted) return Ok();
+    std::vector<RunRequest> requests;
+    std::vector<size_t> members;
+    const auto store = [&](RunResult run, size_t cell, int64_t begin_ns) -> Status {
+      const Outcome outcome = TENCH_TRY(Keep(std::move(run), cell, begin_ns));
+      ++result.runs;
+      result.interrupted |= outcome == Outcome::kInterrupted;
+      return Ok();
+    };
+    for (const size_t cell : cells) {
+      RunRequest request = PlanRun(round, cell, repetition);
+      events_.OnStart(Progress(0), request_.cells[cell]);
+      const int64_t begin_ns = NowNs();
+      if (std::optional<RunResult> refused = Refuse(request, request_.cells[cell])) {
+        TENCH_TRY(store(*std::move(refused), cell, begin_ns));
+        continue;
+      }
+      request.turns = true;
+      requests.push_back(std::move(request));
+      members.push_back(cell);
+    }
+    TurnSetOptions options;
+    options.slices = SlicesOf(cells.front());
+    options.seed = study_.seed + static_cast<uint64_t>(round) + 1;
+    if (sentinel_) options.read_sentinel = [this] { return ReadSentinel(NowNs()); };
+    std::vector<RunResult> runs = RunInTurns(
+        workers_, requests, options,
+        [&](size_t run, const RunProgress& progress) {
+          events_.OnProgress(Progress(progress.elapsed_ns), request_.cells[members[run]], progress);
+        },
+        stop_);
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const int64_t wall_ns = runs[i].record.summary.wall_ns;
+      TENCH_TRY(store(std::move(runs[i]), members[i], NowNs() - wall_ns));
     }
     return Ok();
   }
@@ -191,28 +319,33 @@ class StudyWork {
   }
 
   Status RepeatOnce(StudyResult& result) {
-    struct RepeatedRun {
+    struct RepeatedRound {
       int64_t round = 0, repetition = 0;
-      size_t cell = 0;
+      std::vector<size_t> cells;
     };
-    std::vector<RepeatedRun> runs;
+    std::vector<RepeatedRound> rounds;
+    int64_t runs = 0;
     for (const NoiseWatch::Repeat& repeat : noise_.Repeats()) {
       if (repeat.round >= request_.rounds) continue;  // not part of this request
       // Another order than the round's own.
       const int64_t order = (repeat.repetition << 32) + repeat.round;
+      RepeatedRound& again =
+          rounds.emplace_back(RepeatedRound{repeat.round, repeat.repetition, {}});
       for (const size_t place : RoundOrder(repeat.cells.size(), study_.seed, order)) {
         const auto cell = index_.find(repeat.cells[place]);
         if (cell == index_.end()) continue;
-        runs.push_back({repeat.round, repeat.repetition, cell->second});
+        again.cells.push_back(cell->second);
         eta_.AddRemaining(cell->second);
+        ++runs;
       }
     }
-    progress_.repeats += static_cast<int64_t>(runs.size());
-    progress_.total += static_cast<int64_t>(runs.size());
-    for (const RepeatedRun& run : runs) {
-      TENCH_TRY(RunUnlessStopped(run.round, run.cell, run.repetition, result));
+    progress_.repeats += runs;
+    progress_.total += runs;
+    for (const RepeatedRound& round : rounds) {
+      const int64_t before = result.runs;
+      TENCH_TRY(RunTogether(round.round, round.cells, round.repetition, result));
+      result.repeats += result.runs - before;
       if (result.interrupted) return Ok();
-      ++result.repeats;
     }
     return Ok();
   }
@@ -298,21 +431,29 @@ class StudyWork {
     return progress_;
   }
 
+  void Show(const PlannedCell& cell, const RunProgress& run) {
+    if (!piloting_) return events_.OnProgress(Progress(run.elapsed_ns), cell, run);
+    RunProgress pilot = run;
+    pilot.stage = "planning steps (" + run.stage + ")";
+    events_.OnProgress(Progress(0), cell, pilot);
+  }
+
   RunResult Make(RunRequest request, const PlannedCell& cell) {
+    if (std::optional<RunResult> refused = Refuse(request, cell)) return *std::move(refused);
+    return RunBetweenReadings(request, [&](const RunProgress& run) { Show(cell, run); });
+  }
+
+  // The record of a run that must not be made: after a smaller batch ran out of memory, or of a
+  // worker that fails parity.
+  std::optional<RunResult> Refuse(RunRequest& request, const PlannedCell& cell) {
     if (const auto batch = memory_.SmallerFailure(cell.cell)) return SkippedRun(request, *batch);
-    const auto progress = [&](const RunProgress& run) {
-      if (!piloting_) return events_.OnProgress(Progress(run.elapsed_ns), cell, run);
-      RunProgress pilot = run;
-      pilot.stage = "planning steps (" + run.stage + ")";
-      events_.OnProgress(Progress(0), cell, pilot);
-    };
     if (request_.verify) {
       const int64_t begin_ns = NowNs();
       const ParityGate::Finding parity =
           gate_.Check(ExecutedCell(request), [&](const std::string& doing) {
             RunProgress verifying;
             verifying.stage = "verifying (" + doing + ")";
-            progress(verifying);
+            Show(cell, verifying);
           });
       parity_ns_ = NowNs() - begin_ns;
       eta_.LearnParity(index_.at(cell.id), static_cast<double>(parity_ns_));
@@ -321,7 +462,7 @@ class StudyWork {
       if (parity.state == ParityGate::State::kVerified)
         request.verified_version = parity.worker_version;
     }
-    return RunBetweenReadings(request, progress);
+    return std::nullopt;
   }
 
   // Returns the last reading if it was taken at `since_ns` or later, otherwise takes a new one.
@@ -356,9 +497,8 @@ class StudyWork {
     return request;
   }
 
-  Result<Outcome> RunOne(int64_t round, size_t index, int64_t repetition) {
+  RunRequest PlanRun(int64_t round, size_t index, int64_t repetition) {
     const PlannedCell& cell = request_.cells[index];
-    const std::string& worker = cell.cell.Text(kAxisWorker);
     RunRequest request = RequestFor(round, index);
     request.repetition = repetition;
     if (const auto group = step_group_.find(index); group != step_group_.end()) {
@@ -368,10 +508,22 @@ class StudyWork {
     if (const auto before = attempts_.find({round, cell.id}); before != attempts_.end())
       request.attempt = before->second;
     progress_.round = round;
+    parity_ns_ = 0;
+    return request;
+  }
+
+  Result<Outcome> RunOne(int64_t round, size_t index, int64_t repetition) {
+    const PlannedCell& cell = request_.cells[index];
+    RunRequest request = PlanRun(round, index, repetition);
     events_.OnStart(Progress(0), cell);
     const int64_t begin_ns = NowNs();
-    parity_ns_ = 0;
-    RunResult result = Make(std::move(request), cell);
+    return Keep(Make(std::move(request), cell), index, begin_ns);
+  }
+
+  // Stores a run and learns from it.
+  Result<Outcome> Keep(RunResult result, size_t index, int64_t begin_ns) {
+    const PlannedCell& cell = request_.cells[index];
+    const std::string& worker = cell.cell.Text(kAxisWorker);
     RunRecord& record = result.record;
     // Checked before the run is stored, because a run of two mixed builds is not a result.
     if (Status unchanged = CheckUnchanged(workers_, worker); !unchanged)
@@ -425,6 +577,8 @@ class StudyWork {
   StudyTuner tuner_;
   std::unordered_map<std::string, size_t> index_;
   std::map<size_t, std::string> step_group_;  // of the cells whose steps are planned
+  std::map<std::string, std::vector<size_t>> group_cells_;
+  std::map<size_t, std::optional<RunSummary>> pilots_;  // of this call; nullopt: not ok
   std::set<std::pair<int64_t, std::string>> finished_;
   std::map<std::pair<int64_t, std::string>, int64_t> attempts_;
 };

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs a study: every cell of a matrix once per round, in shuffled order, each run stored before
-// the next begins. Before the first round the cells of the tuned track are tuned (cell_tuner.h),
-// and pilots plan the number of steps of each compared group (step_groups.h); both are stored with
-// the study. Rounds of groups with a disturbed run are repeated at the end (noise_watch.h). After
-// the last run, the losses of the workers are compared (store/loss_judgement.h). A study that was
-// stopped or killed is resumed, unless a worker was rebuilt or the measuring rules changed: then a
-// new study begins (study_builds.h). Its failed runs are retried where their conditions changed
-// (retry.h). Not aware of the terminal, which is behind RunnerEvents.
+// the next begins. In a study in turns, the cells of a compared group run together
+// (run/session/turn_set.h) where turn_planner.h allows it. Before the first round the cells of the
+// tuned track are tuned (cell_tuner.h), and pilots plan the number of steps of each compared group
+// (step_groups.h); both are stored with the study. Rounds of groups with a disturbed run are
+// repeated at the end (noise_watch.h). After the last run, the losses of the workers are compared
+// (store/loss_judgement.h). A study that was stopped or killed is resumed, unless a worker was
+// rebuilt or the measuring rules changed: then a new study begins (study_builds.h). Its failed runs
+// are retried where their conditions changed (retry.h). Not aware of the terminal, which is behind
+// RunnerEvents.
 //
 // Thread safety: none; for the main thread.
 
@@ -37,7 +39,8 @@ struct StudyRequest {
   bool sentinel = false;      // time the noise sentinel before and after every run
   bool repeat = false;        // repeat disturbed runs at the end
   bool peak = false;          // measure the machine's peak FLOP/s when the study begins
-  bool verify = false;        // a cell whose worker fails parity is `wrong` and is not measured
+  StudyPairing pairing = StudyPairing::kRounds;
+  bool verify = false;  // a cell whose worker fails parity is `wrong` and is not measured
   std::vector<std::filesystem::path> sketch_folders;  // with the reference's sketches
   NetworkReaders readers = {};                        // parse network files
 };
@@ -78,6 +81,9 @@ class RunnerEvents {
   // Before the first trial, during each, and after the last (done == cells). Not called if no cell
   // is to be tuned.
   virtual void OnTuning(const StudyTuning& tuning) = 0;
+  // A compared group that cannot be measured in turns, although the study is.
+  virtual void OnRounds(const std::string& group, const std::string& reason) = 0;
+  // In turns, all runs of a group's round start before the first of them finishes.
   virtual void OnStart(const StudyProgress& progress, const PlannedCell& cell) = 0;
   virtual void OnProgress(const StudyProgress& progress, const PlannedCell& cell,
                           const RunProgress& run) = 0;

@@ -9,10 +9,9 @@
 namespace tench {
 namespace {
 
-constexpr int64_t kFirstPilotSteps = 2;
-
-bool HasPlan(const StepGroup& group, std::span<const PlannedCell> cells) {
+bool HasPlan(const StepGroup& group, std::span<const PlannedCell> cells, StudyPairing pairing) {
   if (group.cells.size() < 2) return false;
+  if (pairing == StudyPairing::kTurns) return true;
   const Budget& first = cells[group.cells.front()].budget;
   return std::any_of(group.cells.begin(), group.cells.end(), [&](size_t cell) {
     const Budget& budget = cells[cell].budget;
@@ -22,7 +21,7 @@ bool HasPlan(const StepGroup& group, std::span<const PlannedCell> cells) {
 
 }  // namespace
 
-std::vector<StepGroup> StepGroups(std::span<const PlannedCell> cells) {
+std::vector<StepGroup> StepGroups(std::span<const PlannedCell> cells, StudyPairing pairing) {
   std::vector<StepGroup> groups;
   std::unordered_map<std::string, size_t> known;
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -39,7 +38,7 @@ std::vector<StepGroup> StepGroups(std::span<const PlannedCell> cells) {
       group.least_steps = std::max(group.least_steps, cell.budget.min_steps);
     }
   }
-  std::erase_if(groups, [&](const StepGroup& group) { return !HasPlan(group, cells); });
+  std::erase_if(groups, [&](const StepGroup& group) { return !HasPlan(group, cells, pairing); });
   return groups;
 }
 

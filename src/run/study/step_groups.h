@@ -4,8 +4,9 @@
 // and the budgets of the pilots that plan this number.
 //
 // A group has a plan if at least two of its cells are measured under the stop rule, or have
-// different numbers of fixed steps. The reference, a scale and no competitor, is left out: its
-// steps may take a thousand times longer. Pure.
+// different numbers of fixed steps; in a study in turns, if it has at least two cells. The
+// reference, a scale and no competitor, is left out: its steps may take a thousand times longer.
+// Pure.
 
 #include <cstdint>
 #include <functional>
@@ -28,7 +29,10 @@ struct StepGroup {
   std::optional<int64_t> steps;  // if a cell fixes them, the most that a cell fixes: no pilot
 };
 
-std::vector<StepGroup> StepGroups(std::span<const PlannedCell> cells);
+std::vector<StepGroup> StepGroups(std::span<const PlannedCell> cells,
+                                  StudyPairing pairing = StudyPairing::kRounds);
+
+inline constexpr int64_t kFirstPilotSteps = 2;
 
 // Runs a cell once under a budget; nullopt unless the run was ok.
 using Pilot = std::function<std::optional<RunSummary>(size_t cell, const Budget& budget)>;

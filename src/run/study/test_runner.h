@@ -23,6 +23,9 @@ class RecordedEvents : public RunnerEvents {
   void OnNewStudy(const std::string& reason) override { why_new = reason; }
   void OnStudy(const StudyProgress& progress) override { begun = progress; }
   void OnTuning(const StudyTuning& tuning) override { tunings.push_back(tuning); }
+  void OnRounds(const std::string& group, const std::string& reason) override {
+    in_rounds[group] = reason;
+  }
   void OnStart(const StudyProgress&, const PlannedCell&) override {}
   void OnProgress(const StudyProgress&, const PlannedCell&, const RunProgress&) override {}
   void OnFinish(const StudyProgress& progress, const RunRecord& run) override {
@@ -35,6 +38,7 @@ class RecordedEvents : public RunnerEvents {
   StudyProgress begun, last;
   std::vector<std::string> identified;
   std::string why_new;
+  std::map<std::string, std::string> in_rounds;
   std::function<void()> on_finish;
   std::vector<RunRecord> runs;
   std::vector<StudyTuning> tunings;

@@ -166,6 +166,7 @@ class CaffeAdapter final : public Adapter {
     return observed_ ? observed_->Outputs(layers, sink) : NotObserving("outputs");
   }
 
+  bool Pauses() const override { return false; }  // the program computes on
   pid_t Helper() const override { return timed_ ? timed_->pid() : 0; }
   std::optional<int64_t> LastStepNs() const override {
     return timed_ ? timed_->LastStepNs() : std::nullopt;
