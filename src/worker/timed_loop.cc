@@ -32,6 +32,7 @@ class TimedLoop {
   Result<LoopResult> Run() {
     last_emit_ns_ = clock_.Now();
     pending_.warmup = true;
+    TENCH_TRY(Evaluate());
     while (step_ < options_.budget.warmup_steps && !Stopped()) TENCH_TRY(OneStep());
     TENCH_TRY(Emit());
     pending_.warmup = false;
@@ -40,7 +41,8 @@ class TimedLoop {
     const bool open_ended = options_.budget.fixed_steps == 0;
     helper_cpu_ns_ = 0;
     const int64_t cpu_start_ns = CpuNs(getpid()), start_ns = clock_.Now();
-    while (!rule.Finished() && !Stopped()) {
+    reached_ = false;  // a result has timed steps, even if the warm-up reached the target
+    while (!rule.Finished() && !Stopped() && !reached_) {
       const double loss = TENCH_TRY(OneStep());
       rule.Add(last_step_ns_);
       // After divergence, more steps have no value for the stop rule; fixed steps are completed as
@@ -48,9 +50,11 @@ class TimedLoop {
       const int64_t timed = static_cast<int64_t>(rule.steps().size());
       if (open_ended && !std::isfinite(loss) && timed >= options_.budget.min_steps) break;
     }
-    LoopResult result{rule.Converged(), step_, CpuNs(getpid()) - cpu_start_ns + helper_cpu_ns_,
-                      clock_.Now() - start_ns, Stopped() && !rule.Finished()};
+    LoopResult result{rule.Converged() || reached_, step_,
+                      CpuNs(getpid()) - cpu_start_ns + helper_cpu_ns_, clock_.Now() - start_ns,
+                      Stopped() && !rule.Finished() && !reached_};
     TENCH_TRY(Emit());
+    if (evaluated_at_ != step_ && !result.stopped) TENCH_TRY(Evaluate());
     return result;
   }
 
@@ -79,9 +83,19 @@ class TimedLoop {
     pending_.loss.push_back(*loss);
     ++step_;
     if (options_.after_step) TENCH_TRY(options_.after_step(step_));
+    if (step_ % options_.evaluate_every == 0) TENCH_TRY(Evaluate());
     if (end_ns - last_emit_ns_ >= kEmitEveryNs || pending_.step_ns.size() == kStepsPerLine)
       TENCH_TRY(Emit());
     return loss;
+  }
+
+  // The steps that it evaluates are emitted first.
+  Status Evaluate() {
+    if (!options_.evaluate) return Ok();
+    TENCH_TRY(Emit());
+    reached_ = TENCH_TRY(options_.evaluate(step_));
+    evaluated_at_ = step_;
+    return Ok();
   }
 
   Status SetLearningRate() {
@@ -113,6 +127,8 @@ class TimedLoop {
   std::optional<double> learning_rate_;
   int64_t step_ = 0, last_step_ns_ = 0, last_emit_ns_ = 0;
   int64_t helper_cpu_ns_ = 0;
+  int64_t evaluated_at_ = -1;
+  bool reached_ = false;
 };
 
 }  // namespace
