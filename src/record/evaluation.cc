@@ -6,7 +6,7 @@
 namespace tench {
 namespace {
 
-constexpr size_t kFields = 7;
+constexpr size_t kRowValues = 8;
 
 Result<std::optional<double>> OptionalReal(const Json& json) {
   if (json.is_null()) return std::optional<double>();
@@ -14,7 +14,8 @@ Result<std::optional<double>> OptionalReal(const Json& json) {
 }
 
 Result<Evaluation> EvaluationOf(const Json& row) {
-  if (!row.is_array() || row.size() != kFields) return Failed("evaluations: a row is not a list");
+  if (!row.is_array() || row.size() != kRowValues)
+    return Failed("evaluations: a row is not a list");
   for (const size_t integer : {0, 1, 2, 3}) {
     if (!row[integer].is_number_integer()) return Failed("evaluations: a value is not an integer");
   }
@@ -26,6 +27,7 @@ Result<Evaluation> EvaluationOf(const Json& row) {
   evaluation.loss = TENCH_TRY(RealFromJson(row[4]));
   evaluation.top1 = TENCH_TRY(OptionalReal(row[5]));
   evaluation.top5 = TENCH_TRY(OptionalReal(row[6]));
+  evaluation.epochs = TENCH_TRY(OptionalReal(row[7]));
   return evaluation;
 }
 
@@ -36,7 +38,8 @@ std::string EncodeEvaluations(const std::vector<Evaluation>& evaluations) {
   Json json = Json::array();
   for (const Evaluation& one : evaluations)
     json.push_back({one.step, one.samples, one.eval_ns, one.train_ns, RealToJson(one.loss),
-                    OptionalToJson(one.top1), OptionalToJson(one.top5)});
+                    OptionalToJson(one.top1), OptionalToJson(one.top5),
+                    OptionalToJson(one.epochs)});
   return PrintJson(json);
 }
 

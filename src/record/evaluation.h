@@ -19,7 +19,9 @@ struct Evaluation {
   double loss = 0;      // mean cross-entropy; of a network without softmax loss, its mean loss
   std::optional<double> top1, top5;  // shares of correct samples; nullopt = no softmax loss
   int64_t eval_ns = 0;               // wall time of the evaluation, outside of the steps
-  int64_t train_ns = 0;  // steps and exposed input before it; tench sums it, no worker sends it
+  // tench adds these; no worker sends them.
+  int64_t train_ns = 0;               // steps and exposed input before it
+  std::optional<double> epochs = {};  // of the training data before it; nullopt = unknown
 
   bool operator==(const Evaluation&) const = default;
 };

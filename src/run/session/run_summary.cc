@@ -60,24 +60,23 @@ void AddSteps(const RunSeries& series, RunSummary& summary) {
   summary.stretches = StretchProfile::Of(series.step_ns).Encode();
 }
 
-void AddEvaluations(const std::vector<Evaluation>& evaluations, const Job& job,
-                    RunSummary& summary) {
+void AddEvaluations(std::vector<Evaluation> evaluations, const Job& job, RunSummary& summary) {
   if (evaluations.empty()) return;
+  summary.evaluation_ns = 0;
+  for (Evaluation& one : evaluations) {
+    if (job.images > 0)
+      one.epochs = static_cast<double>(one.step) * static_cast<double>(job.batch) /
+                   static_cast<double>(job.images);
+    *summary.evaluation_ns += one.eval_ns;
+    if (summary.target_ns || !job.evaluation.until.ReachedBy(one)) continue;
+    summary.target_ns = one.train_ns;
+    summary.target_epochs = one.epochs;
+  }
   const Evaluation& last = evaluations.back();
-  summary.evaluations = EncodeEvaluations(evaluations);
   summary.test_loss = last.loss;
   summary.test_top1 = last.top1;
   summary.test_top5 = last.top5;
-  summary.evaluation_ns = 0;
-  for (const Evaluation& one : evaluations) *summary.evaluation_ns += one.eval_ns;
-  const auto reached =
-      std::find_if(evaluations.begin(), evaluations.end(),
-                   [&](const Evaluation& one) { return job.evaluation.until.ReachedBy(one); });
-  if (reached == evaluations.end()) return;
-  summary.target_ns = reached->train_ns;
-  if (job.images > 0)
-    summary.target_epochs = static_cast<double>(reached->step) * static_cast<double>(job.batch) /
-                            static_cast<double>(job.images);
+  summary.evaluations = EncodeEvaluations(evaluations);
 }
 
 RunSummary Summarise(const ProtocolState& protocol, const Job& job, const Observations& seen) {
