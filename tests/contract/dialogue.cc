@@ -22,8 +22,8 @@ constexpr int64_t kPatienceNs = 120'000'000'000;
 std::string TypeOf(const Message& message) {
   return std::visit(
       Overload{[](const Hello&) { return "hello"; }, [](const Built&) { return "build"; },
-               [](const Steps&) { return "steps"; }, [](const Done&) { return "result"; },
-               [](const Failure&) { return "error"; }},
+               [](const Evaluation&) { return "evaluation"; }, [](const Steps&) { return "steps"; },
+               [](const Done&) { return "result"; }, [](const Failure&) { return "error"; }},
       message);
 }
 
