@@ -146,10 +146,10 @@ Status FileData::FillSample(const TypedGraph& graph, int64_t position, int64_t r
         const Shape shape = input->shape.size() == 3
                                 ? input->shape
                                 : TENCH_TRY(transformer_.OutputShape(facts().shape));
-        TENCH_TRY(transformer_
-                      .Apply(sample, draw, shape, scratch.transform,
-                             std::span(tensor.f32).subspan(begin, elements))
-                      .In(source_->Where(index)));
+        Status applied = transformer_.Apply(sample, draw, shape, scratch.transform,
+                                            std::span(tensor.f32).subspan(begin, elements));
+        // Naming the sample takes longer than copying a small one.
+        if (!applied.ok()) return std::move(applied).In(source_->Where(index));
         break;
       }
       case InputRole::kLabel: {
