@@ -73,6 +73,10 @@ class Job(Fields):
         if values.get("data"):
             raise Unsupported("workers in Python have no real data yet (job.data)")
         values.pop("data", None)
+        if values.get("data_threads"):
+            raise Unsupported("workers in Python have no loader threads (job.data_threads)")
+        if values.get("evaluation"):
+            raise Unsupported("workers in Python have no evaluation (job.evaluation)")
         Fields.__init__(self, values, JOB, "job")
         for key, known in NESTED.items():
             setattr(self, key, Fields(getattr(self, key), known, "job." + key))

@@ -105,6 +105,11 @@ std::vector<Axis> MakeAxes() {
           "CPUs of the threads: first = lowest numbers; spread = over all NUMA nodes; compact = "
           "few NUMA nodes; node:N",
           "first", std::string(kPlacementForms), CanonicalPlacement),
+      NumberAxis("data_threads",
+                 "threads that load batches during the steps; 0 = batches are made off the clock",
+                 int64_t{0}, 0, 256),
+      NumberAxis("prefetch", "batches that data_threads keep ready for the next steps", int64_t{2},
+                 0, 1024),
   };
 }
 

@@ -63,6 +63,8 @@ enum AxisIndex : size_t {
   kAxisSeed,         // integer
   kAxisTuned,        // choice no, yes: settings that trials found fastest
   kAxisPlacement,    // text: first, spread, compact or node:N (axis/placement_name.h)
+  kAxisDataThreads,  // integer: threads that load batches; 0 = input is made off the clock
+  kAxisPrefetch,     // integer: batches that these threads keep ready
   kAxisCount,
 };
 

@@ -109,6 +109,7 @@ Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names,
   TENCH_TRY(ResolveCell(names, planned.cell));
   planned.id = planned.cell.Id();
   planned.budget = TENCH_TRY(flags.measure.ToBudget());
+  TENCH_TRY(ResolveTestData(names, planned.cell, planned.budget).In("--test-data"));
   planned.limits = TENCH_TRY(flags.measure.ToLimits());
   return planned;
 }

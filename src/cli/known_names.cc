@@ -28,6 +28,13 @@ Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers) 
     TENCH_TRY(CheckData(graph, resolved));
     return resolved;
   };
+  names.resolve_test_data = [readers](const std::string& network, const std::string& data,
+                                      const std::string& test_data) -> Result<std::string> {
+    const Graph graph = TENCH_TRY(LoadNetwork(network, data, 0, readers));
+    std::string resolved = TENCH_TRY(ResolveData(network, test_data));
+    TENCH_TRY(CheckTestData(graph, data, resolved));
+    return resolved;
+  };
   return names;
 }
 

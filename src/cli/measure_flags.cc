@@ -2,6 +2,7 @@
 #include "cli/measure_flags.h"
 
 #include "base/text.h"
+#include "record/target.h"
 
 namespace tench {
 namespace {
@@ -25,6 +26,20 @@ Status ReadDuration(const std::string& text, const char* flag, int64_t& into) {
   return Ok();
 }
 
+Status CheckEvaluation(const Budget& budget) {
+  if (budget.test_data.empty()) {
+    if (budget.eval_every > 0) return Failed("--eval-every needs --test-data");
+    if (!budget.until.empty()) return Failed("--until needs --test-data");
+    return Ok();
+  }
+  if (budget.test_data.find(':') == std::string::npos)
+    return Failed("--test-data: '{}' is not FORMAT:PATH, such as mnist:/data/mnist/test",
+                  Printable(budget.test_data, 60));
+  if (!budget.until.empty() && budget.fixed_steps == 0 && budget.epochs == 0)
+    return Failed("--until needs a limit: --epochs or --steps");
+  return Ok();
+}
+
 }  // namespace
 
 void MeasureFlags::AddTo(CLI::App& app) {
@@ -34,6 +49,12 @@ void MeasureFlags::AddTo(CLI::App& app) {
   add("--steps", steps_, "number of timed steps, instead of the stop rule");
   add("--epochs", epochs_,
       "number of epochs, instead of the stop rule: floor(images / batch) steps each");
+  add("--test-data", test_data_,
+      "test split, as FORMAT:PATH: evaluate loss and accuracy before, during and after the steps");
+  add("--eval-every", eval_every_, "steps from one evaluation to the next [an epoch]");
+  add("--until", until_,
+      "end the run at this result on the test split, \"accuracy >= X\" or \"loss <= X\"; --epochs "
+      "or --steps limits it");
   add("--warmup", warmup_, "untimed steps at the start [3]");
   add("--min-steps", min_steps_, "stop rule: minimum of timed steps [10]");
   add("--min-time", min_time_, "stop rule: minimum of timed work, e.g. 0.5s [500ms]");
@@ -58,6 +79,10 @@ Result<Budget> MeasureFlags::ToBudget() const {
   TENCH_TRY(ReadCount(min_steps_, "--min-steps", 1, budget.min_steps));
   TENCH_TRY(ReadDuration(min_time_, "--min-time", budget.min_time_ns));
   TENCH_TRY(ReadDuration(time_limit_, "--time-limit", budget.time_limit_ns));
+  budget.test_data = test_data_;
+  TENCH_TRY(ReadCount(eval_every_, "--eval-every", 1, budget.eval_every));
+  budget.until = ToString(TENCH_TRY(ParseTarget(until_).In("--until")));
+  TENCH_TRY(CheckEvaluation(budget));
   if (!interval_.empty()) {
     const bool percent = interval_.ends_with('%');
     const std::string number = percent ? interval_.substr(0, interval_.size() - 1) : interval_;

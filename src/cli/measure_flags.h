@@ -19,7 +19,8 @@ class MeasureFlags {
   Result<Limits> ToLimits() const;
 
  private:
-  std::string steps_, epochs_, warmup_, min_steps_, min_time_, interval_, time_limit_;
+  std::string steps_, epochs_, test_data_, eval_every_, until_, warmup_, min_steps_, min_time_,
+      interval_, time_limit_;
   std::string timeout_, memory_limit_, swap_, tune_budget_;
 };
 

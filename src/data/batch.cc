@@ -23,23 +23,33 @@ void ForEachStretch(int64_t first, int64_t images, int64_t batch, const FillStre
 
 }  // namespace
 
-void MakeBatch(const TypedGraph& graph, const BatchPlan& plan, int64_t first,
-               std::vector<HostTensor>& tensors, int threads) {
-  Check(first >= 0, "a batch starts at a negative sample");
-  const int64_t images = plan.images > 0 ? plan.images : graph.batch;
+void SizeBatch(const TypedGraph& graph, std::vector<HostTensor>& tensors) {
   size_t used = 0;
   for (const TypedLayer& layer : graph.layers) {
-    const Input* input = std::get_if<Input>(&layer.layer.op);
-    if (input == nullptr) continue;
+    if (!std::holds_alternative<Input>(layer.layer.op)) continue;
     if (used == tensors.size()) tensors.emplace_back();
     HostTensor& tensor = tensors[used++];
     tensor.name = layer.layer.name;
     tensor.type = layer.output;
+    const auto total = static_cast<size_t>(ElementCount(layer.output.shape));
+    tensor.f32.resize(layer.output.dtype == DType::kF32 ? total : 0);
+    tensor.i32.resize(layer.output.dtype == DType::kF32 ? 0 : total);
+  }
+  tensors.resize(used);
+}
+
+void MakeBatch(const TypedGraph& graph, const BatchPlan& plan, int64_t first,
+               std::vector<HostTensor>& tensors, int threads) {
+  Check(first >= 0, "a batch starts at a negative sample");
+  const int64_t images = plan.images > 0 ? plan.images : graph.batch;
+  SizeBatch(graph, tensors);
+  size_t used = 0;
+  for (const TypedLayer& layer : graph.layers) {
+    const Input* input = std::get_if<Input>(&layer.layer.op);
+    if (input == nullptr) continue;
+    HostTensor& tensor = tensors[used++];
     const size_t elements = static_cast<size_t>(ElementCount(input->shape));  // per sample
-    const size_t total = elements * static_cast<size_t>(graph.batch);
     const bool reals = layer.output.dtype == DType::kF32;
-    tensor.f32.resize(reals ? total : 0);
-    tensor.i32.resize(reals ? 0 : total);
     ForEachStretch(first, images, graph.batch,
                    [&](int64_t sample, int64_t position, int64_t count) {
                      const uint64_t index = static_cast<uint64_t>(sample) * elements;
@@ -57,7 +67,6 @@ void MakeBatch(const TypedGraph& graph, const BatchPlan& plan, int64_t first,
       for (int32_t& label : tensor.i32) label = static_cast<int32_t>(label % plan.labels);
     }
   }
-  tensors.resize(used);
 }
 
 }  // namespace tench

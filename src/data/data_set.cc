@@ -149,6 +149,25 @@ Status CheckData(const Graph& network, std::string_view data) {
   return Ok();
 }
 
+Status CheckTestData(const Graph& network, std::string_view data, std::string_view test_data) {
+  if (IsDataReference(data)) {
+    const FileData training = TENCH_TRY(FileData::Open(data));
+    const FileData test = TENCH_TRY(FileData::Open(test_data));
+    const std::vector<std::string>& ours = training.facts().class_names;
+    const std::vector<std::string>& theirs = test.facts().class_names;
+    for (size_t i = 0; !ours.empty() && i < theirs.size(); ++i) {
+      if (i >= ours.size() || ours[i] != theirs[i])
+        return Failed("{}:{}: its class {} is '{}', but that of the training data is '{}'",
+                      test.reference().format, test.reference().path, i, theirs[i],
+                      i < ours.size() ? ours[i] : "missing");
+    }
+  }
+  const Status fits = CheckData(network, test_data);
+  // The test split is given explicitly, so a mismatch is a mistake and no unsupported cell.
+  if (!fits.ok()) return Failed("{}", fits.error().message);
+  return Ok();
+}
+
 Result<int64_t> ImagesOf(std::string_view data) {
   if (IsDataReference(data)) return TENCH_TRY(FileData::Open(data)).facts().count;
   return TENCH_TRY(FindDataSet(data))->images;

@@ -46,6 +46,8 @@ Result<std::string> ResolveData(std::string_view network, std::string_view data)
 // Checks that a network can train on real data, its labels included (file_data.h). kUnsupported if
 // the network reads another kind of data; otherwise the data is broken.
 Status CheckData(const Graph& network, std::string_view data);
+// The same for a test split, whose named classes must be those of the training data.
+Status CheckTestData(const Graph& network, std::string_view data, std::string_view test_data);
 // The samples of a data set: the published number, or that of the files.
 Result<int64_t> ImagesOf(std::string_view data);
 
@@ -54,6 +56,9 @@ struct BatchPlan {
   int64_t images = 0;  // samples in the set; sample indices are modulo this
   int64_t labels = 0;  // > 0: labels are modulo this, which limits the number of classes
 };
+
+// One tensor per Input layer, in layer order, with the layer's name, type and size.
+void SizeBatch(const TypedGraph& graph, std::vector<HostTensor>& tensors);
 
 // Fills the network's inputs for one batch: samples first, first + 1, … modulo plan.images.
 // `tensors` is one HostTensor per Input layer, in layer order; the call sizes and fills them.

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "data/data_set.h"
 #include "net/op_traits.h"
 
 namespace tench {
@@ -126,9 +127,9 @@ void FileData::Start(uint64_t seed, int64_t limit, bool training) {
 }
 
 Status FileData::FillSample(const TypedGraph& graph, int64_t position, int64_t row,
-                            std::vector<HostTensor>& tensors, StoredSample& sample,
-                            Transformer::Scratch& scratch) const {
+                            std::vector<HostTensor>& tensors, RowScratch& scratch) const {
   const int64_t index = order_->At(position);
+  StoredSample& sample = scratch.sample;
   TENCH_TRY(source_->Read(index, sample));
   const SampleDraw draw{seed_, static_cast<uint64_t>(position / count_),
                         static_cast<uint64_t>(index), static_cast<uint64_t>(count_), training_};
@@ -145,10 +146,10 @@ Status FileData::FillSample(const TypedGraph& graph, int64_t position, int64_t r
         const Shape shape = input->shape.size() == 3
                                 ? input->shape
                                 : TENCH_TRY(transformer_.OutputShape(facts().shape));
-        TENCH_TRY(
-            transformer_
-                .Apply(sample, draw, shape, scratch, std::span(tensor.f32).subspan(begin, elements))
-                .In(source_->Where(index)));
+        Status applied = transformer_.Apply(sample, draw, shape, scratch.transform,
+                                            std::span(tensor.f32).subspan(begin, elements));
+        // Naming the sample takes longer than copying a small one.
+        if (!applied.ok()) return std::move(applied).In(source_->Where(index));
         break;
       }
       case InputRole::kLabel: {
@@ -176,31 +177,26 @@ Status FileData::FillSample(const TypedGraph& graph, int64_t position, int64_t r
   return Ok();
 }
 
+Status FileData::FillRows(const TypedGraph& graph, int64_t first, int64_t begin, int64_t end,
+                          std::vector<HostTensor>& tensors, RowScratch& scratch) const {
+  for (int64_t row = begin; row < end; ++row)
+    TENCH_TRY(FillSample(graph, first + row, row, tensors, scratch));
+  return Ok();
+}
+
 Status FileData::MakeBatch(const TypedGraph& graph, int64_t first, std::vector<HostTensor>& tensors,
                            int threads) const {
   Check(first >= 0, "a batch starts at a negative sample");
-  size_t used = 0;
-  for (const TypedLayer& layer : graph.layers) {
-    if (!std::holds_alternative<Input>(layer.layer.op)) continue;
-    if (used == tensors.size()) tensors.emplace_back();
-    HostTensor& tensor = tensors[used++];
-    tensor.name = layer.layer.name;
-    tensor.type = layer.output;
-    const auto total = static_cast<size_t>(ElementCount(layer.output.shape));
-    tensor.f32.resize(layer.output.dtype == DType::kF32 ? total : 0);
-    tensor.i32.resize(layer.output.dtype == DType::kF32 ? 0 : total);
-  }
-  tensors.resize(used);
+  SizeBatch(graph, tensors);
   std::atomic<int64_t> next{0};
   std::mutex mutex;
   // The failure of the first sample in order, so that the message does not depend on the threads.
   std::optional<Error> failure;
   int64_t failed_row = graph.batch;
   const auto work = [&] {
-    StoredSample sample;
-    Transformer::Scratch scratch;
+    RowScratch scratch;
     for (int64_t row = next++; row < graph.batch; row = next++) {
-      Status filled = FillSample(graph, first + row, row, tensors, sample, scratch);
+      Status filled = FillRows(graph, first, row, row + 1, tensors, scratch);
       if (filled.ok()) continue;
       const std::lock_guard<std::mutex> lock(mutex);
       if (row < failed_row) failure = std::move(filled).error();

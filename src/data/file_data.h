@@ -42,6 +42,16 @@ class FileData {
   void Start(uint64_t seed, int64_t limit, bool training);
   int64_t count() const { return count_; }  // samples per epoch
 
+  // Reused memory of one thread.
+  struct RowScratch {
+    StoredSample sample;
+    Transformer::Scratch transform;
+  };
+  // Rows begin to end - 1 of the batch whose first sample is at the position `first`. SizeBatch has
+  // sized the tensors. Several threads may fill different rows of one batch. After Fit and Start.
+  Status FillRows(const TypedGraph& graph, int64_t first, int64_t begin, int64_t end,
+                  std::vector<HostTensor>& tensors, RowScratch& scratch) const;
+
   // Positions first, first + 1, … of the sequence; as MakeBatch. After Fit and Start.
   Status MakeBatch(const TypedGraph& graph, int64_t first, std::vector<HostTensor>& tensors,
                    int threads = 1) const;
@@ -65,8 +75,7 @@ class FileData {
         source_(std::move(source)),
         transformer_(std::move(transformer)) {}
   Status FillSample(const TypedGraph& graph, int64_t position, int64_t row,
-                    std::vector<HostTensor>& tensors, StoredSample& sample,
-                    Transformer::Scratch& scratch) const;
+                    std::vector<HostTensor>& tensors, RowScratch& scratch) const;
   // Whether pictures are resized to the network's input.
   bool FollowsNetwork() const;
 

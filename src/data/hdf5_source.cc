@@ -19,7 +19,7 @@ namespace tench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr size_t kMaxListBytes = size_t{64} << 20;
+constexpr size_t kMaxHdf5ListBytes = size_t{64} << 20;
 constexpr unsigned kReadOnly = 0;  // H5F_ACC_RDONLY, whose macro calls functions of the library
 constexpr const char* kLibraries[] = {TENCH_HDF5_SONAME, "libhdf5_serial.so.103", "libhdf5.so"};
 
@@ -161,7 +161,7 @@ class Hdf5Source : public SampleSource {
     const std::string ending = path.extension().string();
     if (ending == ".h5" || ending == ".hdf5") return std::vector<fs::path>{path};
     std::vector<fs::path> files;
-    const std::string list = TENCH_TRY(ReadFile(path, kMaxListBytes));
+    const std::string list = TENCH_TRY(ReadFile(path, kMaxHdf5ListBytes));
     for (const std::string& line : Split(list, '\n')) {
       const fs::path file(std::string(Trim(line)));
       // Caffe reads relative names from the working folder; the list's own folder comes second.

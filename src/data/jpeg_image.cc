@@ -46,6 +46,16 @@ void RowFromCmyk(const JSAMPLE* row, int64_t width, Image& image, int64_t y) {
 
 void RowToPlanes(const JSAMPLE* row, Image& image, int64_t y) {
   const int64_t plane = image.height * image.width;
+  if (image.channels == 3) {
+    char* red = image.bytes.data() + y * image.width;
+    char *green = red + plane, *blue = green + plane;
+    for (int64_t x = 0; x < image.width; ++x) {
+      red[x] = static_cast<char>(row[3 * x]);
+      green[x] = static_cast<char>(row[3 * x + 1]);
+      blue[x] = static_cast<char>(row[3 * x + 2]);
+    }
+    return;
+  }
   for (int64_t c = 0; c < image.channels; ++c) {
     char* out = image.bytes.data() + c * plane + y * image.width;
     for (int64_t x = 0; x < image.width; ++x)

@@ -2,6 +2,7 @@
 #include "plan/matrix.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -119,9 +120,13 @@ std::string Describe(const Budget& budget, const Limits& limits) {
           ? fmt::format("steps {}", budget.fixed_steps)
           : fmt::format("min_steps {}, min_time {}, interval {}, time_limit {}", budget.min_steps,
                         ns(budget.min_time_ns), budget.relative_interval, ns(budget.time_limit_ns));
-  return fmt::format("{}, warmup {}, timeout {}, memory_limit {}, swap {}, tune_budget {}", length,
-                     budget.warmup_steps, ns(limits.timeout_ns), limits.memory_bytes,
-                     limits.swap == SwapPolicy::kKill ? "kill" : "allow",
+  const std::string evaluation =
+      budget.test_data.empty() ? ""
+                               : fmt::format(", test_data {}, eval_every {}, until '{}'",
+                                             budget.test_data, budget.eval_every, budget.until);
+  return fmt::format("{}{}, warmup {}, timeout {}, memory_limit {}, swap {}, tune_budget {}",
+                     length, evaluation, budget.warmup_steps, ns(limits.timeout_ns),
+                     limits.memory_bytes, limits.swap == SwapPolicy::kKill ? "kill" : "allow",
                      ns(limits.tune_budget_ns));
 }
 
@@ -134,7 +139,11 @@ bool SameSettings(const PlannedCell& a, const PlannedCell& b) {
                  : std::tuple(x.warmup_steps, x.fixed_steps, x.epochs, x.min_steps, x.min_time_ns,
                               x.relative_interval, x.time_limit_ns);
   };
-  return fields(a.budget) == fields(b.budget) && a.limits == b.limits;
+  const auto evaluation = [](const Budget& x) {
+    return std::tie(x.test_data, x.eval_every, x.until);
+  };
+  return fields(a.budget) == fields(b.budget) && evaluation(a.budget) == evaluation(b.budget) &&
+         a.limits == b.limits;
 }
 
 class Expansion {
@@ -154,6 +163,7 @@ class Expansion {
   Status AddIncluded(const Block& block, const std::vector<Dimension>& dimensions);
   Status AddCell(const Block& block, TextPlace place, Cell cell);
   Status ResolveData(TextPlace place, Cell& cell);
+  Result<std::string> TestDataOf(const Block& block, TextPlace place, const Cell& cell);
 
   const Suite& suite_;
   const Catalog& catalog_;
@@ -162,6 +172,8 @@ class Expansion {
   std::unordered_map<std::string, size_t> index_of_id_;
   // (network, data) -> the resolved data set.
   std::map<std::pair<std::string, std::string>, std::string> data_of_;
+  // (network, data, test data) -> the resolved test data.
+  std::map<std::array<std::string, 3>, std::string> test_data_of_;
 };
 
 Result<std::vector<Dimension>> Expansion::Dimensions(const std::vector<AxisList>& lists) const {
@@ -284,6 +296,7 @@ Status Expansion::AddCell(const Block& block, TextPlace place, Cell cell) {
                     images, batch);
   PlannedCell planned{std::move(cell), "", block.budget, block.limits, block.name};
   planned.id = planned.cell.Id();
+  planned.budget.test_data = TENCH_TRY(TestDataOf(block, place, planned.cell));
   const auto [at, is_new] = index_of_id_.try_emplace(planned.id, cells_.size());
   if (is_new) {
     cells_.push_back(std::move(planned));
@@ -311,6 +324,18 @@ Status Expansion::ResolveData(TextPlace place, Cell& cell) {
   }
   if (at->second != at->first.second) cell.values[kAxisData] = at->second;
   return Ok();
+}
+
+Result<std::string> Expansion::TestDataOf(const Block& block, TextPlace place, const Cell& cell) {
+  if (block.budget.test_data.empty()) return std::string();
+  const auto [at, is_new] = test_data_of_.try_emplace(
+      {cell.Text(kAxisNetwork), cell.Text(kAxisData), block.budget.test_data});
+  if (!is_new) return at->second;
+  Budget budget = block.budget;
+  if (Status resolved = ResolveTestData(catalog_, cell, budget); !resolved.ok())
+    return FailedAt(suite_.origin, place, "test_data: {}", resolved.error().message);
+  at->second = budget.test_data;
+  return at->second;
 }
 
 uint64_t NextRandom(uint64_t& state) {
@@ -342,6 +367,16 @@ Status ResolveCell(const Catalog& catalog, Cell& cell) {
   if (!catalog.resolve_data) return Ok();
   cell.values[kAxisData] =
       TENCH_TRY(Resolved(catalog, cell.Text(kAxisNetwork), cell.Text(kAxisData)));
+  return Ok();
+}
+
+Status ResolveTestData(const Catalog& catalog, const Cell& cell, Budget& budget) {
+  if (budget.test_data.empty() || !catalog.resolve_test_data) return Ok();
+  Result<std::string> resolved =
+      catalog.resolve_test_data(cell.Text(kAxisNetwork), cell.Text(kAxisData), budget.test_data);
+  // A network that does not support its data keeps its cell, whose run is `unsupported`.
+  if (!resolved.ok() && resolved.error().kind == ErrorKind::kUnsupported) return Ok();
+  budget.test_data = TENCH_TRY(std::move(resolved));
   return Ok();
 }
 

@@ -27,6 +27,10 @@ struct Catalog {
   // The network's own data set, for cells that name none. Naming it explicitly gives the same cell.
   std::function<Result<std::string>(const std::string& network, const std::string& data)>
       resolve_data;
+  // A test split for a network and its data, with its fingerprint; checks that the split fits.
+  std::function<Result<std::string>(const std::string& network, const std::string& data,
+                                    const std::string& test_data)>
+      resolve_test_data;
 };
 
 struct PlannedCell {
@@ -43,6 +47,8 @@ Result<std::vector<PlannedCell>> Expand(const Suite& suite, const Catalog& catal
 
 // Checks the names of one cell and fills in its data set. `tench run` uses it too.
 Status ResolveCell(const Catalog& catalog, Cell& cell);
+// Completes the budget's test split for a resolved cell.
+Status ResolveTestData(const Catalog& catalog, const Cell& cell, Budget& budget);
 
 // The terms of --only, "axis=value,value;axis=…": a cell must match all of them.
 struct CellFilter {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "record/target.h"
 
 namespace tench {
 namespace {
@@ -66,6 +67,17 @@ Result<SwapPolicy> Swap(std::string_view text) {
   return Failed("'{}' is neither allow nor kill{}", Printable(text, 60), Hint(text, kWords));
 }
 
+// Synthetic samples have labels that nothing can learn.
+Result<std::string> TestData(std::string_view text) {
+  if (text.find(':') == std::string_view::npos)
+    return Failed("'{}' is not FORMAT:PATH, such as mnist:/data/mnist/test", Printable(text, 60));
+  return std::string(text);
+}
+
+Result<std::string> TargetText(std::string_view text) {
+  return ToString(TENCH_TRY(ParseTarget(text)));
+}
+
 struct Row {
   std::string_view name;
   Group group;
@@ -79,11 +91,16 @@ Status Put(Result<Value> value, T& target) {
   return Ok();
 }
 
-constexpr std::array<Row, 11> kRows = {{
+constexpr std::array<Row, 14> kRows = {{
     {"steps", Group::kFixed,
      [](Text t, Settings& s) { return Put(Count(t, 1, kMaxSteps), s.budget.fixed_steps); }},
     {"epochs", Group::kFixed,
      [](Text t, Settings& s) { return Put(Count(t, 1, 1'000'000), s.budget.epochs); }},
+    {"test_data", Group::kAny,
+     [](Text t, Settings& s) { return Put(TestData(t), s.budget.test_data); }},
+    {"eval_every", Group::kAny,
+     [](Text t, Settings& s) { return Put(Count(t, 1, kMaxSteps), s.budget.eval_every); }},
+    {"until", Group::kAny, [](Text t, Settings& s) { return Put(TargetText(t), s.budget.until); }},
     {"warmup", Group::kAny,
      [](Text t, Settings& s) { return Put(Count(t, 0, kMaxSteps), s.budget.warmup_steps); }},
     {"min_steps", Group::kRule,
@@ -150,8 +167,23 @@ Status ApplySettings(std::span<const YamlEntry* const> entries, std::string_view
   return Ok();
 }
 
+namespace {
+
+Status CheckEvaluation(const Budget& budget, TextPlace place, std::string_view origin) {
+  if (budget.test_data.empty() && budget.eval_every > 0)
+    return FailedAt(origin, place, "'eval_every' needs 'test_data'");
+  if (budget.until.empty()) return Ok();
+  if (budget.test_data.empty()) return FailedAt(origin, place, "'until' needs 'test_data'");
+  if (budget.fixed_steps == 0 && budget.epochs == 0)
+    return FailedAt(origin, place, "'until' needs a limit: 'epochs' or 'steps'");
+  return Ok();
+}
+
+}  // namespace
+
 Status CheckSettings(const Settings& settings, TextPlace place, std::string_view origin) {
   const Budget& budget = settings.budget;
+  TENCH_TRY(CheckEvaluation(budget, place, origin));
   if (budget.fixed_steps > 0 || budget.epochs > 0) return Ok();
   const auto show = [](int64_t ns) { return HumanNs(static_cast<double>(ns)); };
   if (budget.min_time_ns > budget.time_limit_ns)

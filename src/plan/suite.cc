@@ -344,6 +344,10 @@ std::string Fingerprint(const Suite& suite) {
     if (b.fixed_steps == 0 && b.epochs == 0)
       fmt::format_to(std::back_inserter(text), "\t{}\t{}\t{}\t{}", b.min_steps, b.min_time_ns,
                      b.relative_interval, b.time_limit_ns);
+    // Suites without evaluation keep their fingerprints.
+    if (!b.test_data.empty())
+      fmt::format_to(std::back_inserter(text), "\nevaluation\t{}\t{}\t{}", b.test_data,
+                     b.eval_every, b.until);
     fmt::format_to(std::back_inserter(text), "\nlimits\t{}\t{}\t{}", block.limits.timeout_ns,
                    block.limits.memory_bytes, static_cast<int>(block.limits.swap));
     // The usual budget leaves the fingerprints of older suites unchanged.

@@ -72,7 +72,8 @@ TEST(SuiteFilesTest, EverySuiteIsKnownHereAndNamedAsItsFile) {
   }
   EXPECT_THAT(names, UnorderedElementsAre("quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml",
                                           "bahrampour-2016.yaml", "peers.yaml", "tuned.yaml",
-                                          "then-and-now.yaml"));
+                                          "then-and-now.yaml", "mnist-accuracy.yaml",
+                                          "input-pipeline.yaml"));
 }
 
 TEST(SuiteFilesTest, QuickIsSmallAndAllowsAVerdict) {
@@ -185,6 +186,19 @@ std::vector<std::pair<int, std::string>> Examples(const std::string& page) {
     }
   }
   return examples;
+}
+
+TEST(SuiteFilesTest, TheSuitesOfRealDataNameTheirWork) {
+  const Loaded accuracy = Load("mnist-accuracy");
+  // Three seeds; five workers for ten epochs, and four until the target.
+  EXPECT_EQ(accuracy.cells.size(), 27u);
+  for (const PlannedCell& planned : accuracy.cells) {
+    EXPECT_EQ(planned.budget.test_data, "mnist:out/mnist-5k/test,scale=0.00390625");
+    EXPECT_EQ(planned.budget.until.empty(), planned.block == "accuracy");
+  }
+  const Loaded pipeline = Load("input-pipeline");
+  // Four workers, resident and with one and two loader threads, and three lengths of the queue.
+  EXPECT_EQ(pipeline.cells.size(), 15u);
 }
 
 TEST(SuiteFilesTest, EveryExampleOfTheDocumentationExpands) {

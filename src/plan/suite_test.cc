@@ -396,5 +396,32 @@ TEST(SuiteTest, TurnsAreADifferentStudyAndRoundsTheDefault) {
               HasSubstr("pairing: 'turn' is neither rounds nor turns; did you mean 'turns'?"));
 }
 
+TEST(SuiteTest, ReadsAnEvaluationAndItsTarget) {
+  const Budget budget =
+      ParseSmall(
+          "images: 4000\nepochs: 9\ntest_data: 'mnist:digits/test'\neval_every: 50\n"
+          "until: accuracy >= 98%\n")
+          .blocks[0]
+          .budget;
+  EXPECT_EQ(budget.test_data, "mnist:digits/test");
+  EXPECT_EQ(budget.eval_every, 50);
+  EXPECT_EQ(budget.until, "accuracy >= 0.98");
+  EXPECT_EQ(ErrorOfSmall("steps: 9\ntest_data: mnist\n"),
+            "s.yaml:4:12: test_data: 'mnist' is not FORMAT:PATH, such as mnist:/data/mnist/test");
+  EXPECT_THAT(ErrorOfSmall("steps: 9\nuntil: loss <= 1\n"), HasSubstr("'until' needs 'test_data'"));
+  EXPECT_THAT(ErrorOfSmall("eval_every: 9\n"), HasSubstr("'eval_every' needs 'test_data'"));
+  EXPECT_THAT(ErrorOfSmall("test_data: 'mnist:x'\nuntil: loss <= 1\n"),
+              HasSubstr("'until' needs a limit: 'epochs' or 'steps'"));
+  EXPECT_THAT(ErrorOfSmall("steps: 1\ntest_data: 'mnist:x'\nuntil: soon\n"),
+              HasSubstr("until: 'soon' is neither"));
+}
+
+TEST(SuiteTest, AnEvaluationIsPartOfTheFingerprintOnlyWhereThereIsOne) {
+  const std::string plain = ParseSmall("steps: 5\n").fingerprint;
+  const std::string tested = ParseSmall("steps: 5\ntest_data: 'mnist:x'\n").fingerprint;
+  EXPECT_NE(plain, tested);
+  EXPECT_NE(tested, ParseSmall("steps: 5\ntest_data: 'mnist:x'\neval_every: 2\n").fingerprint);
+}
+
 }  // namespace
 }  // namespace tench::suite_test

@@ -141,6 +141,27 @@ Result<Snapshots> ParseSnapshots(const Json& json) {
   return snapshots;
 }
 
+Result<EvaluationPlan> ParseEvaluation(const Json& json) {
+  Fields fields(json, "job.evaluation");
+  EvaluationPlan evaluation;
+  evaluation.data = fields.String("data");
+  evaluation.every = fields.Integer("every", 1, kMaxSteps, evaluation.every);
+  const Result<Target> until = ParseTarget(fields.String("until", ""));
+  if (evaluation.data.empty()) fields.Fail("data", "is empty");
+  if (until.ok())
+    evaluation.until = *until;
+  else
+    fields.Fail("until", until.error().message);
+  TENCH_TRY(fields.Finish());
+  return evaluation;
+}
+
+Json EvaluationToJson(const EvaluationPlan& evaluation) {
+  Json json = {{"data", evaluation.data}, {"every", evaluation.every}};
+  if (evaluation.until.any()) json["until"] = ToString(evaluation.until);
+  return json;
+}
+
 void ReadPlainFields(Fields& fields, Job& job) {
   job.batch = fields.Integer("batch", 1, AxisHigh(kAxisBatch));
   job.device = AxisText(fields, "device", kAxisDevice, job.device);
@@ -153,6 +174,8 @@ void ReadPlainFields(Fields& fields, Job& job) {
     fields.Fail("phase", phase.error().message);
   if (fields.Has("seed")) job.seed = fields.Unsigned("seed");
   job.cycled = fields.Bool("cycled", job.cycled);
+  job.data_threads = fields.Integer("data_threads", 0, AxisHigh(kAxisDataThreads), 0);
+  job.prefetch = fields.Integer("prefetch", 0, AxisHigh(kAxisPrefetch), job.prefetch);
   job.data = fields.String("data", "");
   job.images = fields.Integer("images", 0, AxisHigh(kAxisImages), job.images);
   job.labels = fields.Integer("labels", 0, AxisHigh(kAxisLabels), job.labels);
@@ -181,12 +204,16 @@ Result<Job> JobFromJson(const Json& json) {
   const Json& tensors = fields.Has("tensors") ? fields.Object("tensors") : kNothing;
   const bool kept = fields.Has("snapshots");
   const Json& snapshots = kept ? fields.Object("snapshots") : kNothing;
+  const bool evaluated = fields.Has("evaluation");
+  const Json& evaluation = evaluated ? fields.Object("evaluation") : kNothing;
   TENCH_TRY(fields.Finish());
   job.network = TENCH_TRY(GraphFromJson(network).In("job.network"));
   job.solver = TENCH_TRY(ParseSolver(solver));
   job.budget = TENCH_TRY(ParseBudget(budget));
   job.tensors = TENCH_TRY(ParseTensors(tensors));
   if (kept) job.snapshots = TENCH_TRY(ParseSnapshots(snapshots));
+  if (evaluated) job.evaluation = TENCH_TRY(ParseEvaluation(evaluation));
+  job.evaluated = evaluated;
   // The peers could have different defaults for an omitted field.
   if (const std::string ours = Fingerprint(job.network);
       !fingerprint.empty() && fingerprint != ours)
@@ -222,6 +249,11 @@ Json ToJson(const Job& job) {
   // Written only if requested, so that a worker without them need not know the keys.
   if (job.search_ns > 0) json["search_ns"] = job.search_ns;
   if (!job.data.empty()) json["data"] = job.data;
+  if (job.data_threads > 0) {
+    json["data_threads"] = job.data_threads;
+    json["prefetch"] = job.prefetch;
+  }
+  if (job.evaluation.any()) json["evaluation"] = EvaluationToJson(job.evaluation);
   if (job.profile) json["profile"] = true;
   if (job.turns) json["turns"] = true;
   if (job.snapshots.any())

@@ -174,5 +174,29 @@ TEST(JobTest, RefusesANetworkThatIsNotTheOneTheWriterMeant) {
               HasSubstr("job.fingerprint: the network has the fingerprint"));
 }
 
+TEST(JobTest, CarriesALoaderAndAnEvaluationOnlyWhereTheyAreAskedFor) {
+  Job job = SmallJob();
+  for (const char* key : {"data_threads", "prefetch", "evaluation"})
+    EXPECT_FALSE(ToJson(job).contains(key)) << key;
+  job.data_threads = 3;
+  job.prefetch = 0;
+  job.evaluation = {"mnist:/digits", 62, {Target::Metric::kAccuracy, 0.98}};
+  const auto parsed = ParseJob(PrintJson(ToJson(job)), "job.json");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed->data_threads, 3);
+  EXPECT_EQ(parsed->prefetch, 0);
+  EXPECT_EQ(parsed->evaluation.data, "mnist:/digits");
+  EXPECT_EQ(parsed->evaluation.every, 62);
+  EXPECT_EQ(ToString(parsed->evaluation.until), "accuracy >= 0.98");
+  EXPECT_TRUE(parsed->evaluated);
+  Json json = ToJson(job);
+  json["evaluation"]["until"] = "soon";
+  EXPECT_THAT(ParseJob(PrintJson(json), "job").error().message,
+              HasSubstr("job.evaluation.until: 'soon' is neither"));
+  json["evaluation"] = {{"data", ""}};
+  EXPECT_THAT(ParseJob(PrintJson(json), "job").error().message,
+              HasSubstr("job.evaluation.data: is empty"));
+}
+
 }  // namespace
 }  // namespace tench::job_test

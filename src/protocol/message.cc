@@ -51,6 +51,17 @@ Json ToJson(const Steps& steps) {
   return json;
 }
 
+Json ToJson(const Evaluation& evaluation) {
+  Json json = {{"type", "evaluation"},
+               {"step", evaluation.step},
+               {"samples", evaluation.samples},
+               {"eval_ns", evaluation.eval_ns},
+               {"loss", RealToJson(evaluation.loss)}};
+  if (evaluation.top1) json["top1"] = *evaluation.top1;
+  if (evaluation.top5) json["top5"] = *evaluation.top5;
+  return json;
+}
+
 Json ToJson(const Done& done) {
   Json json = {{"type", "result"},
                {"converged", done.converged},
@@ -58,6 +69,10 @@ Json ToJson(const Done& done) {
                {"cpu_ns", done.cpu_ns},
                {"wall_ns", done.wall_ns}};
   if (!done.flush_to_zero.empty()) json["flush_to_zero"] = done.flush_to_zero;
+  if (done.loaded_samples > 0) {
+    json["loaded_samples"] = done.loaded_samples;
+    json["loading_ns"] = done.loading_ns;
+  }
   for (const ProfileRow& row : done.profile) {
     json["profile"].push_back({{"layer", row.layer},
                                {"direction", row.direction},
@@ -198,6 +213,24 @@ Result<Message> StepsFromJson(const Json& json) {
   return Message(std::move(steps));
 }
 
+Result<Message> EvaluationFromJson(const Json& json) {
+  Fields fields(json, "evaluation");
+  fields.AllowUnknown();
+  Evaluation evaluation;
+  evaluation.step = fields.Integer("step", 0, kMaxCount);
+  evaluation.samples = fields.Integer("samples", 1, kMaxCount);
+  evaluation.eval_ns = fields.Integer("eval_ns", 0, kMaxStepNs, 0);
+  evaluation.loss = fields.Real("loss");
+  for (const auto& [key, share] :
+       {std::pair("top1", &evaluation.top1), std::pair("top5", &evaluation.top5)}) {
+    if (!fields.Has(key)) continue;
+    *share = fields.Real(key);
+    if (!(**share >= 0 && **share <= 1)) fields.Fail(key, "must be a share from 0 to 1");
+  }
+  TENCH_TRY(fields.Finish());
+  return Message(evaluation);
+}
+
 Result<ProfileRow> ProfileRowFromJson(const Json& json, std::string path) {
   Fields fields(json, std::move(path));
   fields.AllowUnknown();
@@ -221,6 +254,8 @@ Result<Message> DoneFromJson(const Json& json) {
   done.peak_rss_bytes = fields.Integer("peak_rss_bytes", 0, kMaxCount, 0);
   done.cpu_ns = fields.Integer("cpu_ns", 0, kMaxCount, 0);
   done.wall_ns = fields.Integer("wall_ns", 0, kMaxCount, 0);
+  done.loaded_samples = fields.Integer("loaded_samples", 0, kMaxCount, 0);
+  done.loading_ns = fields.Integer("loading_ns", 0, kMaxCount, 0);
   done.flush_to_zero = fields.String("flush_to_zero", "");
   static const std::array<std::string_view, 4> kModes = {"", "on", "off", "mixed"};
   if (std::find(kModes.begin(), kModes.end(), done.flush_to_zero) == kModes.end())
@@ -272,9 +307,11 @@ Result<Message> ParseMessage(std::string_view line) {
   if (type == "build") return BuiltFromJson(json);
   if (type == "steps") return StepsFromJson(json);
   if (type == "ready") return Message(Ready{});
+  if (type == "evaluation") return EvaluationFromJson(json);
   if (type == "result") return DoneFromJson(json);
   if (type == "error") return FailureFromJson(json);
-  const std::vector<std::string> types = {"hello", "build", "steps", "ready", "result", "error"};
+  const std::vector<std::string> types = {"hello",      "build",  "steps", "ready",
+                                          "evaluation", "result", "error"};
   return Failed("message.type: unknown type '{}'{}", Printable(type, 60), Hint(type, types));
 }
 

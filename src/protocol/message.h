@@ -20,6 +20,7 @@
 #include "record/phase.h"
 #include "record/profile_row.h"
 #include "record/role.h"
+#include "record/target.h"
 
 namespace tench {
 
@@ -67,6 +68,18 @@ struct BuildSettings {
   int64_t search_ns = 0;
   std::map<std::string, std::string> options;
   bool profile = false;  // the result contains the cost of each kernel
+  // > 0: this many threads of the worker's process load the batches of cycled input during the
+  // steps, and keep `prefetch` of them ready.
+  int64_t data_threads = 0, prefetch = 2;
+  bool evaluated = false;  // parameters and state are read between steps, to evaluate them
+};
+
+// Evaluation of a training (record/evaluation.h).
+struct EvaluationPlan {
+  std::string data;   // the test split, as FORMAT:PATH with an absolute path; "" = none
+  int64_t every = 1;  // steps from one evaluation to the next
+  Target until;       // ends the run when it is reached
+  bool any() const { return !data.empty(); }
 };
 
 // One slice of a job in turns: the steps to make now, warm-up steps first.
@@ -94,6 +107,7 @@ struct Job : BuildSettings {
   // After the warm-up the worker makes steps only when standard input tells it to: a Turn per line.
   // The end of standard input is the end of the steps.
   bool turns = false;
+  EvaluationPlan evaluation;
 };
 
 // An option of one framework, declared in --describe.
@@ -151,7 +165,8 @@ struct Steps {
   int64_t first = 0;  // number of the first step in this line, including warm-up
   bool warmup = false;
   std::vector<int64_t> step_ns;
-  std::vector<int64_t> input_ns;  // SetBatch alone; empty for fixed input
+  // SetBatch, and the wait for a batch that a loader fills; empty for fixed input.
+  std::vector<int64_t> input_ns;
   std::vector<double> loss;
   int64_t compilations = 0;  // during these steps: XLA, a JIT compiler
 };
@@ -166,6 +181,8 @@ struct Done {
   std::vector<ProfileRow> profile = {};  // over all steps including warm-up; empty unless requested
   // Of the threads that computed the timed steps: "on", "off", "mixed"; "" = unknown.
   std::string flush_to_zero = {};
+  // Of the loader's threads, over all steps: the samples that they loaded and their CPU time.
+  int64_t loaded_samples = 0, loading_ns = 0;
 };
 
 struct Failure {
@@ -173,7 +190,7 @@ struct Failure {
   std::string message;
 };
 
-using Message = std::variant<Hello, Built, Steps, Ready, Done, Failure>;
+using Message = std::variant<Hello, Built, Steps, Ready, Evaluation, Done, Failure>;
 
 Json ToJson(const Job& job);
 Result<Job> ParseJob(std::string_view text, std::string_view origin);

@@ -264,5 +264,24 @@ TEST(DescriptionTest, NeedsANameAndNamesTheBadOption) {
             "x: description.options[0].choices: must be an array, not \"nchw\"");
 }
 
+TEST(MessageTest, AnEvaluationComesBackWhole) {
+  const Evaluation sent{62, 1000, 0.25, 0.5, {}, 77};
+  EXPECT_EQ(Back(sent), sent);
+  EXPECT_EQ(Back(Evaluation{0, 1, kInf, {}, {}}).loss, kInf);
+  EXPECT_THAT(ErrorOf(R"({"type":"evaluation","step":1,"samples":1,"loss":1,"top1":1.5})"),
+              HasSubstr("evaluation.top1: must be a share from 0 to 1"));
+  EXPECT_THAT(ErrorOf(R"({"type":"evaluation","step":1,"samples":0,"loss":1})"),
+              HasSubstr("evaluation.samples: must be an integer from 1"));
+}
+
+TEST(MessageTest, TheLoadersWorkComesBackWhole) {
+  Done done{true, 1, 2, 3};
+  EXPECT_EQ(ToLine(done).find("loading_ns"), std::string::npos);
+  done.loaded_samples = 64;
+  done.loading_ns = 12'345;
+  EXPECT_EQ(Back(done).loaded_samples, 64);
+  EXPECT_EQ(Back(done).loading_ns, 12'345);
+}
+
 }  // namespace
 }  // namespace tench::message_test

@@ -5,6 +5,7 @@
 // obeys it. It is not an axis and does not enter a cell's id.
 
 #include <cstdint>
+#include <string>
 
 namespace tench {
 
@@ -19,6 +20,13 @@ struct Budget {
   // Soft limit for the timed steps: a run that reaches it before it converges ends as `unconverged`
   // after at least min_steps.
   int64_t time_limit_ns = 30'000'000'000;
+  // Evaluation on a test split, as FORMAT:PATH; "" = none. It takes place before the first step,
+  // after every `eval_every` steps (0 = an epoch) and after the last, off the clock.
+  std::string test_data = {};
+  int64_t eval_every = 0;
+  // The target that ends the run (record/target.h), with fixed_steps or epochs as its limit; "" =
+  // none.
+  std::string until = {};
 };
 
 }  // namespace tench

@@ -108,6 +108,7 @@ RunRecord Anonymizer::Apply(RunRecord run) {
   for (AxisValue& value : run.cell.values) {
     if (auto* text = std::get_if<std::string>(&value)) *text = Text(*text);
   }
+  run.budget.test_data = Text(run.budget.test_data);
   for (auto& [name, value] : run.cell.options) value = Text(value);
   for (auto& [name, value] : run.settings) value = Text(value);
   // The report does not show these; they are full of paths.

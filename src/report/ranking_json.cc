@@ -76,6 +76,38 @@ Json StudyToJson(const Ranking& ranking, const StudyRecord& study) {
           {"host", host.is_discarded() ? Json(nullptr) : std::move(host)}};
 }
 
+Json FigureToJson(const std::optional<TrainingFigure>& figure) {
+  if (!figure) return nullptr;
+  return {{"runs", figure->runs},
+          {"mean", RealToJson(figure->mean)},
+          {"low", OptionalToJson(figure->low)},
+          {"high", OptionalToJson(figure->high)}};
+}
+
+Json TrainingToJson(const TrainingRow& row) {
+  Cell cell = row.cell;
+  cell.values[kAxisWorker] = row.worker;
+  Json json = {{"machine", row.machine}};
+  PutAxes(json, cell);
+  json.erase("seed");  // a row holds all seeds
+  json["options"] = row.options;
+  json["worker_version"] = ShownVersion(row.worker_version, row.build);
+  json["test_data"] = row.test_data;
+  json["until"] = row.until;
+  json["samples"] = row.samples;
+  json["runs"] = row.runs;
+  json["seeds"] = row.seeds;
+  json["reached"] = row.reached;
+  json["target_ns"] = FigureToJson(row.target_ns);
+  json["target_epochs"] = FigureToJson(row.target_epochs);
+  json["target_energy_j"] = FigureToJson(row.target_joules);
+  json["top1"] = FigureToJson(row.top1);
+  json["top5"] = FigureToJson(row.top5);
+  json["loss"] = FigureToJson(row.loss);
+  json["evaluation_ns"] = FigureToJson(row.evaluation_ns);
+  return json;
+}
+
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -121,6 +153,9 @@ Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   json["start_ns"] = OptionalToJson(row.start_ns);
   json["build_ns"] = OptionalToJson(row.build_ns);
   json["first_step_ns"] = OptionalToJson(row.first_step_ns);
+  json["loading_ns"] = OptionalToJson(row.loading_ns);
+  json["exposed_input_ns"] = OptionalToJson(row.exposed_ns);
+  json["end_to_end_ns"] = OptionalToJson(row.end_to_end_ns);
   json["settings"] = row.settings;
   json["tune_ns"] = OptionalToJson(row.tune_ns);
   json["tune_pays_steps"] = OptionalToJson(row.tune_pays_steps);
@@ -156,6 +191,10 @@ std::string RenderJson(const Ranking& ranking) {
     for (const RankRow& row : group.rows)
       out += (std::exchange(first, false) ? "\n" : ",\n") + Dump(RowToJson(ranking, group, row));
   }
+  out += "],\n\"trainings\": [";
+  first = true;
+  for (const TrainingRow& row : ranking.trainings)
+    out += (std::exchange(first, false) ? "\n" : ",\n") + Dump(TrainingToJson(row));
   return out + "]}\n";
 }
 

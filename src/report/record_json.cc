@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "record/evaluation.h"
 #include "report/direct_peak.h"
 
 namespace tench {
@@ -29,13 +30,31 @@ Json BudgetToJson(const Budget& budget) {
           {"min_steps", budget.min_steps},
           {"min_time_ns", budget.min_time_ns},
           {"relative_interval", budget.relative_interval},
-          {"time_limit_ns", budget.time_limit_ns}};
+          {"time_limit_ns", budget.time_limit_ns},
+          {"test_data", budget.test_data},
+          {"eval_every", budget.eval_every},
+          {"until", budget.until}};
 }
 
 Json LimitsToJson(const Limits& limits) {
   return {{"timeout_ns", limits.timeout_ns},
           {"memory_bytes", limits.memory_bytes},
           {"swap", limits.swap == SwapPolicy::kKill ? "kill" : "allow"}};
+}
+
+Json EvaluationsToJson(const std::string& text) {
+  const Result<std::vector<Evaluation>> evaluations = DecodeEvaluations(text);
+  Json json = Json::array();
+  if (!evaluations.ok()) return json;
+  for (const Evaluation& one : *evaluations)
+    json.push_back({{"step", one.step},
+                    {"samples", one.samples},
+                    {"loss", RealToJson(one.loss)},
+                    {"top1", OptionalToJson(one.top1)},
+                    {"top5", OptionalToJson(one.top5)},
+                    {"train_ns", one.train_ns},
+                    {"eval_ns", one.eval_ns}});
+  return json;
 }
 
 Json SummaryToJson(const RunRecord& record) {
@@ -59,6 +78,16 @@ Json SummaryToJson(const RunRecord& record) {
   json["flops_effective"] =
       flops_per_s ? Json(ChoosesWinograd(record.choices_json)) : Json(nullptr);
   json["input_ns_median"] = OptionalToJson(s.input_ns_median);
+  json["input_ns_mean"] = OptionalToJson(s.input_ns_mean);
+  json["loading_ns_per_image"] = OptionalToJson(s.loading_ns_per_image);
+  json["end_to_end_ns_per_image"] = OptionalToJson(s.end_to_end_ns_per_image);
+  json["test_loss"] = OptionalToJson(s.test_loss);
+  json["test_top1"] = OptionalToJson(s.test_top1);
+  json["test_top5"] = OptionalToJson(s.test_top5);
+  json["evaluation_ns"] = OptionalToJson(s.evaluation_ns);
+  json["target_ns"] = OptionalToJson(s.target_ns);
+  json["target_epochs"] = OptionalToJson(s.target_epochs);
+  json["evaluations"] = EvaluationsToJson(s.evaluations);
   json["first_loss"] = OptionalToJson(s.first_loss);
   json["second_loss"] = OptionalToJson(s.second_loss);
   json["third_loss"] = OptionalToJson(s.third_loss);

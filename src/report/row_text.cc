@@ -118,6 +118,9 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
     if (row.latency->p99_ns) text.p99 = HumanNs(*row.latency->p99_ns);
   }
   if (row.first_step_ns) text.first_step = HumanNs(*row.first_step_ns);
+  if (row.loading_ns) text.loading = HumanNs(*row.loading_ns);
+  if (row.exposed_ns) text.exposed = HumanNs(*row.exposed_ns);
+  if (row.end_to_end_ns) text.end_to_end = HumanNs(*row.end_to_end_ns);
   if (row.tune_ns) text.tuning = HumanNs(static_cast<double>(*row.tune_ns));
   if (row.tune_pays_steps) text.pays_after = fmt::format("{}", *row.tune_pays_steps);
   text.steps = StepsText(row.times);

@@ -43,6 +43,30 @@ void AppendTimes(std::string& out, const RunRecord& record) {
                       : "; time limit reached before convergence (unconverged)"));
   if (s.input_ns_median)
     Row(out, "time per input", HumanNs(*s.input_ns_median) + "  (not part of the step)");
+  if (s.loading_ns_per_image)
+    Row(out, "loading",
+        HumanNs(*s.loading_ns_per_image) + " per image  (CPU time of the data threads)");
+  if (s.end_to_end_ns_per_image)
+    Row(out, "end to end", HumanNs(*s.end_to_end_ns_per_image) + " per image  (step and input)");
+}
+
+void AppendTest(std::string& out, const RunRecord& record) {
+  const RunSummary& s = record.summary;
+  if (!s.test_loss) return;
+  std::string test = fmt::format("loss {:.6g}", *s.test_loss);
+  if (s.test_top1) test += fmt::format(", top-1 {:.2f} %", 100 * *s.test_top1);
+  if (s.test_top5) test += fmt::format(", top-5 {:.2f} %", 100 * *s.test_top5);
+  if (s.evaluation_ns)
+    test += fmt::format("  (evaluations: {})", HumanNs(static_cast<double>(*s.evaluation_ns)));
+  Row(out, "test split", test);
+  if (record.budget.until.empty()) return;
+  std::string target = record.budget.until + ": not reached";
+  if (s.target_ns) {
+    target = fmt::format("{}: reached after {} of training", record.budget.until,
+                         HumanNs(static_cast<double>(*s.target_ns)));
+    if (s.target_epochs) target += fmt::format(", {:.4g} epochs", *s.target_epochs);
+  }
+  Row(out, "target", target);
 }
 
 void AppendCosts(std::string& out, const RunRecord& record) {
@@ -147,6 +171,7 @@ std::string RunText(const RunRecord& record, bool verbose) {
     Row(out, "worker",
         record.cell.Text(kAxisWorker) + " " + ShownVersion(record.worker_version, record.build));
   AppendTimes(out, record);
+  AppendTest(out, record);
   AppendCosts(out, record);
   if (!record.flags.empty()) Row(out, "flags", Join(record.flags, ", "));
   for (const std::string& flag : record.flags) {

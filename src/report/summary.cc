@@ -38,6 +38,7 @@ struct RowState {
   int64_t parameters = 0, forward_flops_per_image = 0, step_flops = 0;
   int64_t last_run = 0;                                    // sequence number of the latest run
   std::vector<int64_t> start_ns, build_ns, first_step_ns;  // of the ok runs
+  std::vector<double> loading_ns, exposed_ns, end_to_end_ns;
 };
 
 void NoteStart(const RunRecord& run, RowState& state) {
@@ -45,9 +46,20 @@ void NoteStart(const RunRecord& run, RowState& state) {
   if (summary.hello_ns) state.start_ns.push_back(*summary.hello_ns);
   if (summary.build_ns) state.build_ns.push_back(*summary.build_ns);
   if (summary.first_step_ns) state.first_step_ns.push_back(*summary.first_step_ns);
+  const auto images = static_cast<double>(std::max<int64_t>(run.cell.Integer(kAxisBatch), 1));
+  if (summary.loading_ns_per_image) state.loading_ns.push_back(*summary.loading_ns_per_image);
+  if (summary.input_ns_mean) state.exposed_ns.push_back(*summary.input_ns_mean / images);
+  if (summary.end_to_end_ns_per_image)
+    state.end_to_end_ns.push_back(*summary.end_to_end_ns_per_image);
   state.row.settings = run.settings;
   state.row.tune_ns = summary.tune_ns;
   state.row.tune_pays_steps = summary.tune_pays_steps;
+}
+
+std::optional<double> MedianOf(std::vector<double> values) {
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  return Quantile(values, 0.5);
 }
 
 std::optional<double> MedianOf(const std::vector<int64_t>& values) {
@@ -253,6 +265,7 @@ class RankingBuilder::Impl {
   std::unordered_multimap<uint64_t, size_t> rows_of_cell_;  // by the hash of machine and cell id
   std::unordered_map<std::string, size_t> base_of_key_;
   StudyNoise noise_;
+  TrainingTable trainings_;
   std::set<int64_t> rules_;
   int64_t runs_ = 0;
 };
@@ -327,6 +340,7 @@ RowState& RankingBuilder::Impl::RowOf(const RunRecord& run) {
 void RankingBuilder::Impl::Add(const RunRecord& run) {
   ++runs_;
   noise_.Add(run);
+  trainings_.Add(run);
   if (run.rules != kNoRules) rules_.insert(run.rules);
   RowState& state = RowOf(run);
   state.last_run = runs_;
@@ -373,6 +387,9 @@ void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
     state.row.start_ns = MedianOf(state.start_ns);
     state.row.build_ns = MedianOf(state.build_ns);
     state.row.first_step_ns = MedianOf(state.first_step_ns);
+    state.row.loading_ns = MedianOf(std::move(state.loading_ns));
+    state.row.exposed_ns = MedianOf(std::move(state.exposed_ns));
+    state.row.end_to_end_ns = MedianOf(std::move(state.end_to_end_ns));
     auto group = std::find_if(
         ranking.groups.begin() + static_cast<std::ptrdiff_t>(first), ranking.groups.end(),
         [&](const RankGroup& g) { return Compatible(g.fingerprint, state.fingerprint); });
@@ -396,6 +413,7 @@ Ranking RankingBuilder::Impl::Finish() {
   ranking.all_roles = all_roles_;
   ranking.runs = runs_;
   ranking.noise = noise_.Summaries();
+  ranking.trainings = std::move(trainings_).Finish();
   rows_of_cell_ = {};
   base_of_key_ = {};
   for (Base& base : bases_) {

@@ -42,6 +42,7 @@
 #include "report/latency.h"
 #include "report/round_time.h"
 #include "report/run_selector.h"
+#include "report/training.h"
 #include "store/store.h"
 
 namespace tench {
@@ -89,6 +90,9 @@ struct RankRow {
   // Medians over the ok runs: launch to the worker's first message, the build, and launch to the
   // end of the first step.
   std::optional<double> start_ns, build_ns, first_step_ns;
+  // Medians over the ok runs of the times per image: the loader's CPU time, exposed input, and
+  // step and input together. Of cycled input; the first with data_threads.
+  std::optional<double> loading_ns, exposed_ns, end_to_end_ns;
   CellSettings settings;                            // that tuning selected
   std::optional<int64_t> tune_ns, tune_pays_steps;  // TuningRecord::PaysAfterSteps
   int64_t loss_run = 0;                             // the run of `loss`; 0 = none
@@ -115,6 +119,7 @@ struct Ranking {
   std::vector<StudyRecord> studies;       // the studies of the runs
   std::vector<RankGroup> groups;          // ordered by their cells
   std::map<int64_t, NoiseSummary> noise;  // of the studies with sentinel readings
+  std::vector<TrainingRow> trainings;     // of the runs with a test split
   int64_t runs = 0;
   bool several_machines = false, several_rules = false;
   bool all_roles = false;  // baseline and oracle are ranked like frameworks

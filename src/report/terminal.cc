@@ -62,6 +62,12 @@ std::vector<Column> ColumnsOf(const Ranking& ranking, const RankGroup& group) {
     columns.push_back({"p90", Align::kRight, &RowText::p90, 10});
     columns.push_back({"p99", Align::kRight, &RowText::p99, 16});
   }
+  if (AnyMeasured(ranking, [](const RankRow& row) { return row.end_to_end_ns.has_value(); })) {
+    if (AnyMeasured(ranking, [](const RankRow& row) { return row.loading_ns.has_value(); }))
+      columns.push_back({"load/image", Align::kRight, &RowText::loading, 9});
+    columns.push_back({"input/image", Align::kRight, &RowText::exposed, 10});
+    columns.push_back({"end to end", Align::kRight, &RowText::end_to_end, 17});
+  }
   columns.push_back({"images/s", Align::kRight, &RowText::images_per_s, 14});
   columns.push_back({"time/step", Align::kRight, &RowText::step_time, 5});
   columns.push_back({"GFLOP/s", Align::kRight, &RowText::gflops_per_s, kFlopsImportance});
@@ -121,6 +127,7 @@ class TextReport {
     if (!omitted.empty()) out_ += '\n' + WrapText(OmittedLine(omitted), options_.width, 2);
     if (HasVerdictsAcrossStudies())
       Line(kDim, "* not interleaved: rounds of different studies are paired by number");
+    AppendTrainings();
     AppendMeanings(least_of_all);
     AppendFailures();
     if (ranking_.groups.empty()) out_ += "no runs\n";
@@ -143,6 +150,38 @@ class TextReport {
       table.AddRow(std::move(cells));
     }
     return table;
+  }
+
+  void AppendTrainings() {
+    const std::vector<TrainingRow>& rows = ranking_.trainings;
+    for (size_t i = 0; i < rows.size();) {
+      if (!out_.empty()) out_ += '\n';
+      Line(kBold, TrainingTitle(rows[i]));
+      TextTable table({{"worker"},
+                       {"reached", Align::kRight, 4},
+                       {"time to target", Align::kRight},
+                       {"epochs", Align::kRight, 1},
+                       {"energy", Align::kRight, 5},
+                       {"top-1", Align::kRight},
+                       {"top-5", Align::kRight, 6},
+                       {"loss", Align::kRight, 3},
+                       {"evaluation", Align::kRight, 7},
+                       {"runs", Align::kRight, 2}});
+      const size_t first = i;
+      for (; i < rows.size() && SameTraining(rows[first], rows[i]); ++i) {
+        const TrainingText text = TextOf(rows[i]);
+        table.AddRow({text.worker, text.reached, text.seconds, text.epochs, text.energy, text.top1,
+                      text.top5, text.loss, text.evaluation, text.runs});
+      }
+      if (options_.markdown) {
+        out_ += '\n' + table.RenderMarkdown();
+        continue;
+      }
+      const std::vector<std::string> omitted = table.Fit(options_.width, 2);
+      out_ += table.Render(options_.width, 2);
+      if (!omitted.empty()) out_ += WrapText(OmittedLine(omitted), options_.width, 2);
+    }
+    if (!rows.empty()) Line(kDim, kTrainingMeaning);
   }
 
   bool HasVerdictsAcrossStudies() const {

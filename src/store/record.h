@@ -115,6 +115,15 @@ struct RunSummary {
   std::string stretches;  // stats/stretch.h; "" = unknown
   std::string slices;     // of a run in turns (stats/slice.h); "" = not in turns
   std::optional<double> input_ns_median;
+  // With a loader (data_threads): its CPU time per sample. With cycled input: the mean input time
+  // per step, and step and input per sample.
+  std::optional<double> loading_ns_per_image, input_ns_mean, end_to_end_ns_per_image;
+  // Of runs with a test split: the evaluations (record/evaluation.h), the last one's results, and
+  // the time of all. For a target that was reached: the training time and the epochs before it.
+  std::string evaluations;
+  std::optional<double> test_loss, test_top1, test_top5;
+  std::optional<int64_t> evaluation_ns, target_ns;
+  std::optional<double> target_epochs;
   // Losses of the first three steps, including warm-up, and of the last step.
   std::optional<double> first_loss, second_loss, third_loss, last_loss;
   std::optional<bool> converged;              // nullopt for a fixed number of steps

@@ -211,6 +211,9 @@ std::vector<RunColumn> IdentityColumns() {
   columns.push_back(Column("budget_min_time_ns", &Budget::min_time_ns));
   columns.push_back(Column("budget_relative_interval", &Budget::relative_interval));
   columns.push_back(Column("budget_time_limit_ns", &Budget::time_limit_ns));
+  columns.push_back(Column("budget_test_data", &Budget::test_data));
+  columns.push_back(Column("budget_eval_every", &Budget::eval_every));
+  columns.push_back(Column("budget_until", &Budget::until));
   columns.push_back(Column("limit_timeout_ns", &Limits::timeout_ns));
   columns.push_back(Column("limit_memory_bytes", &Limits::memory_bytes));
   columns.push_back(TextColumn(
@@ -258,6 +261,16 @@ void AppendSummaryColumns(std::vector<RunColumn>& columns) {
   columns.push_back(Column("step_ns_p95", &RunSummary::step_ns_p95));
   columns.push_back(Column("step_ns_max", &RunSummary::step_ns_max));
   columns.push_back(Column("input_ns_median", &RunSummary::input_ns_median));
+  columns.push_back(Column("loading_ns_per_image", &RunSummary::loading_ns_per_image));
+  columns.push_back(Column("input_ns_mean", &RunSummary::input_ns_mean));
+  columns.push_back(Column("end_to_end_ns_per_image", &RunSummary::end_to_end_ns_per_image));
+  columns.push_back(Column("evaluations", &RunSummary::evaluations));
+  columns.push_back(Column("test_loss", &RunSummary::test_loss));
+  columns.push_back(Column("test_top1", &RunSummary::test_top1));
+  columns.push_back(Column("test_top5", &RunSummary::test_top5));
+  columns.push_back(Column("evaluation_ns", &RunSummary::evaluation_ns));
+  columns.push_back(Column("target_ns", &RunSummary::target_ns));
+  columns.push_back(Column("target_epochs", &RunSummary::target_epochs));
   columns.push_back(Column("first_loss", &RunSummary::first_loss));
   columns.push_back(Column("second_loss", &RunSummary::second_loss));
   columns.push_back(Column("third_loss", &RunSummary::third_loss));

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "base/file.h"
+#include "record/evaluation.h"
 #include "store/database.h"
 #include "store/test_run.h"
 
@@ -445,6 +446,37 @@ TEST_F(StoreTest, ParityOfAnUnknownBuildOrCpuIsNeverFound) {
     ASSERT_TRUE(store_.SetParity(unknown).ok());
     EXPECT_FALSE(store_.FindParity(unknown.key)->has_value());
   }
+}
+
+TEST_F(StoreTest, KeepsTheEvaluationsAndTheInputOfARun) {
+  RunRecord given = TestRun();
+  given.budget.test_data = "mnist:digits/test";
+  given.budget.eval_every = 62;
+  given.budget.until = "accuracy >= 0.98";
+  RunSummary& summary = given.summary;
+  summary.loading_ns_per_image = 2'290.5;
+  summary.input_ns_mean = 39'800.25;
+  summary.end_to_end_ns_per_image = 921'000.5;
+  summary.evaluations = EncodeEvaluations({{62, 1000, 0.25, 0.98, {}, 7, 8, 1.0}});
+  summary.test_loss = 0.25;
+  summary.test_top1 = 0.98;
+  summary.evaluation_ns = 7;
+  summary.target_ns = 8;
+  summary.target_epochs = 1.0;
+  ASSERT_TRUE(store_.AddRun(given, {}).ok());
+  int runs = 0;
+  ASSERT_TRUE(store_
+                  .ForEachRun({},
+                              [&](const RunRecord& run) {
+                                ++runs;
+                                EXPECT_EQ(run.summary, given.summary);
+                                EXPECT_EQ(run.budget.test_data, given.budget.test_data);
+                                EXPECT_EQ(run.budget.eval_every, 62);
+                                EXPECT_EQ(run.budget.until, given.budget.until);
+                                return true;
+                              })
+                  .ok());
+  EXPECT_EQ(runs, 1);
 }
 
 }  // namespace

@@ -145,18 +145,59 @@ Status JobInput::Fill(const std::string& name, std::span<float> out) const {
   return Failed("the worker asks for a tensor '{}' that the network does not have", name);
 }
 
+BatchPlan JobInput::PlanOf() const {
+  return {job_->seed, job_->images > 0 ? job_->images : job_->batch, job_->labels};
+}
+
+// Real positions go on over the epochs, whose orders differ; synthetic samples repeat.
+int64_t JobInput::FirstOf(int64_t step) const {
+  if (!job_->cycled) return 0;
+  if (data_) return step * job_->batch;
+  const int64_t images = PlanOf().images;
+  return (step % images) * (job_->batch % images) % images;
+}
+
+BatchLoader::RowFiller JobInput::MakeFiller() const {
+  if (!data_) {
+    return [this](int64_t step, int64_t, int64_t, std::vector<HostTensor>& batch) -> Status {
+      MakeBatch(*graph_, PlanOf(), FirstOf(step), batch);
+      return Ok();
+    };
+  }
+  const auto scratch = std::make_shared<FileData::RowScratch>();
+  return [this, scratch](int64_t step, int64_t begin, int64_t end, std::vector<HostTensor>& batch) {
+    return data_->FillRows(*graph_, FirstOf(step), begin, end, batch, *scratch);
+  };
+}
+
+void JobInput::StartLoader(int64_t steps) {
+  BatchLoader::Options options;
+  options.threads = job_->data_threads;
+  options.prefetch = job_->prefetch;
+  options.rows = job_->batch;
+  // The generator fills whole batches. Chunks of files are small, so that no thread waits long for
+  // the last one of a batch, and large enough for samples of a few bytes.
+  options.chunk =
+      data_ ? std::max<int64_t>(1, job_->batch / (4 * job_->data_threads)) : job_->batch;
+  options.steps = steps;
+  loader_ = std::make_unique<BatchLoader>(
+      options, [this] { return MakeFiller(); },
+      [this](std::vector<HostTensor>& batch) { SizeBatch(*graph_, batch); });
+}
+
 Status JobInput::MakeBatchOf(int64_t step) {
-  const BatchPlan plan{job_->seed, job_->images > 0 ? job_->images : job_->batch, job_->labels};
-  if (data_) {
-    // Positions go on over the epochs, whose orders differ.
-    const int64_t first = job_->cycled ? step * job_->batch : 0;
-    TENCH_TRY(data_->MakeBatch(*graph_, first, batch_, static_cast<int>(job_->threads)));
+  const int threads = static_cast<int>(job_->threads);
+  if (loader_) {
+    current_ = TENCH_TRY(loader_->Next());
+    if (loaded_.empty()) return Ok();
+    batch_.assign(current_.begin(), current_.end());
+  } else if (data_) {
+    TENCH_TRY(data_->MakeBatch(*graph_, FirstOf(step), batch_, threads));
   } else {
-    const int64_t first =
-        job_->cycled ? (step % plan.images) * (job_->batch % plan.images) % plan.images : 0;
-    MakeBatch(*graph_, plan, first, batch_, static_cast<int>(job_->threads));
+    MakeBatch(*graph_, PlanOf(), FirstOf(step), batch_, threads);
   }
   for (const auto& [position, tensor] : loaded_) batch_[position] = tensor;
+  current_ = batch_;
   return Ok();
 }
 

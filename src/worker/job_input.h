@@ -5,9 +5,11 @@
 // every worker starts from the same bits.
 // Ownership: references the job and the graph, which must outlive it. Used by one thread.
 
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "data/batch_loader.h"
 #include "data/data_set.h"
 #include "data/file_data.h"
 #include "net/graph.h"
@@ -28,18 +30,28 @@ class JobInput {
   // Fills batch() with the samples of that step; for fixed input, always the first samples.
   // Only real data can fail: a file that is broken or was changed.
   Status MakeBatchOf(int64_t step);
-  std::span<const HostTensor> batch() const { return batch_; }
+  // Starts the job's loader threads, for this many steps. From then on MakeBatchOf waits for the
+  // next step's batch. `this` must not move any more.
+  void StartLoader(int64_t steps);
+  BatchLoader::Work loaded() const { return loader_ ? loader_->work() : BatchLoader::Work(); }
+
+  std::span<const HostTensor> batch() const { return current_; }
 
  private:
   JobInput(const Job& job, const TypedGraph& graph) : job_(&job), graph_(&graph) {}
   Status LoadInputs();
   Status OpenData();
+  BatchPlan PlanOf() const;
+  int64_t FirstOf(int64_t step) const;
+  BatchLoader::RowFiller MakeFiller() const;
 
   const Job* job_;
   const TypedGraph* graph_;
   std::optional<FileData> data_;  // nullopt = synthetic
   std::vector<HostTensor> batch_;
+  std::span<const HostTensor> current_;                // batch_, or a batch of the loader
   std::vector<std::pair<size_t, HostTensor>> loaded_;  // position in batch_, tensor
+  std::unique_ptr<BatchLoader> loader_;  // the last member, because it reads the others
 };
 
 }  // namespace tench

@@ -2,8 +2,12 @@
 #include "worker/job_run.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 
 #include "base/clock.h"
+#include "base/text.h"
+#include "worker/evaluator.h"
 #include "worker/job_check.h"
 #include "worker/job_input.h"
 #include "worker/process_facts.h"
@@ -27,6 +31,17 @@ BuildOptions OptionsOf(const Job& job) {
   return options;
 }
 
+// "1 thread, 2 batches ahead, 1.2 MB"
+std::string LoaderText(const Job& job, const TypedGraph& graph) {
+  int64_t values = 0;  // of 4 bytes
+  for (const TypedLayer& layer : graph.layers) {
+    if (std::holds_alternative<Input>(layer.layer.op)) values += ElementCount(layer.output.shape);
+  }
+  return fmt::format("{} thread{}, {} batch{} ahead, {}", job.data_threads,
+                     job.data_threads == 1 ? "" : "s", job.prefetch, job.prefetch == 1 ? "" : "es",
+                     HumanBytes((job.prefetch + 1) * values * 4));
+}
+
 Result<Built> BuildNetwork(const Job& job, const TypedGraph& graph, const JobInput& input,
                            Adapter& adapter) {
   Built built;
@@ -41,6 +56,7 @@ Result<Built> BuildNetwork(const Job& job, const TypedGraph& graph, const JobInp
   built.peak_rss_bytes = PeakResidentBytes();
   built.planned_bytes = facts.planned_bytes;
   built.choices = std::move(facts.choices);
+  if (job.data_threads > 0) built.choices["loader"] = LoaderText(job, graph);
   built.frozen = std::move(facts.frozen);
   built.gradients_materialized = job.phase == Phase::kGradient && facts.gradients_materialized;
   return built;
@@ -64,16 +80,46 @@ LoopOptions LoopOf(const Job& job, const Budget& budget, JobInput& input, Adapte
   loop.phase = job.phase;
   loop.budget = budget;
   loop.lr_schedule = job.lr_schedule;
-  if (job.cycled) {
+  if (job.data_threads > 0) {
+    // The wait for the loader is input time, as far as the steps did not hide it.
+    loop.next_batch = [&input, &adapter](int64_t step) -> Status {
+      TENCH_TRY(input.MakeBatchOf(step));
+      return adapter.SetBatch(input.batch());
+    };
+  } else if (job.cycled) {
     loop.make_batch = [&input](int64_t step) { return input.MakeBatchOf(step); };
     loop.next_batch = [&input, &adapter](int64_t) { return adapter.SetBatch(input.batch()); };
   }
   return loop;
 }
 
+// The number of steps for which the loader makes batches.
+int64_t LoaderSteps(const Budget& budget) {
+  return budget.fixed_steps > 0 ? budget.warmup_steps + budget.fixed_steps
+                                : std::numeric_limits<int64_t>::max();
+}
+
+Status SetInput(const Job& job, const Budget& budget, JobInput& input, Adapter& adapter) {
+  if (job.data_threads > 0) {
+    input.StartLoader(LoaderSteps(budget));
+    return Ok();
+  }
+  if (!job.cycled) {
+    TENCH_TRY(input.MakeBatchOf(0));
+    return adapter.SetBatch(input.batch());
+  }
+  Status made;
+  TENCH_TRY(adapter.SetCycle(CycleSamples(job, budget), [&](int64_t step) {
+    if (made.ok()) made = input.MakeBatchOf(step);
+    return input.batch();
+  }));
+  return made;
+}
+
 }  // namespace
 
-Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
+Result<JobEnd> RunJob(const Job& job, Adapter& adapter, const AdapterMaker& make,
+                      LineSink& answers) {
   Description description = adapter.Describe();
   description.turns = adapter.Pauses();
   TENCH_TRY(answers.Write(MakeHello(description)));
@@ -88,19 +134,19 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
   const Built built = TENCH_TRY(BuildNetwork(job, graph, input, adapter));
   TENCH_TRY(answers.Write(built));
   ResetPeakResident();
-  if (job.cycled) {
-    Status made;
-    TENCH_TRY(adapter.SetCycle(CycleSamples(job, budget), [&](int64_t step) {
-      if (made.ok()) made = input.MakeBatchOf(step);
-      return input.batch();
-    }));
-    TENCH_TRY(std::move(made));
-  } else {
-    TENCH_TRY(input.MakeBatchOf(0));
-    TENCH_TRY(adapter.SetBatch(input.batch()));
-  }
+  TENCH_TRY(SetInput(job, budget, input, adapter));
 
   LoopOptions options = LoopOf(job, budget, input, adapter);
+  std::optional<Evaluator> evaluator;
+  if (job.evaluation.any()) {
+    evaluator.emplace(TENCH_TRY(Evaluator::Make(job, make())));
+    options.evaluate_every = job.evaluation.every;
+    options.evaluate = [&](int64_t steps) -> Result<bool> {
+      const Evaluation evaluation = TENCH_TRY(evaluator->Run(adapter, steps));
+      TENCH_TRY(answers.Write(evaluation));
+      return job.evaluation.until.ReachedBy(evaluation);
+    };
+  }
   const StopRequest stop;
   options.stop = stop.token();
   std::optional<TurnSource> turns;
@@ -131,6 +177,9 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
   const std::string flush_to_zero = adapter.Helper() > 0 ? "" : FlushToZeroSince(before_steps);
   TENCH_TRY(WriteTensors(adapter, graph, job.tensors));
   Done done{loop.converged, peak_rss_bytes, loop.cpu_ns, loop.wall_ns, {}, flush_to_zero};
+  const BatchLoader::Work loaded = input.loaded();
+  done.loaded_samples = loaded.rows;
+  done.loading_ns = loaded.cpu_ns;
   if (job.profile) done.profile = TENCH_TRY(adapter.Profile());
   TENCH_TRY(answers.Write(done));
   return JobEnd::kComplete;

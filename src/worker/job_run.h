@@ -11,7 +11,10 @@ namespace tench {
 
 enum class JobEnd { kComplete, kStopped };
 
-// The caller writes an error as the error line.
-Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers);
+// The caller writes an error as the error line. `make` makes a second adapter for evaluations,
+// which lives until RunJob returns.
+using AdapterMaker = std::function<std::unique_ptr<Adapter>()>;
+Result<JobEnd> RunJob(const Job& job, Adapter& adapter, const AdapterMaker& make,
+                      LineSink& answers);
 
 }  // namespace tench

@@ -95,7 +95,7 @@ Result<JobEnd> DoJob(const std::string& file, LineSink& answers,
   const Job job = TENCH_TRY(ParseJob(text, "job"));
   ApplyCommonSettings(job);
   adapter = make();
-  return RunJob(job, *adapter, answers);
+  return RunJob(job, *adapter, make, answers);
 }
 
 int ServeJob(const std::string& file, LineSink& answers,

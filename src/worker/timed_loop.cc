@@ -30,6 +30,7 @@ class TimedLoop {
   }
 
   Result<LoopResult> Run() {
+    TENCH_TRY(Evaluate());
     TENCH_TRY(WarmUp(options_.budget.warmup_steps));
     StopRule rule(options_.budget);
     LoopResult result;
@@ -38,9 +39,10 @@ class TimedLoop {
     } else {
       TENCH_TRY(RunTimed(rule, result, [] { return false; }));
     }
-    result.converged = rule.Converged();
+    result.converged = rule.Converged() || reached_;
     result.steps = step_;
-    result.stopped = Stopped() && !rule.Finished();
+    result.stopped = Stopped() && !rule.Finished() && !reached_;
+    if (evaluated_at_ != step_ && !result.stopped) TENCH_TRY(Evaluate());
     return result;
   }
 
@@ -73,7 +75,8 @@ class TimedLoop {
     const bool open_ended = options_.budget.fixed_steps == 0;
     helper_cpu_ns_ = 0;
     const int64_t cpu_start_ns = CpuNs(getpid()), start_ns = clock_.Now();
-    while (!rule.Finished() && !Stopped() && !enough()) {
+    reached_ = false;  // a result has timed steps, even if the warm-up reached the target
+    while (!rule.Finished() && !Stopped() && !reached_ && !enough()) {
       const double loss = TENCH_TRY(OneStep());
       rule.Add(last_step_ns_);
       // After divergence, more steps have no value for the stop rule; fixed steps are completed as
@@ -108,9 +111,19 @@ class TimedLoop {
     pending_.loss.push_back(*loss);
     ++step_;
     if (options_.after_step) TENCH_TRY(options_.after_step(step_));
+    if (step_ % options_.evaluate_every == 0) TENCH_TRY(Evaluate());
     if (end_ns - last_emit_ns_ >= kEmitEveryNs || pending_.step_ns.size() == kStepsPerLine)
       TENCH_TRY(Emit());
     return loss;
+  }
+
+  // The steps that it evaluates are emitted first.
+  Status Evaluate() {
+    if (!options_.evaluate) return Ok();
+    TENCH_TRY(Emit());
+    reached_ = TENCH_TRY(options_.evaluate(step_));
+    evaluated_at_ = step_;
+    return Ok();
   }
 
   Status SetLearningRate() {
@@ -142,6 +155,8 @@ class TimedLoop {
   std::optional<double> learning_rate_;
   int64_t step_ = 0, last_step_ns_ = 0, last_emit_ns_ = 0;
   int64_t helper_cpu_ns_ = 0;
+  int64_t evaluated_at_ = -1;
+  bool reached_ = false;
 };
 
 }  // namespace

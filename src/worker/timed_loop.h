@@ -18,20 +18,25 @@ struct LoopOptions {
   Phase phase = Phase::kTrain;
   Budget budget;                    // epochs already converted to fixed_steps
   std::vector<double> lr_schedule;  // by step number, including warm-up; empty = unchanged
-  // Both null for fixed input. Generating samples is off the clock; passing them to the adapter is
-  // input_ns.
+  // Both null for fixed input. Making a batch is off the clock; next_batch is input_ns: passing it
+  // to the adapter, after the wait for it if a loader makes it.
   std::function<Status(int64_t step)> make_batch, next_batch;
   // Called off the clock with the number of steps so far; may be null.
   std::function<Status(int64_t steps)> after_step;
   // Job::turns: waits for the next slice; nullopt = no more. Null = no turns. Each slice begins
   // with warm-up steps.
   std::function<Result<std::optional<Turn>>()> next_turn;
+  // Evaluates the parameters off the clock, before the first step, after every `evaluate_every`
+  // steps and after the last. Returns whether the target is reached, which ends the timed steps.
+  // May be null.
+  std::function<Result<bool>(int64_t steps)> evaluate;
+  int64_t evaluate_every = 1;
   StopToken stop;          // requested: end after the current step
   Clock* clock = nullptr;  // null = the system's
 };
 
 struct LoopResult {
-  bool converged = false;
+  bool converged = false;           // by the stop rule, or by reaching the target
   int64_t steps = 0;                // including warm-up
   int64_t cpu_ns = 0, wall_ns = 0;  // over the timed steps, without pauses
   bool stopped = false;             // by `stop`

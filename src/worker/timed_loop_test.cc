@@ -271,5 +271,58 @@ TEST_F(TimedLoopTest, AnEndOfTurnsBeforeTheLastStepIsNotConverged) {
   EXPECT_FALSE(result->converged);
 }
 
+// The step of each evaluation, and the lines that were sent before it.
+struct Evaluations {
+  std::vector<int64_t> at;
+  std::vector<size_t> lines_before;
+};
+
+TEST_F(TimedLoopTest, EvaluatesBeforeTheFirstStepAtIntervalsAndAfterTheLast) {
+  Evaluations evaluations;
+  options.evaluate_every = 2;
+  options.evaluate = [&](int64_t steps) -> Result<bool> {
+    clock.now_ns += 50'000'000;
+    evaluations.at.push_back(steps);
+    evaluations.lines_before.push_back(lines.size());
+    return false;
+  };
+  const auto result = Run();
+  ASSERT_TRUE(result.ok());
+  EXPECT_THAT(evaluations.at, ElementsAre(0, 2, 4, 5));
+  // The steps that an evaluation follows are sent before it, and its time is in no step.
+  EXPECT_THAT(evaluations.lines_before, ElementsAre(0, 1, 2, 3));
+  for (const Steps& line : lines) EXPECT_THAT(line.step_ns, Each(1'000'000));
+}
+
+TEST_F(TimedLoopTest, EndsAtTheFirstEvaluationThatReachesTheTarget) {
+  options.budget.fixed_steps = 100;
+  options.evaluate_every = 3;
+  int64_t evaluated = 0;
+  options.evaluate = [&](int64_t steps) -> Result<bool> {
+    ++evaluated;
+    return steps >= 5;
+  };
+  const auto result = Run();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->steps, 6);
+  EXPECT_TRUE(result->converged);
+  EXPECT_FALSE(result->stopped);
+  EXPECT_EQ(evaluated, 3);
+}
+
+TEST_F(TimedLoopTest, ATargetThatTheWarmUpReachesLeavesTimedSteps) {
+  options.budget.fixed_steps = 100;
+  options.evaluate_every = 1;
+  options.evaluate = [](int64_t) -> Result<bool> { return true; };
+  const auto result = Run();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->steps, 3);
+}
+
+TEST_F(TimedLoopTest, AFailedEvaluationIsTheLoopsError) {
+  options.evaluate = [](int64_t) -> Result<bool> { return Failed("0007.jpg: cut off"); };
+  EXPECT_EQ(Run().error().message, "0007.jpg: cut off");
+}
+
 }  // namespace
 }  // namespace tench::timed_loop_test

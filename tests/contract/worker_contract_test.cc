@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "dialogue.h"
+#include "net/builder.h"
 #include "protocol/missing_fact.h"
 #include "small_networks.h"
 #include "test_name.h"
@@ -181,6 +182,101 @@ TEST_P(WorkerContractTest, TimesItsInputWhenThatIsCycled) {
   EXPECT_EQ(dialogue.Last<Steps>().input_ns.size(), dialogue.Last<Steps>().step_ns.size());
   const std::vector<double> losses = dialogue.losses();
   EXPECT_NE(losses[0], losses[1]);
+}
+
+// A data set of eight rows of numbers, for SmallTable.
+std::string WriteTable(const TemporaryFolder& folder) {
+  std::string rows;
+  for (int i = 0; i < 8; ++i) rows += fmt::format("{},{},{}\n", i, 7 - i, i < 4 ? 0 : 1);
+  const std::filesystem::path file = folder.path() / "table.csv";
+  EXPECT_TRUE(WriteFileAtomically(file, rows).ok());
+  return "csv:" + file.string() + ",scale=0.125";
+}
+
+Graph SmallTable() {
+  GraphBuilder b("table");
+  b.Append("data", Input{InputRole::kData, {2}, {FillKind::kGaussian, 0, 1}}, {});
+  b.Append("label", Input{InputRole::kLabel, {}, {FillKind::kInteger, 0, 2}}, {});
+  b.Append("fc", FullyConnected{2}, {"data"}, {{FillKind::kGaussian, 0, 0.1}});
+  b.Append("loss", SoftmaxCrossEntropy{}, {"fc", "label"});
+  return b.Take();
+}
+
+// Whether the worker answered that it cannot do this, with a reason.
+bool Refuses(const Dialogue& dialogue) {
+  if (dialogue.types().back() != "error") return false;
+  const Failure failure = dialogue.Last<Failure>();
+  EXPECT_EQ(failure.kind, ErrorKind::kUnsupported) << failure.message;
+  return true;
+}
+
+TEST_P(WorkerContractTest, ALoaderOfAnySizeGivesTheLossesOfInputThatIsMadeOffTheClock) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-contract");
+  Job job = MakeJob(SmallTable(), Phase::kTrain, 12);
+  job.cycled = true;
+  job.images = 8;
+  job.data = WriteTable(folder);
+  const Dialogue plain = Do(worker(), job);
+  if (Refuses(plain)) return;
+  for (const auto& [threads, prefetch] : {std::pair(1, 0), std::pair(3, 2)}) {
+    job.data_threads = threads;
+    job.prefetch = prefetch;
+    const Dialogue loaded = Do(worker(), job);
+    if (Refuses(loaded)) return;
+    EXPECT_EQ(loaded.losses(), plain.losses()) << threads;
+    EXPECT_EQ(loaded.Last<Steps>().input_ns.size(), loaded.Last<Steps>().step_ns.size());
+    EXPECT_EQ(loaded.Last<Done>().loaded_samples, 13 * 4);
+    EXPECT_GT(loaded.Last<Done>().loading_ns, 0);
+    EXPECT_TRUE(loaded.Last<Built>().choices.contains("loader"));
+  }
+}
+
+TEST_P(WorkerContractTest, ABrokenFileEndsALoadedRunWithItsName) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-contract");
+  Job job = MakeJob(SmallTable(), Phase::kTrain, 12);
+  job.cycled = true;
+  job.images = 8;
+  job.data = WriteTable(folder) + ",shuffle=no";
+  if (Refuses(Do(worker(), job))) return;
+  EXPECT_TRUE(WriteFileAtomically(folder.path() / "table.csv", "1,2,0\n1,2,0\nx,2,0\n").ok());
+  job.images = 3;
+  job.data_threads = 1;
+  const Dialogue broken = Do(worker(), job);
+  if (broken.Last<Failure>().kind == ErrorKind::kUnsupported) return;
+  EXPECT_THAT(broken.Last<Failure>().message, HasSubstr("table.csv"));
+}
+
+TEST_P(WorkerContractTest, EvaluatesTheParametersOfItsTraining) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-contract");
+  Job job = MakeJob(SmallTable(), Phase::kTrain, 39);
+  job.cycled = true;
+  job.images = 8;
+  job.data = WriteTable(folder);
+  job.solver = {0.5, 0.9, 0};
+  if (Refuses(Do(worker(), job))) return;
+  const std::vector<double> alone = Do(worker(), job).losses();
+  job.evaluation = {job.data, 20, {}};
+  const Dialogue tested = Do(worker(), job);
+  if (Refuses(tested)) return;
+  // An evaluation changes nothing in the training.
+  EXPECT_EQ(tested.losses(), alone);
+  std::vector<Evaluation> evaluations;
+  for (const Message& message : tested.messages()) {
+    if (const auto* one = std::get_if<Evaluation>(&message)) evaluations.push_back(*one);
+  }
+  ASSERT_EQ(evaluations.size(), 3u);
+  EXPECT_EQ(evaluations[1].step, 20);
+  EXPECT_EQ(evaluations[2].step, 40);
+  for (const Evaluation& one : evaluations) EXPECT_EQ(one.samples, 8);
+  // The two classes are the halves of a line, which one layer can separate.
+  EXPECT_NEAR(evaluations[0].loss, std::log(2), 0.2);
+  EXPECT_EQ(evaluations[2].top1, 1.0);
+  EXPECT_LT(evaluations[2].loss, evaluations[1].loss);
+
+  job.evaluation.until = {Target::Metric::kLoss, evaluations[1].loss};
+  const Dialogue ended = Do(worker(), job);
+  EXPECT_EQ(ended.losses().size(), 20u);
+  EXPECT_TRUE(ended.Last<Done>().converged);
 }
 
 TEST_P(WorkerContractTest, LowersTheLossOnAFixedBatch) {

@@ -42,7 +42,7 @@ std::vector<std::string> CellColumns() {
       "outcome",   "runs_ok",      "runs",         "flags",
       "reason",    "command",      "options",      "place",
       "start_ns",  "build_ns",     "tune_ns",      "pays_after",
-      "settings"};
+      "settings",  "loading_ns",   "exposed_ns",   "end_to_end_ns"};
   for (const Axis& axis : Axes()) columns.push_back(axis.name);
   for (size_t i = 0; i < kGroupingCount; ++i)
     columns.emplace_back(ColumnOf(static_cast<Grouping>(i)));
@@ -119,7 +119,10 @@ DataTable CellTable(const ReportData& data) {
         ChartNumber(row.build_ns),
         row.tune_ns ? ChartNumber(static_cast<double>(*row.tune_ns)) : Json(nullptr),
         row.tune_pays_steps ? Json(*row.tune_pays_steps) : Json(nullptr),
-        SettingsText(row.settings)};
+        SettingsText(row.settings),
+        ChartNumber(row.loading_ns),
+        ChartNumber(row.exposed_ns),
+        ChartNumber(row.end_to_end_ns)};
     for (const AxisValue& value : cell.cell.values)
       std::visit([&](const auto& plain) { values.emplace_back(plain); }, value);
     for (const int64_t group : cell.group) values.emplace_back(group);
@@ -148,6 +151,7 @@ ChartSet MakeCharts(const ReportData& data) {
   AddBatchCharts(data, set);
   AddSpeedUpCharts(data, set);
   AddLossCharts(data, set);
+  AddAccuracyCharts(data, set);
   AddUseChart(data, set);
   AddPeakMemoryChart(data, set);
   AddPhaseChart(data, set);

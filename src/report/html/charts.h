@@ -23,6 +23,8 @@ void AddBatchCharts(const ReportData& data, ChartSet& set);
 void AddSpeedUpCharts(const ReportData& data, ChartSet& set);
 // Loss against steps or epochs.
 void AddLossCharts(const ReportData& data, ChartSet& set);
+// Accuracy on the test split over training time and over epochs.
+void AddAccuracyCharts(const ReportData& data, ChartSet& set);
 // Memory, CPUs and GPU over the time of a run.
 void AddUseChart(const ReportData& data, ChartSet& set);
 // Peak memory against the batch size.

@@ -24,6 +24,10 @@ constexpr SectionRow kBatch = {"batch", "Time and batch size",
 constexpr SectionRow kLoss = {"loss", "Loss",
                               "Speed is comparable only where the loss converges alike.",
                               "No run has stored losses."};
+constexpr SectionRow kAccuracy = {
+    "accuracy", "Accuracy", "The network on a test split: what a user waits for.",
+    "A study with <code>test_data</code> draws its accuracy here; with <code>until</code>, the "
+    "time to a target."};
 constexpr SectionRow kMemory = {"memory", "Memory and CPU", "Resource use during a run.",
                                 "No run has stored samples."};
 constexpr SectionRow kInside = {"inside", "Inside a step",
@@ -135,7 +139,7 @@ std::string StudyNames(const ReportData& data) {
 std::string Header(const ReportData& data, const PageOptions& options) {
   std::string out = "<body>\n<nav aria-label=\"Sections\"><div>\n";
   for (const SectionRow* section :
-       {&kSummary, &kBatch, &kLoss, &kMemory, &kInside, &kTrend, &kTable, &kThen})
+       {&kSummary, &kBatch, &kLoss, &kAccuracy, &kMemory, &kInside, &kTrend, &kTable, &kThen})
     out += fmt::format("<a href=\"#{}\">{}</a>\n", section->id, section->title);
   if (!options.live.section.empty()) out += "<a href=\"#live\">Live</a>\n";
   out +=
@@ -182,9 +186,10 @@ std::string RenderPage(const ReportData& data, const ChartSet& charts, const Pag
     page.Part(parts[i]);
   }
   page.Close();
-  for (const SectionRow* section : {&kBatch, &kLoss, &kMemory, &kInside, &kTrend}) {
+  for (const SectionRow* section : {&kBatch, &kLoss, &kAccuracy, &kMemory, &kInside, &kTrend}) {
     page.Open(*section);
     page.Charts(*section);
+    if (section == &kAccuracy) page.Add(TrainingSection(data));
     if (section == &kInside) page.Add(LatencySection(data));
     page.Close();
   }

@@ -201,6 +201,8 @@ Result<ReportData> ReportBuilder::Finish(
         continue;
       }
       cell.series_data = Thinned(TENCH_TRY(series(newest.run)), cell.cell, newest.budget);
+      if (auto evaluations = DecodeEvaluations(newest.summary.evaluations); evaluations.ok())
+        cell.series_data.evaluations = *std::move(evaluations);
       cell.to_first_step_ns = ToFirstStep(newest.summary, cell.series_data);
     }
   }

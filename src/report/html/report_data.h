@@ -55,6 +55,7 @@ struct CellSeries {
   std::vector<UsePoint> use;
   std::vector<double> step_ns_quantiles;  // 0, 5, 25, 50, 75, 95, 100 %
   std::optional<double> first_step_ns;    // usually a warm-up step
+  std::vector<Evaluation> evaluations;    // on the test split
 };
 
 struct ReportCell {

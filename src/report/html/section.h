@@ -17,6 +17,8 @@ std::string ComparisonsSection(const ReportData& data);
 std::string CountsSection(const ReportData& data);
 // Latency of inference with batch 1: p50, p90, p99 of every worker; "" without such cells.
 std::string LatencySection(const ReportData& data);
+// Time to accuracy and the results on the test split; "" without evaluations.
+std::string TrainingSection(const ReportData& data);
 // The machine's facts and its noise.
 std::string MachineSection(const ReportData& data);
 // Parity results per worker and network.

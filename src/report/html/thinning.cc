@@ -77,7 +77,8 @@ std::optional<double> StepsPerEpoch(const Cell& cell, const Budget& budget, size
   const int64_t images = cell.Integer(kAxisImages),
                 batch = std::max<int64_t>(cell.Integer(kAxisBatch), 1);
   if (images > 0) return std::max<double>(1, static_cast<double>(images / batch));
-  if (budget.epochs > 0 && timed_steps > 0)
+  // A target may end a run before its epochs.
+  if (budget.epochs > 0 && budget.until.empty() && timed_steps > 0)
     return static_cast<double>(timed_steps) / static_cast<double>(budget.epochs);
   return std::nullopt;
 }

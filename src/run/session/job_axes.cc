@@ -48,6 +48,11 @@ constexpr std::array<AxisUse, kAxisCount> kUses = {{
      ParityUse::kIrrelevant, "trials have their own seed"},
     {kAxisTuned, nullptr, ParityUse::kIrrelevant, kBySettings},
     {kAxisPlacement, nullptr, ParityUse::kIrrelevant, "the CPUs of the threads affect no result"},
+    {kAxisDataThreads,
+     [](const Cell& cell, Job& job) { job.data_threads = cell.Integer(kAxisDataThreads); },
+     ParityUse::kIrrelevant, kOwnData},
+    {kAxisPrefetch, [](const Cell& cell, Job& job) { job.prefetch = cell.Integer(kAxisPrefetch); },
+     ParityUse::kIrrelevant, kOwnData},
 }};
 
 constexpr bool EveryAxisHasItsRow() {

@@ -24,8 +24,9 @@ std::string DurationText(int64_t ns) {
   return fmt::format("{:.9f}s", static_cast<double>(ns) / 1e9);
 }
 
-Result<int64_t> ResolveThreads(int64_t asked, int64_t allowed_cpus) {
-  if (asked == 0) return allowed_cpus;
+// By default, the loader's threads get CPUs of their own, as far as there are enough.
+Result<int64_t> ResolveThreads(int64_t asked, int64_t data_threads, int64_t allowed_cpus) {
+  if (asked == 0) return std::max<int64_t>(1, allowed_cpus - data_threads);
   if (asked > allowed_cpus)
     return Unsupported("{} threads were requested, but this process may use only {} CPUs", asked,
                        allowed_cpus);
@@ -58,6 +59,28 @@ Status AddRealData(const Cell& cell, Job& job) {
   if (job.images > images)
     return Unsupported("{} images were requested, but the data has {}", job.images, images);
   return Ok();
+}
+
+// A loader's batches have no use for one resident batch.
+Status CheckLoader(const Job& job) {
+  if (job.data_threads == 0 || job.cycled) return Ok();
+  return Unsupported("the axis data_threads needs input=cycled: a resident batch is loaded once");
+}
+
+Result<EvaluationPlan> PlanEvaluation(const Budget& budget, const Job& job) {
+  EvaluationPlan plan;
+  if (budget.test_data.empty()) return plan;
+  if (job.phase != Phase::kTrain)
+    return Unsupported("an evaluation needs phase=train: phase {} changes no parameter",
+                       Name(job.phase));
+  plan.data = TENCH_TRY(AbsoluteDataReference(budget.test_data));
+  plan.every = budget.eval_every > 0 ? budget.eval_every : job.images / job.batch;
+  if (plan.every == 0)
+    return Unsupported(
+        "the run has no epochs (fixed input); --eval-every states the steps between "
+        "evaluations");
+  plan.until = TENCH_TRY(ParseTarget(budget.until));
+  return plan;
 }
 
 Result<Budget> ResolveBudget(Budget budget, int64_t images, int64_t batch) {
@@ -110,6 +133,9 @@ std::string Reproducer(const PlannedCell& planned) {
   add(budget.epochs > 0, "--epochs", fmt::format("{}", budget.epochs));
   add(budget.warmup_steps != usual.warmup_steps, "--warmup",
       fmt::format("{}", budget.warmup_steps));
+  add(!budget.test_data.empty(), "--test-data", ShellQuote(budget.test_data));
+  add(budget.eval_every > 0, "--eval-every", fmt::format("{}", budget.eval_every));
+  add(!budget.until.empty(), "--until", ShellQuote(budget.until));
   if (!fixed) {
     add(budget.min_steps != usual.min_steps, "--min-steps", fmt::format("{}", budget.min_steps));
     duration(budget.min_time_ns, usual.min_time_ns, "--min-time");
@@ -127,7 +153,8 @@ std::string RunCommand(const RunRequest& request) {
   PlannedCell planned = ExecutedCell(request);
   // The default, all CPUs, depends on the machine and on the caller's affinity.
   if (planned.cell.Integer(kAxisThreads) == 0)
-    planned.cell.values[kAxisThreads] = CpusFor(planned.cell);
+    planned.cell.values[kAxisThreads] =
+        std::max<int64_t>(1, CpusFor(planned.cell) - planned.cell.Integer(kAxisDataThreads));
   std::string command;
   const std::string worker = WorkerName::Of(planned.cell.Text(kAxisWorker)).name;
   for (const auto& [name, value] : DecisiveEnvironment(OwnEnvironment(), worker))
@@ -185,10 +212,14 @@ Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord&
   ApplyAxes(cell, job);
   record.solver = SolverText(job.solver);
   TENCH_TRY(NoteNetwork(job.network, job.batch, job.phase, record));
-  job.threads = record.threads = TENCH_TRY(ResolveThreads(job.threads, allowed_cpus));
+  job.threads = record.threads =
+      TENCH_TRY(ResolveThreads(job.threads, job.data_threads, allowed_cpus));
   TENCH_TRY(AddRealData(cell, job));
   job.images = TENCH_TRY(ResolveImages(cell, planned.budget));
   job.budget = TENCH_TRY(ResolveBudget(planned.budget, job.images, job.batch));
+  TENCH_TRY(CheckLoader(job));
+  job.evaluation = TENCH_TRY(PlanEvaluation(planned.budget, job));
+  job.evaluated = job.evaluation.any();
   return job;
 }
 

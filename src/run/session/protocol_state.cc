@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/text.h"
 
@@ -18,6 +19,7 @@ std::string_view TypeName(const Message& message) {
   return std::visit(
       Overload{[](const Hello&) { return "hello"; }, [](const Built&) { return "build"; },
                [](const Steps&) { return "steps"; }, [](const Ready&) { return "ready"; },
+               [](const Evaluation&) { return "evaluation"; },
                [](const Done&) { return "result"; }, [](const Failure&) { return "error"; }},
       message);
 }
@@ -101,6 +103,8 @@ Status ProtocolState::On(const Steps& steps) {
     }
     if (steps.loss[i] < 0) negative_loss_ = true;
   }
+  train_ns_ = std::accumulate(steps.step_ns.begin(), steps.step_ns.end(), train_ns_);
+  train_ns_ = std::accumulate(steps.input_ns.begin(), steps.input_ns.end(), train_ns_);
   Append(steps.warmup ? series_.warmup_ns : series_.step_ns, steps.step_ns);
   if (!steps.warmup) Append(series_.input_ns, steps.input_ns);
   Append(series_.loss, steps.loss);
@@ -132,6 +136,18 @@ Status ProtocolState::On(const Ready&) {
     turn_.reset();
   }
   waiting_ = true;
+  return Ok();
+}
+
+Status ProtocolState::On(const Evaluation& evaluation) {
+  if (!built_) return Failed("an 'evaluation' line before '{}'", hello_ ? "build" : "hello");
+  const auto steps = static_cast<int64_t>(series_.loss.size());
+  if (evaluation.step != steps)
+    return Failed("an 'evaluation' line of step {}, after {} steps", evaluation.step, steps);
+  if (!evaluations_.empty() && evaluations_.back().step == steps)
+    return Failed("a second 'evaluation' line of step {}", steps);
+  evaluations_.push_back(evaluation);
+  evaluations_.back().train_ns = train_ns_;
   return Ok();
 }
 

@@ -47,6 +47,8 @@ class ProtocolState {
   // include warm-up.
   const std::string& divergence() const { return divergence_; }
   bool negative_loss() const { return negative_loss_; }
+  // With train_ns: the steps and input times before them.
+  const std::vector<Evaluation>& evaluations() const { return evaluations_; }
   int64_t compilations() const { return compilations_; }  // during the timed steps
 
  private:
@@ -55,6 +57,7 @@ class ProtocolState {
   Status On(const Steps& steps);
   Status CheckTurn(const Steps& steps) const;
   Status On(const Ready&);
+  Status On(const Evaluation& evaluation);
   Status On(const Done& done);
   Status On(const Failure& failure);
 
@@ -70,6 +73,8 @@ class ProtocolState {
   std::vector<Turn> slices_;
   std::string divergence_;
   bool negative_loss_ = false;
+  std::vector<Evaluation> evaluations_;
+  int64_t train_ns_ = 0;  // of all steps so far, with their input times
   int64_t compilations_ = 0;
 };
 

@@ -164,5 +164,37 @@ TEST_F(ProtocolStateTest, AJobWithoutTurnsHasNoReadyLine) {
   Refuses(Ready(), "a 'ready' line, but the job has no turns");
 }
 
+Evaluation EvaluationAt(int64_t step) {
+  Evaluation evaluation;
+  evaluation.step = step;
+  evaluation.samples = 10;
+  return evaluation;
+}
+
+TEST_F(ProtocolStateTest, SumsTheTrainingTimeBeforeEveryEvaluation) {
+  Say(SomeHello());
+  Say(Built{});
+  Say(EvaluationAt(0));
+  Say(StepsFrom(0, true, {3, 2}));
+  Steps timed = StepsFrom(2, false, {1});
+  timed.input_ns = {100};
+  Say(timed);
+  Say(EvaluationAt(3));
+  ASSERT_EQ(protocol_.evaluations().size(), 2u);
+  EXPECT_EQ(protocol_.evaluations()[0].train_ns, 0);
+  EXPECT_EQ(protocol_.evaluations()[1].train_ns, 10 + 10 + 12 + 100);
+}
+
+TEST_F(ProtocolStateTest, AnEvaluationBelongsToTheStepsBeforeIt) {
+  Refuses(EvaluationAt(0), "an 'evaluation' line before 'hello'");
+  Say(SomeHello());
+  Refuses(EvaluationAt(0), "an 'evaluation' line before 'build'");
+  Say(Built{});
+  Say(StepsFrom(0, false, {3, 2}));
+  Refuses(EvaluationAt(1), "an 'evaluation' line of step 1, after 2 steps");
+  Say(EvaluationAt(2));
+  Refuses(EvaluationAt(2), "a second 'evaluation' line of step 2");
+}
+
 }  // namespace
 }  // namespace tench::protocol_state_test

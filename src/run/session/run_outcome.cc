@@ -31,7 +31,10 @@ RunOutcome OfFailure(const Failure& failure) {
 
 RunOutcome OfDone(const Evidence& evidence) {
   const auto made = static_cast<int64_t>(evidence.protocol.series().step_ns.size());
-  if (evidence.fixed_steps > 0 && made != evidence.fixed_steps) {
+  const std::vector<Evaluation>& evaluations = evidence.protocol.evaluations();
+  const bool reached = !evaluations.empty() && evidence.until.ReachedBy(evaluations.back());
+  if (evidence.fixed_steps > 0 && made != evidence.fixed_steps &&
+      !(reached && made < evidence.fixed_steps)) {
     return {Outcome::kProtocolError,
             fmt::format("{} timed steps were requested, but the result has {}",
                         evidence.fixed_steps, made)};
@@ -66,7 +69,7 @@ RunOutcome OfSilence(const Evidence& evidence) {
 
 }  // namespace
 
-Evidence EvidenceOf(const WorkerSession& session, int64_t fixed_steps) {
+Evidence EvidenceOf(const WorkerSession& session, const Job& job) {
   return {session.protocol(),
           session.ending(),
           session.seen().exit.value_or(ExitStatus{}),
@@ -74,7 +77,8 @@ Evidence EvidenceOf(const WorkerSession& session, int64_t fixed_steps) {
           session.lingered(),
           session.process().log().LastLine(),
           session.memory().ExplainKill(OomKills()),
-          fixed_steps};
+          job.budget.fixed_steps,
+          job.evaluation.until};
 }
 
 RunOutcome OutcomeOf(const Evidence& evidence) {

@@ -25,10 +25,11 @@ struct Evidence {
   // The reason to attribute a SIGKILL that tench did not send to the OOM killer.
   std::optional<std::string> killed_for_memory;
   int64_t fixed_steps = 0;  // requested by the job; 0 = a stop rule
+  Target until = {};        // that ends the run earlier
 };
 
 // The session must be over; the evidence refers to its protocol state.
-Evidence EvidenceOf(const WorkerSession& session, int64_t fixed_steps);
+Evidence EvidenceOf(const WorkerSession& session, const Job& job);
 
 struct RunOutcome {
   Outcome outcome = Outcome::kOk;

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "base/text.h"
+
 namespace tench::run_outcome_test {
 namespace {
 
@@ -70,6 +72,21 @@ TEST(RunOutcomeTest, ACleanExitWithoutAResultBreaksTheProtocol) {
   EXPECT_THAT(OutcomeOf(evidence).reason, HasSubstr("bye"));
   evidence.half_line = "{\"type";
   EXPECT_THAT(OutcomeOf(evidence).reason, HasSubstr("inside a line"));
+}
+
+TEST(RunOutcomeTest, AReachedTargetMayEndARunEarly) {
+  const auto evaluation = [](const char* top1) {
+    return fmt::format(R"({{"type":"evaluation","step":2,"samples":10,"loss":1,"top1":{}}})", top1);
+  };
+  for (const auto& [top1, outcome] :
+       {std::pair("0.98", Outcome::kOk), std::pair("0.97", Outcome::kProtocolError)}) {
+    const std::string line = evaluation(top1);
+    const ProtocolState protocol = After({kHello, kBuild, kSteps, line.c_str(), kResult});
+    Evidence evidence = EvidenceAfter(protocol);
+    evidence.fixed_steps = 100;
+    evidence.until = {Target::Metric::kAccuracy, 0.98};
+    EXPECT_EQ(OutcomeOf(evidence).outcome, outcome) << top1;
+  }
 }
 
 }  // namespace

@@ -29,12 +29,12 @@ void RunRecorder::NotRun(Outcome outcome, std::string reason) {
 void RunRecorder::Ran(const WorkerSession& session, const Job& job) {
   RunRecord& record = result_.record;
   const ProtocolState& protocol = session.protocol();
-  const Evidence evidence = EvidenceOf(session, job.budget.fixed_steps);
+  const Evidence evidence = EvidenceOf(session, job);
   RunOutcome end = OutcomeOf(evidence);
   record.outcome = end.outcome;
   record.reason = std::move(end.reason);
   const RunSummary draft = record.summary;
-  record.summary = Summarise(protocol, job.budget, session.seen());
+  record.summary = Summarise(protocol, job, session.seen());
   record.summary.tune_ns = draft.tune_ns;
   record.summary.tune_pays_steps = draft.tune_pays_steps;
   if (const auto& hello = protocol.hello()) {
@@ -69,7 +69,9 @@ void RunRecorder::AddFlags(const WorkerSession& session, bool unclean_exit) {
   add(session.protocol().negative_loss(), kFlagNegativeLoss);
   add(session.memory().swapped(), kFlagSwapped);
   add(summary.cpu_per_wall &&
-          *summary.cpu_per_wall > static_cast<double>(record.threads) + kThreadTolerance,
+          *summary.cpu_per_wall >
+              static_cast<double>(record.threads + record.cell.Integer(kAxisDataThreads)) +
+                  kThreadTolerance,
       kFlagThreadsExceeded);
   add(ok && unclean_exit, kFlagUncleanExit);
   add(ok && summary.compilations.value_or(0) > 0, kFlagRecompiled);

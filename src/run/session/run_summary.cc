@@ -39,7 +39,11 @@ void AddSteps(const RunSeries& series, RunSummary& summary) {
     if (series.loss.size() > 2) summary.third_loss = series.loss[2];
     summary.last_loss = series.loss.back();
   }
-  if (!series.input_ns.empty()) summary.input_ns_median = Summarize(series.input_ns).median;
+  if (!series.input_ns.empty()) {
+    const Summary input = Summarize(series.input_ns);
+    summary.input_ns_median = input.median;
+    summary.input_ns_mean = input.mean;
+  }
   if (series.step_ns.empty()) return;
   const Summary steps = Summarize(series.step_ns);
   summary.step_ns_median = steps.median;
@@ -56,10 +60,32 @@ void AddSteps(const RunSeries& series, RunSummary& summary) {
   summary.stretches = StretchProfile::Of(series.step_ns).Encode();
 }
 
-RunSummary Summarise(const ProtocolState& protocol, const Budget& budget,
-                     const Observations& seen) {
+void AddEvaluations(std::vector<Evaluation> evaluations, const Job& job, RunSummary& summary) {
+  if (evaluations.empty()) return;
+  summary.evaluation_ns = 0;
+  for (Evaluation& one : evaluations) {
+    if (job.images > 0)
+      one.epochs = static_cast<double>(one.step) * static_cast<double>(job.batch) /
+                   static_cast<double>(job.images);
+    *summary.evaluation_ns += one.eval_ns;
+    if (summary.target_ns || !job.evaluation.until.ReachedBy(one)) continue;
+    summary.target_ns = one.train_ns;
+    summary.target_epochs = one.epochs;
+  }
+  const Evaluation& last = evaluations.back();
+  summary.test_loss = last.loss;
+  summary.test_top1 = last.top1;
+  summary.test_top5 = last.top5;
+  summary.evaluations = EncodeEvaluations(evaluations);
+}
+
+RunSummary Summarise(const ProtocolState& protocol, const Job& job, const Observations& seen) {
   RunSummary summary;
   AddSteps(protocol.series(), summary);
+  if (summary.input_ns_mean && summary.step_ns_mean)
+    summary.end_to_end_ns_per_image =
+        (*summary.step_ns_mean + *summary.input_ns_mean) / static_cast<double>(job.batch);
+  AddEvaluations(protocol.evaluations(), job, summary);
   summary.hello_ns = seen.hello_ns;
   summary.first_step_ns = seen.first_step_ns;
   summary.compilations = Positive(protocol.compilations());
@@ -71,8 +97,12 @@ RunSummary Summarise(const ProtocolState& protocol, const Budget& budget,
     summary.planned_bytes = Positive(built->planned_bytes);
   }
   if (const auto& done = protocol.done()) {
-    if (budget.fixed_steps == 0 && budget.epochs == 0) summary.converged = done->converged;
+    const bool open_ended = job.budget.fixed_steps == 0 && job.budget.epochs == 0;
+    if (open_ended) summary.converged = done->converged;
     summary.steps_peak_rss_bytes = Positive(done->peak_rss_bytes);
+    if (done->loaded_samples > 0)
+      summary.loading_ns_per_image =
+          static_cast<double>(done->loading_ns) / static_cast<double>(done->loaded_samples);
     if (done->wall_ns > 0)
       summary.cpu_per_wall = static_cast<double>(done->cpu_ns) / static_cast<double>(done->wall_ns);
   }

@@ -28,6 +28,6 @@ struct Observations {
 // the last.
 void AddSteps(const RunSeries& series, RunSummary& summary);
 
-RunSummary Summarise(const ProtocolState& protocol, const Budget& budget, const Observations& seen);
+RunSummary Summarise(const ProtocolState& protocol, const Job& job, const Observations& seen);
 
 }  // namespace tench

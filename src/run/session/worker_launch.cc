@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -46,8 +47,10 @@ Result<WorkerLaunch> JobLaunch(const WorkerEntry& entry, const Job& job, const s
   }
   spawn.executable = entry.executable;
   spawn.arguments = {kJobFlag, job_file.string()};
-  std::vector<int> cpus =
-      TENCH_TRY(PlaceThreads(ReadTopology(AllowedCpus()), placement, job.threads));
+  const std::vector<CpuPlace> topology = ReadTopology(AllowedCpus());
+  const auto placeable = static_cast<int64_t>(PlaceableCpus(topology, placement));
+  const int64_t wanted = std::max(job.threads, std::min(job.threads + job.data_threads, placeable));
+  std::vector<int> cpus = TENCH_TRY(PlaceThreads(topology, placement, wanted));
   spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus, version, job.environment);
   spawn.cpus = std::move(cpus);
   spawn.folder = folder;

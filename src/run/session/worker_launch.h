@@ -23,7 +23,8 @@ struct WorkerLaunch {
   Pipe turns;    // the worker's standard input, for a job in turns; otherwise closed
 };
 
-// A worker with N threads gets N of the CPUs that tench may use, as `placement` selects them.
+// A worker with N threads gets N of the CPUs that tench may use, as `placement` selects them, and
+// one more for each thread of its loader as far as there are any.
 // `version` as for WorkerEnvironment. Writes `folder`/job.json, so `folder` must outlive the
 // process. Errors are the machine's (no space, no descriptors), or kUnsupported if there are too
 // few CPUs.

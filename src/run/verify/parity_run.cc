@@ -51,7 +51,7 @@ Result<ParityRun> RunTrial(const WorkerEntry& entry, const std::string& version,
     return run;
   }
   session->Watch(nullptr, stop);
-  RunOutcome end = OutcomeOf(EvidenceOf(*session, trial.job.budget.fixed_steps));
+  RunOutcome end = OutcomeOf(EvidenceOf(*session, trial.job));
   run.outcome = end.outcome;
   if (end.outcome != Outcome::kOk) run.reason = std::move(end.reason);
   if (const auto& hello = session->protocol().hello()) run.version = hello->worker.version;

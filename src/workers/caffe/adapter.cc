@@ -64,6 +64,14 @@ class CaffeAdapter final : public Adapter {
     if (!binary_.ok()) return binary_.error();
     if (options.profile)
       return Unsupported("caffe: the log has no times per layer; `caffe time` prints them");
+    if (options.data_threads > 0)
+      return Unsupported(
+          "caffe: data_threads: its process reads the batches from files that are written before "
+          "the first step");
+    if (options.evaluated)
+      return Unsupported(
+          "caffe: evaluation: its process runs ahead of the steps that are read from it, so its "
+          "parameters between two steps are unknown");
     timed_.reset();
     observed_.reset();
     cycle_ = false;
