@@ -13,7 +13,7 @@
 namespace tench {
 namespace {
 
-// State names of a trained parameter; only Adam has the second.
+// State names of a trained parameter; HasSecondHistory tells which solvers have the second.
 constexpr std::string_view kMomentumSuffixes[] = {".momentum", ".momentum2"};
 
 // All names that a job for this network may use in tensors.load.
@@ -26,7 +26,7 @@ std::vector<std::string> LoadableNames(const TypedGraph& graph, const Solver& so
     names.push_back(parameter.name);
     if (!parameter.trained) continue;
     names.push_back(fmt::format("{}{}", parameter.name, kMomentumSuffixes[0]));
-    if (solver.type == SolverType::kAdam)
+    if (HasSecondHistory(solver.type))
       names.push_back(fmt::format("{}{}", parameter.name, kMomentumSuffixes[1]));
   }
   return names;

@@ -37,6 +37,7 @@ Result<Built> BuildNetwork(const Job& job, const TypedGraph& graph, const JobInp
   };
   TENCH_TRY(adapter.SetParameters(source));
   TENCH_TRY(adapter.SetState(source));
+  if (job.first_step > 0) TENCH_TRY(adapter.Resume(job.first_step));
   built.peak_rss_bytes = PeakResidentBytes();
   built.planned_bytes = facts.planned_bytes;
   built.choices = std::move(facts.choices);
@@ -53,7 +54,8 @@ int64_t CycleSamples(const Job& job, const Budget& budget) {
   // In double, because the product may overflow.
   const double used =
       (static_cast<double>(budget.warmup_steps) + static_cast<double>(budget.fixed_steps)) *
-      static_cast<double>(job.batch);
+      static_cast<double>(job.batch) *
+      static_cast<double>(job.phase == Phase::kTrain ? job.solver.iter_size : 1);
   const bool repeats = job.data.empty() && used > static_cast<double>(images);
   return repeats ? images : static_cast<int64_t>(used);
 }
@@ -63,8 +65,10 @@ LoopOptions LoopOf(const Job& job, const Budget& budget, JobInput& input, Adapte
   loop.phase = job.phase;
   loop.budget = budget;
   loop.lr_schedule = job.lr_schedule;
+  if (job.phase == Phase::kTrain) loop.batches = job.solver.iter_size;
   if (job.cycled) {
-    loop.make_batch = [&input](int64_t step) { return input.MakeBatchOf(step); };
+    const int64_t first = job.first_step * loop.batches;
+    loop.make_batch = [&input, first](int64_t batch) { return input.MakeBatchOf(first + batch); };
     loop.next_batch = [&input, &adapter](int64_t) { return adapter.SetBatch(input.batch()); };
   }
   return loop;
@@ -88,8 +92,10 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
   ResetPeakResident();
   if (job.cycled) {
     Status made;
+    const int64_t first =
+        job.first_step * (job.phase == Phase::kTrain ? job.solver.iter_size : 1);
     TENCH_TRY(adapter.SetCycle(CycleSamples(job, budget), [&](int64_t step) {
-      if (made.ok()) made = input.MakeBatchOf(step);
+      if (made.ok()) made = input.MakeBatchOf(first + step);
       return input.batch();
     }));
     TENCH_TRY(std::move(made));
@@ -106,6 +112,12 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, LineSink& answers) {
     options.after_step = [&](int64_t steps) -> Status {
       if (!std::binary_search(kept.after.begin(), kept.after.end(), steps)) return Ok();
       return WriteSnapshot(adapter, graph, kept.folder, steps);
+    };
+  }
+  if (job.tensors.every_step) {
+    options.after_step = [&, snapshot = std::move(options.after_step)](int64_t steps) -> Status {
+      if (snapshot) TENCH_TRY(snapshot(steps));
+      return WriteStepOutputs(adapter, graph, job.tensors, steps);
     };
   }
   const ThreadTimes before_steps = ReadThreadTimes();
