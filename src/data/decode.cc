@@ -123,16 +123,21 @@ Status Transformer::Apply(const StoredSample& sample, const SampleDraw& draw, co
                   ToString({channels, out_height, out_width}), ToString(shape));
   const Placement place = Place(draw, transform_, height, width);
   const auto* bytes = reals ? nullptr : reinterpret_cast<const unsigned char*>(image->bytes.data());
+  // Bytes that are stored as values keep their order.
+  const bool swaps = transform_.bgr && channels == 3 &&
+                     (sample.form == SampleForm::kJpeg || sample.form == SampleForm::kPng);
   float* to = out.data();
   for (int64_t c = 0; c < channels; ++c) {
     const std::vector<float>& means = transform_.mean;
     const float mean = means.empty() ? 0.0f : means[means.size() == 1 ? 0 : static_cast<size_t>(c)];
     for (int64_t y = 0; y < out_height; ++y, to += out_width) {
-      const int64_t row = (c * height + place.y + y) * width + place.x;
+      const int64_t row = (c * height + place.y + y) * width + place.x,
+                    stored_row = swaps ? row + (channels - 1 - 2 * c) * height * width : row;
       for (int64_t x = 0; x < out_width; ++x) {
-        const auto from = static_cast<size_t>(row + x);
+        const auto from = static_cast<size_t>(stored_row + x),
+                   mean_at = static_cast<size_t>(row + x);
         const float value = reals ? sample.reals[from] : static_cast<float>(bytes[from]);
-        const float shifted = value - (mean_.values.empty() ? mean : mean_.values[from]);
+        const float shifted = value - (mean_.values.empty() ? mean : mean_.values[mean_at]);
         to[place.mirrored ? out_width - 1 - x : x] = shifted * transform_.scale;
       }
     }
