@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "logs/caffe_facts.h"
+#include "logs/thesis_steps.h"
 #include "logs/training_log.h"
 
 namespace {
@@ -32,5 +34,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   CheckLog(tench::ReadCaffeLog(text, "fuzz.log"));
   CheckLog(tench::ReadTensorflowLog(text, "fuzz.log"));
+  CheckLog(tench::ReadCaffeTimeLog(text, "fuzz.log"));
+  tench::Check(tench::ReadCaffeFacts(text).batch >= 0, "a batch size makes no sense");
+  if (const auto steps = tench::ReadThesisSteps(text, "fuzz.log"); steps.ok()) {
+    for (const tench::ThesisTraining& training : *steps)
+      CheckLog(tench::Result<tench::TrainingLog>(training.log));
+  } else {
+    CheckLog(tench::Result<tench::TrainingLog>(steps.error()));
+  }
   return 0;
 }

@@ -11,14 +11,15 @@ PHASES = ("forward", "gradient", "train")
 BUDGET = {"warmup_steps": 3, "fixed_steps": 0, "epochs": 0, "min_steps": 10,
           "min_time_ns": 500000000, "relative_interval": 0.01, "time_limit_ns": 30000000000}
 SOLVER = {"lr": 0.01, "momentum": 0.9, "weight_decay": 0.0005, "type": "sgd", "momentum2": 0.999,
-          "delta": 1e-8, "clip_gradients": 0.0}
+          "delta": 1e-8, "clip_gradients": 0.0, "rms_decay": 0.99, "regularization": "l2",
+          "iter_size": 1}
 TENSORS = {"load": {}, "folder": "", "outputs": [], "gradients": False, "parameters": False,
-           "state": False, "observe": True}
+           "state": False, "observe": True, "every_step": False}
 SNAPSHOTS = {"folder": "", "after": []}
 # Defaults of a job; None = required.
 JOB = {"protocol": None, "network": None, "fingerprint": "", "parameters": [], "batch": None,
        "device": "cpu", "threads": 1, "precision": "f32", "phase": "train", "seed": 1,
-       "cycled": False, "images": 0, "labels": 0, "solver": {}, "lr_schedule": [],
+       "cycled": False, "images": 0, "labels": 0, "solver": {}, "lr_schedule": [], "first_step": 0,
        "dropout": True, "budget": {}, "search_ns": 0, "options": {}, "tensors": {},
        "snapshots": {}, "profile": False, "turns": False}
 NESTED = {"solver": SOLVER, "budget": BUDGET, "tensors": TENSORS, "snapshots": SNAPSHOTS}
@@ -155,6 +156,14 @@ def check_job(job, graph, worker):
         _check_named(worker, "update", job.solver.type, worker["updates"])
         if job.solver.clip_gradients > 0:
             _check_named(worker, "update", "clip_gradients", worker["updates"])
+        if job.solver.regularization != "l2":
+            _check_named(worker, "update", job.solver.regularization, worker["updates"])
+        if job.solver.iter_size > 1:
+            _check_named(worker, "update", "iter_size", worker["updates"])
+    if job.first_step > 0:
+        raise Unsupported("%s cannot continue a training" % worker["name"])
+    if job.tensors.every_step:
+        raise Unsupported("%s writes outputs after the last step only" % worker["name"])
     _check_options(job, worker)
     if job.turns and not job.budget.fixed_steps:
         raise Failed("job.turns: a job in turns needs a fixed number of steps")

@@ -42,6 +42,29 @@ void CaffeLogWriter::Line(const char* source, const std::string& text) {
   write_(fmt::format("{}{}] {}", Prefix(), source, text));
 }
 
+void CaffeLogWriter::Facts(const std::string& worker, const Job& job) {
+  Line("tench.cpp:1",
+       fmt::format("tench train: worker {}, network {}, device {}, batch {}, threads {}", worker,
+                   network_, job.device, job.batch, job.threads));
+  Line("tench.cpp:2", fmt::format("base_lr: {} momentum: {} weight_decay: {}", job.solver.lr,
+                                  job.solver.momentum, job.solver.weight_decay));
+}
+
+void CaffeLogWriter::Testing(int64_t iteration, size_t test) {
+  Line("solver.cpp:347", fmt::format("Iteration {}, Testing net (#{})", iteration, test));
+}
+
+void CaffeLogWriter::TestResult(size_t, const CaffeTestResult& result) {
+  size_t output = 0;
+  for (const auto& [name, share] : result.accuracies)
+    Line("solver.cpp:414",
+         fmt::format("    Test net output #{}: {} = {:.6g}", output++, name, share));
+  const std::string loss = loss_name_.empty() ? "loss" : loss_name_;
+  Line("solver.cpp:414",
+       fmt::format("    Test net output #{}: {} = {:.6g} (* {:.6g} = {:.6g} loss)", output, loss,
+                   result.loss / loss_weight_, loss_weight_, result.loss));
+}
+
 void CaffeLogWriter::Start() {
   Line("solver.cpp:289", "Solving " + network_);
   Line("solver.cpp:290",
@@ -90,6 +113,13 @@ void CaffeLogWriter::Weights(const std::string& file) {
 }
 void CaffeLogWriter::Snapshot(const std::string& file) {
   Line("solver.cpp:464", "Snapshotting to binary proto file " + file);
+}
+
+void CaffeLogWriter::SnapshotState(const std::string& file) {
+  Line("sgd_solver.cpp:273", "Snapshotting solver state to binary proto file " + file);
+}
+void CaffeLogWriter::Resuming(const std::string& file) {
+  Line("caffe.cpp:242", "Resuming from " + file);
 }
 
 void CaffeLogWriter::Done(bool complete) {

@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/test_network.h"
 #include "net/caffe/solver_file.h"
 #include "net/graph.h"
+#include "protocol/message.h"
 
 namespace tench {
 
@@ -21,9 +23,15 @@ class CaffeLogWriter {
   CaffeLogWriter(const CaffeSolver& solver, const Graph& graph,
                  std::function<void(const std::string&)> write);
 
+  // The facts of the training, which `tench import` reads.
+  void Facts(const std::string& worker, const Job& job);
   void Start();
+  void Testing(int64_t iteration, size_t test);
+  void TestResult(size_t test, const CaffeTestResult& result);
   void Step(int64_t iteration, int64_t step_ns, double loss);
   void Snapshot(const std::string& file);
+  void SnapshotState(const std::string& file);
+  void Resuming(const std::string& file);
   void Weights(const std::string& file);
   void Done(bool complete);
 

@@ -11,15 +11,20 @@ namespace {
 
 struct ExportFlags {
   StudyFlags study;
-  std::string thesis;
+  std::string thesis, logs;
 };
 
 Result<int> Export(const ExportFlags& flags) {
+  if (flags.thesis.empty() && flags.logs.empty())
+    return Failed("nothing to write: use --thesis FOLDER or --logs FOLDER");
   Store store = TENCH_TRY(flags.study.Open());
   const std::optional<int64_t> study = TENCH_TRY(flags.study.Study(store));
-  const ThesisExport result = TENCH_TRY(ExportThesis(store, study, flags.thesis));
-  for (const auto& file : result.files) fmt::print("{}\n", file.string());
-  for (const std::string& note : result.notes) fmt::print(stderr, "note: {}\n", note);
+  const auto tell = [](const ThesisExport& done) {
+    for (const auto& file : done.files) fmt::print("{}\n", file.string());
+    for (const std::string& note : done.notes) fmt::print(stderr, "note: {}\n", note);
+  };
+  if (!flags.thesis.empty()) tell(TENCH_TRY(ExportThesis(store, study, flags.thesis)));
+  if (!flags.logs.empty()) tell(TENCH_TRY(ExportLogs(store, study, flags.logs)));
   return 0;
 }
 
@@ -32,7 +37,9 @@ Command AddExportCommand(CLI::App& root) {
   flags->study.AddTo(*app, StudyFlags::With::kStudy);
   app->add_option("--thesis", flags->thesis,
                   "write the 2017 study's loss_*.csv and times_*.csv into this folder")
-      ->required()
+      ->type_name("");
+  app->add_option("--logs", flags->logs,
+                  "write a log train_{network}_{mode}_{batch}.log of each cell into this folder")
       ->type_name("");
   return {app, [flags] { return Export(*flags); }};
 }

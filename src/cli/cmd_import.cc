@@ -5,11 +5,14 @@
 #include <map>
 #include <memory>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/axis_flags.h"
 #include "cli/command.h"
 #include "data/data_set.h"
+#include "logs/caffe_facts.h"
 #include "logs/import/log_import.h"
+#include "logs/thesis_steps.h"
 #include "machine/host.h"
 #include "net/zoo/zoo.h"
 #include "store/store.h"
@@ -17,12 +20,14 @@
 namespace tench {
 namespace {
 
+constexpr size_t kMaxLogBytes = size_t{1} << 30;
+
 struct ImportFlags {
-  std::vector<std::string> caffe, tensorflow;
+  std::vector<std::string> caffe, tensorflow, thesis;
   AxisFlags axes;
   std::string database = kDefaultDatabase;
   std::string machine = "imported";
-  bool here = false;
+  bool here = false, machine_given = false;
   int64_t warmup_steps = 0;
 };
 
@@ -44,20 +49,52 @@ bool IsInZoo(const std::string& name) {
                      [&](const ZooEntry& entry) { return entry.name == name; });
 }
 
+// What the content of a log says about its run.
+struct ImportFacts {
+  CaffeFacts caffe;
+  std::string framework;
+};
+
+Status SetRates(const AxisFlags& flags, const CaffeFacts& facts, Cell& cell) {
+  const auto set = [&](const char* axis, const std::optional<double>& value) -> Status {
+    return value && !flags.Given(axis) ? cell.Set(axis, fmt::format("{}", *value)) : Ok();
+  };
+  TENCH_TRY(set("lr", facts.lr));
+  TENCH_TRY(set("momentum", facts.momentum));
+  TENCH_TRY(set("weight_decay", facts.weight_decay));
+  if (facts.threads > 0 && !flags.Given("threads"))
+    return cell.Set("threads", std::to_string(facts.threads));
+  return Ok();
+}
+
+// Flags come first, then the content, then the file name, which is asked only for what is missing.
 Result<Cell> CellOfLog(const ImportFlags& flags, const std::filesystem::path& file,
-                       std::string_view framework) {
+                       const ImportFacts& facts) {
   Cell cell = TENCH_TRY(flags.axes.ToCell());
-  if (!flags.axes.Given("worker")) TENCH_TRY(cell.Set("worker", framework));
-  if (!flags.axes.Given("network") || !flags.axes.Given("device") || !flags.axes.Given("batch")) {
-    const LogName name = TENCH_TRY(ParseLogName(file.filename().string()));
-    if (!flags.axes.Given("network")) TENCH_TRY(cell.Set("network", ZooName(name.network)));
-    if (!flags.axes.Given("device"))
-      TENCH_TRY(cell.Set("device", name.mode == "CPU" ? "cpu" : "gpu"));
-    if (!flags.axes.Given("batch"))
-      TENCH_TRY(cell.Set("batch", fmt::format("{}", name.batch)).In(file.string()));
-  }
-  if (cell.phase() != Phase::kTrain)
-    return Failed("--phase: the log of a training has the phase train; remove the flag");
+  const CaffeFacts& caffe = facts.caffe;
+  if (!flags.axes.Given("worker")) TENCH_TRY(cell.Set("worker", facts.framework));
+  TENCH_TRY(SetRates(flags.axes, caffe, cell).In(file.string()));
+  std::string network = ZooName(caffe.network), device = caffe.device;
+  int64_t batch = caffe.batch;
+  const Result<LogName> name = ParseLogName(file.filename().string());
+  const bool complete = (!network.empty() || flags.axes.Given("network")) &&
+                        (!device.empty() || flags.axes.Given("device")) &&
+                        (batch > 0 || flags.axes.Given("batch"));
+  if (!complete && !name.ok()) return name.error();
+  // A network of the zoo under another name in the log is known by the file name.
+  if (name.ok() && (network.empty() || (!IsInZoo(network) && IsInZoo(ZooName(name->network)))))
+    network = ZooName(name->network);
+  if (device.empty() && name.ok()) device = name->mode == "CPU" ? "cpu" : "gpu";
+  if (batch == 0 && name.ok()) batch = name->batch;
+  if (!flags.axes.Given("network")) TENCH_TRY(cell.Set("network", network));
+  if (!flags.axes.Given("device")) TENCH_TRY(cell.Set("device", device));
+  if (!flags.axes.Given("batch"))
+    TENCH_TRY(cell.Set("batch", fmt::format("{}", batch)).In(file.string()));
+  const Phase phase = caffe.timing ? Phase::kGradient : Phase::kTrain;
+  if (flags.axes.Given("phase") && cell.phase() != phase)
+    return Failed("--phase: the log of {} has the phase {}; remove the flag",
+                  caffe.timing ? "caffe time" : "a training", Name(phase));
+  TENCH_TRY(cell.Set("phase", std::string(Name(phase))));
   // A cell is the same with and without the network's default data set, as in a sweep.
   if (IsInZoo(cell.Text(kAxisNetwork))) {
     const std::string data = TENCH_TRY(ResolveData(cell.Text(kAxisNetwork), cell.Text(kAxisData)));
@@ -83,20 +120,51 @@ Result<std::vector<NewRun>> ReadLogs(const ImportFlags& flags) {
     import.machine_id = host.machine_id;
   }
   std::vector<NewRun> runs;
-  const auto read = [&](const std::vector<std::string>& files, LogFormat format,
-                        std::string_view framework) -> Status {
-    for (const std::string& file : files) {
-      import.format = format;
-      import.file = file;
-      import.cell = TENCH_TRY(CellOfLog(flags, file, framework));
-      RunResult result = TENCH_TRY(ImportLog(import));
-      std::string key = ImportKey(result.record).value_or("");
-      runs.push_back({file, std::move(result), std::move(key)});
-    }
+  const auto add = [&](const std::string& file, Result<RunResult> result) -> Status {
+    RunResult run = TENCH_TRY(std::move(result));
+    std::string key = ImportKey(run.record).value_or("");
+    runs.push_back({file, std::move(run), std::move(key)});
     return Ok();
   };
-  TENCH_TRY(read(flags.caffe, LogFormat::kCaffe, "caffe"));
-  TENCH_TRY(read(flags.tensorflow, LogFormat::kTensorflow, "tensorflow"));
+  for (const std::string& file : flags.caffe) {
+    ImportFacts facts{ReadCaffeFacts(TENCH_TRY(ReadFile(file, kMaxLogBytes))), ""};
+    facts.framework = facts.caffe.worker.empty() ? "caffe" : facts.caffe.worker;
+    import.format = facts.caffe.timing ? LogFormat::kCaffeTime : LogFormat::kCaffe;
+    import.file = file;
+    import.cell = TENCH_TRY(CellOfLog(flags, file, facts));
+    TENCH_TRY(add(file, ImportLog(import)));
+  }
+  for (const std::string& file : flags.tensorflow) {
+    import.format = LogFormat::kTensorflow;
+    import.file = file;
+    import.cell = TENCH_TRY(CellOfLog(flags, file, {{}, "tensorflow"}));
+    TENCH_TRY(add(file, ImportLog(import)));
+  }
+  for (const std::string& file : flags.thesis) {
+    const std::string text = TENCH_TRY(ReadFile(file, kMaxLogBytes));
+    const std::filesystem::path path(file);
+    const Result<ThesisFile> name = ParseThesisName(path.filename().string());
+    const bool named = flags.axes.Given("worker") && (flags.machine_given || flags.here);
+    if (!named && !name.ok()) return name.error();
+    LogImport thesis = import;
+    thesis.format = LogFormat::kThesis;
+    thesis.file = file;
+    if (!flags.machine_given && !flags.here) {
+      thesis.machine = name->machine;
+      thesis.machine_id = Hex64(Hash64("imported from " + thesis.machine));
+    }
+    for (const ThesisTraining& training : TENCH_TRY(ReadThesisSteps(text, file))) {
+      ImportFacts facts;
+      facts.framework = name.ok() ? name->library : "";
+      facts.caffe.network = training.network;
+      facts.caffe.device = training.mode == "CPU" ? "cpu" : "gpu";
+      facts.caffe.batch = training.batch;
+      thesis.cell = TENCH_TRY(CellOfLog(flags, file, facts));
+      TENCH_TRY(add(file, ImportSteps(thesis, training.log, text,
+                                      fmt::format("#{},{},{:03}", training.network, training.mode,
+                                                  training.batch))));
+    }
+  }
   return runs;
 }
 
@@ -151,8 +219,9 @@ void NoteUnknownNetworks(const std::vector<NewRun>& runs) {
 }
 
 Result<int> Import(const ImportFlags& flags) {
-  if (flags.caffe.empty() && flags.tensorflow.empty())
-    return Failed("no log was given: use --caffe-log FILE… or --tensorflow-log FILE…");
+  if (flags.caffe.empty() && flags.tensorflow.empty() && flags.thesis.empty())
+    return Failed(
+        "no log was given: use --caffe-log FILE…, --tensorflow-log FILE… or --thesis-csv FILE…");
   std::vector<NewRun> runs = TENCH_TRY(ReadLogs(flags).In("nothing was imported"));
   Store store = TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite));
   std::vector<std::string> lines;
@@ -171,12 +240,17 @@ Command AddImportCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("import", "Import logs of earlier trainings as runs");
   auto flags = std::make_shared<ImportFlags>();
   app->add_option("--caffe-log", flags->caffe,
-                  "logs of `caffe train`, named train_{network}_{mode}_{batch}.log")
+                  "logs of `caffe train`, `caffe time` or `tench train`")
       ->type_name("");
-  app->add_option("--tensorflow-log", flags->tensorflow,
-                  "logs of TensorFlow slim's training loop, with the same form of name")
+  app->add_option(
+         "--tensorflow-log", flags->tensorflow,
+         "logs of TensorFlow slim's training loop, named train_{network}_{mode}_{batch}.log")
       ->type_name("");
-  app->add_option("--machine", flags->machine, "name of the machine that wrote the logs [imported]")
+  app->add_option("--thesis-csv", flags->thesis,
+                  "steps of the 2017 study, named loss_{machine}_{library}.csv")
+      ->type_name("");
+  app->add_option("--machine", flags->machine,
+                  "name of the machine that wrote the logs [imported, or the CSV's]")
       ->type_name("");
   app->add_flag("--here", flags->here, "the logs are from this machine: rank them with its runs")
       ->excludes("--machine");
@@ -188,12 +262,15 @@ Command AddImportCommand(CLI::App& root) {
                   fmt::format("results file, created if missing [{}]", kDefaultDatabase))
       ->type_name("");
   flags->axes.AddTo(*app,
-                    "Facts that the logs lack (network, device and batch override the file name)");
+                    "Facts that the logs lack; these flags override the log and the file name");
   app->footer(
       "A file with the same name and content is imported only once. Runs get the flag `imported`\n"
       "and count as another machine's, unless --here is given.\n"
       "  tench import --caffe-log logs/train_*.log --machine titan --threads 8 --db old.db");
-  return {app, [flags] { return Import(*flags); }};
+  return {app, [flags, app] {
+            flags->machine_given = app->count("--machine") > 0;
+            return Import(*flags);
+          }};
 }
 
 }  // namespace tench

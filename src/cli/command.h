@@ -21,6 +21,7 @@ Command AddShowCommand(CLI::App& root);
 Command AddRunCommand(CLI::App& root);
 Command AddSweepCommand(CLI::App& root);
 Command AddTrainCommand(CLI::App& root);
+Command AddPredictCommand(CLI::App& root);
 Command AddVerifyCommand(CLI::App& root);
 Command AddResultsCommand(CLI::App& root);
 Command AddRunsCommand(CLI::App& root);

@@ -62,6 +62,7 @@ Result<std::string> FileData::Fingerprint() const {
                   reference_.shuffle, reference_.classes, facts().vocabulary,
                   ToString(reference_.source.shape), reference_.source.label_first),
       hash);
+  if (transform.bgr) hash = Hash64("bgr\n", hash);
   if (!transform.mean_file.empty())
     hash = HashNumber(TENCH_TRY(HashFile(transform.mean_file)), hash);
   return Hex64(hash);

@@ -94,6 +94,10 @@ const std::vector<Key>& Keys() {
        [](DataReference& data, std::string_view value) {
          return Assign(data.transform.mirror, ParseYes(value));
        }},
+      {"bgr", kPictures,
+       [](DataReference& data, std::string_view value) {
+         return Assign(data.transform.bgr, ParseYes(value));
+       }},
       {"mean", kValues, SetMean},
       {"mean_file", kValues,
        [](DataReference& data, std::string_view value) -> Status {

@@ -21,6 +21,7 @@ struct Transform {
   int64_t resize_height = 0, resize_width = 0;  // 0 = no resizing
   int64_t crop = 0;                             // side of the square; 0 = none
   bool mirror = false;
+  bool bgr = false;  // decoded pictures get the channels B, G, R, as Caffe's own layers give them
   std::vector<float> mean;  // of each channel, or one of all; empty = 0
   std::string mean_file;    // a BlobProto; "" = none
   float scale = 1;

@@ -107,20 +107,23 @@ void TransformRow(const Value* from, const float* means, float scale, int64_t wi
   for (int64_t x = 0; x < width; ++x) to[x] = (static_cast<float>(from[x]) - means[x]) * scale;
 }
 
-// `stored` is {C, H, W} of the values, height and width those of the result.
+// `stored` is {C, H, W} of the values, height and width those of the result. `swaps` reverses the
+// order of the channels; means are in the order of the result.
 template <class Value>
 void TransformValues(const Value* values, const Shape& stored, const Placement& place,
-                     const Transform& transform, const MeanImage& mean_image, int64_t height,
-                     int64_t width, float* to) {
+                     const Transform& transform, const MeanImage& mean_image, bool swaps,
+                     int64_t height, int64_t width, float* to) {
   const std::vector<float>& means = transform.mean;
   for (int64_t c = 0; c < stored[0]; ++c) {
     const float mean = means.empty() ? 0.0f : means[means.size() == 1 ? 0 : static_cast<size_t>(c)];
+    const int64_t from_channel = swaps ? stored[0] - 1 - c : c;
     for (int64_t y = 0; y < height; ++y, to += width) {
-      const int64_t row = (c * stored[1] + place.y + y) * stored[2] + place.x;
+      const int64_t at = (place.y + y) * stored[2] + place.x, plane = stored[1] * stored[2];
+      const Value* row = values + from_channel * plane + at;
       if (mean_image.values.empty())
-        TransformRow(values + row, mean, transform.scale, width, to);
+        TransformRow(row, mean, transform.scale, width, to);
       else
-        TransformRow(values + row, mean_image.values.data() + row, transform.scale, width, to);
+        TransformRow(row, mean_image.values.data() + c * plane + at, transform.scale, width, to);
       if (place.mirrored) std::reverse(to, to + width);
     }
   }
@@ -157,13 +160,16 @@ Status Transformer::Apply(const StoredSample& sample, const SampleDraw& draw, co
     return Failed("a sample of {}, but the network reads {}",
                   ToString({channels, out_height, out_width}), ToString(shape));
   const Placement place = Place(draw, transform_, height, width);
+  // Bytes that are stored as values keep their order.
+  const bool swaps = transform_.bgr && channels == 3 &&
+                     (sample.form == SampleForm::kJpeg || sample.form == SampleForm::kPng);
   const Shape stored = {channels, height, width};
   if (reals) {
-    TransformValues(sample.reals.data(), stored, place, transform_, mean_, out_height, out_width,
-                    out.data());
+    TransformValues(sample.reals.data(), stored, place, transform_, mean_, swaps, out_height,
+                    out_width, out.data());
   } else {
     TransformValues(reinterpret_cast<const unsigned char*>(image->bytes.data()), stored, place,
-                    transform_, mean_, out_height, out_width, out.data());
+                    transform_, mean_, swaps, out_height, out_width, out.data());
   }
   return Ok();
 }

@@ -4,10 +4,12 @@
 // stamps are used, and the printed seconds only where a clock was set back.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "base/text.h"
+#include "logs/caffe_facts.h"
 #include "logs/caffe_line.h"
 #include "logs/log_lines.h"
 #include "logs/training_log.h"
@@ -19,7 +21,8 @@ using Kind = CaffeLine::Kind;
 
 class CaffeReader {
  public:
-  explicit CaffeReader(std::string_view origin) : origin_(origin) {}
+  // `printed`: the printed seconds are exact, as those of `tench train`.
+  CaffeReader(std::string_view origin, bool printed) : origin_(origin), printed_(printed) {}
 
   Status Add(const CaffeLine& line) {
     if (!first_) first_ = line.time;
@@ -76,6 +79,8 @@ class CaffeReader {
   }
 
   Result<double> SecondsOf(const CaffeLine& line) const {
+    if (printed_ && line.seconds && *line.seconds >= 0 && *line.seconds < kMaxLogSeconds)
+      return *line.seconds;
     const double stamped =
         mark_ ? SecondsTo(*mark_, line.time) - static_cast<double>(test_us_) / 1e6 : -1;
     if (stamped >= 0 && stamped < kMaxLogSeconds) return stamped;
@@ -117,6 +122,7 @@ class CaffeReader {
   }
 
   std::string origin_;
+  bool printed_ = false;
   TrainingLog log_;
   int64_t previous_ = 0;
   std::optional<GlogTime> first_, mark_, test_begin_;
@@ -128,13 +134,45 @@ class CaffeReader {
 }  // namespace
 
 Result<TrainingLog> ReadCaffeLog(std::string_view text, std::string_view origin) {
-  CaffeReader reader(origin);
+  CaffeReader reader(origin, !ReadCaffeFacts(text).worker.empty());
   const auto read = [&](std::string_view line) -> Status {
     const std::optional<CaffeLine> parsed = TENCH_TRY(ParseCaffeLine(line));
     return parsed ? reader.Add(*parsed) : Ok();
   };
   TENCH_TRY(ForEachLogLine(text, origin, read));
   return reader.Finish();
+}
+
+Result<TrainingLog> ReadCaffeTimeLog(std::string_view text, std::string_view origin) {
+  constexpr std::string_view kInitial = "] Initial loss: ";
+  TrainingLog log;
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  int64_t previous = 0;
+  const auto read = [&](std::string_view raw) -> Status {
+    if (const size_t at = raw.find(kInitial); at != std::string_view::npos) {
+      const Result<double> value = ParseReal(Trim(raw.substr(at + kInitial.size())));
+      if (value.ok()) loss = *value;
+    }
+    const std::optional<CaffeLine> line = TENCH_TRY(ParseCaffeLine(raw));
+    if (line && line->kind == Kind::kFatal && log.failure == TrainingLog::Failure::kNone) {
+      log.failure = TrainingLog::Failure::kCrashed;
+      log.failure_text = Printable(line->text);
+    }
+    if (!line || line->kind != Kind::kTimed) return Ok();
+    if (line->number <= previous)
+      return Failed("iteration {} after iteration {}", line->number, previous);
+    if (!(line->value >= 0 && line->value < kMaxLogSeconds * 1e3))
+      return Failed("iteration {} took {} ms", line->number, line->value);
+    if (log.step_ns.empty()) log.first_step = line->number;
+    previous = line->number;
+    log.step_ns.push_back(std::llround(line->value * 1e6));
+    return Ok();
+  };
+  TENCH_TRY(ForEachLogLine(text, origin, read));
+  if (log.step_ns.empty() && log.failure == TrainingLog::Failure::kNone)
+    return Failed("{}: no line 'Iteration: N forward-backward time' found", origin);
+  log.loss.assign(log.step_ns.size(), loss);
+  return log;
 }
 
 }  // namespace tench

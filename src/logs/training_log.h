@@ -30,8 +30,13 @@ struct TrainingLog {
 
 // The time of an iteration is the difference of two iteration lines: the update of the previous
 // one, forward and backward of its own. The first has no update and is counted from the start of
-// the optimisation. Time for testing is subtracted.
+// the optimisation. Time for testing is subtracted. A log of `tench train` states the time of its
+// steps itself.
 Result<TrainingLog> ReadCaffeLog(std::string_view text, std::string_view origin);
+
+// The log of `caffe time`: the printed milliseconds of each forward and backward pass, and the
+// initial loss for all of them, because nothing is updated.
+Result<TrainingLog> ReadCaffeTimeLog(std::string_view text, std::string_view origin);
 
 // The time of a step is the printed T.
 Result<TrainingLog> ReadTensorflowLog(std::string_view text, std::string_view origin);

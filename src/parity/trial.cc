@@ -92,10 +92,16 @@ Status LoadMomenta(Trial& trial) {
   for (const Parameter& parameter : graph.parameters) {
     const int64_t elements = ElementCount(parameter.shape);
     if (!parameter.trained || parameter.lr_mult == 0 || elements > kMaxLoadedMomentum) continue;
-    const std::string name = parameter.name + ".momentum";
-    std::vector<float>& values = trial.reals[name];
-    values.resize(static_cast<size_t>(elements));
-    FillTensor(kTrialSeed, name, {FillKind::kUniform, -kMomentumScale, kMomentumScale}, 0, values);
+    // All histories but Adam's first and those of SGD are means of squares.
+    const SolverType type = trial.job.solver.type;
+    const auto load = [&](const std::string& name, bool square) {
+      std::vector<float>& values = trial.reals[name];
+      values.resize(static_cast<size_t>(elements));
+      const double low = square ? 0 : -kMomentumScale;
+      FillTensor(kTrialSeed, name, {FillKind::kUniform, low, kMomentumScale}, 0, values);
+    };
+    load(parameter.name + ".momentum", UsesDelta(type) && type != SolverType::kAdam);
+    if (HasSecondHistory(type)) load(parameter.name + ".momentum2", true);
   }
   return Ok();
 }
@@ -144,6 +150,13 @@ Status FillTrial(const Subject& subject, const Calibration& calibration, Trial& 
       break;
     case TrialKind::kSteady:
       TENCH_TRY(UseConditioned(trial));
+      // The cell's optimizer with its own settings; only the rate and the decay are the trial's.
+      job.solver = subject.job.solver;
+      job.solver.lr = kRate;
+      job.solver.weight_decay = Solver{}.weight_decay;
+      if (!UsesDelta(job.solver.type)) job.solver.momentum = Solver{}.momentum;
+      job.solver.clip_gradients = 0;
+      job.solver.iter_size = 1;
       TENCH_TRY(LoadMomenta(trial));
       job.phase = Phase::kTrain;
       job.tensors.outputs = LossInputs(job.network);

@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t kMaxSteps = 1'000'000'000'000;
 constexpr double kMinDelta = 1e-30;  // 0 would give 0 / 0 for an element without a gradient
 constexpr double kMaxClip = 1e30;
+constexpr int64_t kMaxIterSize = int64_t{1} << 20;
 constexpr int64_t kMaxSearchNs = int64_t{365} * 24 * 3600 * 1'000'000'000;
 constexpr int64_t kMaxBudgetNs = 1'000'000'000'000'000'000;
 
@@ -28,11 +29,12 @@ Json SolverToJson(const Solver& solver) {
                {"momentum", RealToJson(solver.momentum)},
                {"weight_decay", RealToJson(solver.weight_decay)}};
   if (solver.type != SolverType::kSgd) json["type"] = Name(solver.type);
-  if (solver.type == SolverType::kAdam) {
-    json["momentum2"] = RealToJson(solver.momentum2);
-    json["delta"] = RealToJson(solver.delta);
-  }
+  if (solver.type == SolverType::kAdam) json["momentum2"] = RealToJson(solver.momentum2);
+  if (solver.type == SolverType::kRmsprop) json["rms_decay"] = RealToJson(solver.rms_decay);
+  if (UsesDelta(solver.type)) json["delta"] = RealToJson(solver.delta);
   if (solver.clip_gradients > 0) json["clip_gradients"] = RealToJson(solver.clip_gradients);
+  if (solver.regularization == Regularization::kL1) json["regularization"] = "l1";
+  if (solver.iter_size > 1) json["iter_size"] = solver.iter_size;
   return json;
 }
 
@@ -55,6 +57,7 @@ Json TensorsToJson(const TensorFiles& tensors) {
                {"parameters", tensors.parameters},
                {"state", tensors.state}};
   if (!tensors.observe) json["observe"] = false;
+  if (tensors.every_step) json["every_step"] = true;
   return json;
 }
 
@@ -96,6 +99,13 @@ Result<Solver> ParseSolver(const Json& json) {
   solver.momentum2 = BoundedReal(fields, "momentum2", 0, 1, solver.momentum2);
   solver.delta = BoundedReal(fields, "delta", kMinDelta, 1, solver.delta);
   solver.clip_gradients = BoundedReal(fields, "clip_gradients", 0, kMaxClip, solver.clip_gradients);
+  solver.rms_decay = BoundedReal(fields, "rms_decay", 0, 1, solver.rms_decay);
+  const std::string regularization = fields.String("regularization", "l2");
+  if (regularization == "l1")
+    solver.regularization = Regularization::kL1;
+  else if (regularization != "l2")
+    fields.Fail("regularization", fmt::format("'{}' is none of l2, l1", Printable(regularization)));
+  solver.iter_size = fields.Integer("iter_size", 1, kMaxIterSize, solver.iter_size);
   TENCH_TRY(fields.Finish());
   return solver;
 }
@@ -125,6 +135,7 @@ Result<TensorFiles> ParseTensors(const Json& json) {
   tensors.parameters = fields.Bool("parameters", false);
   tensors.state = fields.Bool("state", false);
   tensors.observe = fields.Bool("observe", true);
+  tensors.every_step = fields.Bool("every_step", false);
   TENCH_TRY(fields.Finish());
   return tensors;
 }
@@ -183,6 +194,7 @@ void ReadPlainFields(Fields& fields, Job& job) {
   for (const double lr : job.lr_schedule)
     if (!std::isfinite(lr) || lr < 0)
       fields.Fail("lr_schedule", fmt::format("must hold finite numbers from 0 on, not {}", lr));
+  job.first_step = fields.Integer("first_step", 0, kMaxSteps, job.first_step);
   job.dropout = fields.Bool("dropout", job.dropout);
   job.search_ns = fields.Integer("search_ns", 0, kMaxSearchNs, job.search_ns);
   job.profile = fields.Bool("profile", job.profile);
@@ -248,6 +260,7 @@ Json ToJson(const Job& job) {
   json["tensors"] = TensorsToJson(job.tensors);
   // Written only if requested, so that a worker without them need not know the keys.
   if (job.search_ns > 0) json["search_ns"] = job.search_ns;
+  if (job.first_step > 0) json["first_step"] = job.first_step;
   if (!job.data.empty()) json["data"] = job.data;
   if (job.data_threads > 0) {
     json["data_threads"] = job.data_threads;

@@ -35,6 +35,9 @@ struct TensorFiles {
   // Tensors to write to `folder`/KIND/NAME.bin (tensor_path.h) after the last step:
   std::string folder;                // "" = none
   std::vector<std::string> outputs;  // names of layers; "*" = all
+  // The outputs of every step instead of the last: `folder`/STEPS/outputs/NAME.bin, with the number
+  // of steps so far.
+  bool every_step = false;
   bool gradients = false;
   bool parameters = false;
   bool state = false;  // momenta and running statistics
@@ -99,6 +102,9 @@ struct Job : BuildSettings {
   int64_t labels = 0;  // distinct classes in the labels; 0 = all
   // Learning rate of step i; the last one continues. Empty = solver.lr for all steps.
   std::vector<double> lr_schedule;
+  // > 0: continues a training after this many steps, whose parameters and state are in tensors.load.
+  // The data and the random choices go on; the job's own steps still count from 0.
+  int64_t first_step = 0;
   Budget budget;
   // Environment variables of the worker's process. Not part of the JSON: tench sets them.
   std::map<std::string, std::string> environment;

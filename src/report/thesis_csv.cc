@@ -112,15 +112,75 @@ std::string UniqueName(const FileKey& key, std::set<std::string>& taken) {
   return name;
 }
 
+Status MakeFolder(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) std::filesystem::create_directory(folder, error);
+  if (error) return Failed("{}: cannot create the folder: {}", folder.string(), error.message());
+  return Ok();
+}
+
+// A clock of the log's own: the stamps are the sums of the step times.
+std::string Stamp(int64_t ns) {
+  const int64_t us = ns / 1000, seconds = us / 1'000'000;
+  return fmt::format("I20000101 {:02}:{:02}:{:02}.{:06} {:5} ", seconds / 3600 % 24,
+                     seconds / 60 % 60, seconds % 60, us % 1'000'000, 1);
+}
+
+Result<std::string> LogOf(Store& store, const std::string& worker, const LineKey& key,
+                          int64_t run) {
+  const RunSeries series = TENCH_TRY(store.Series(run));
+  const size_t warmups = series.warmup_ns.size();
+  if (series.loss.size() != warmups + series.step_ns.size())
+    return Failed("run {} has {} losses for {} steps: the results file is damaged", run,
+                  series.loss.size(), warmups + series.step_ns.size());
+  std::string log = fmt::format(
+      "{0}tench.cpp:1] tench train: worker {1}, network {2}, device {3}, batch {4}\n"
+      "{0}solver.cpp:289] Solving {2}\n",
+      Stamp(0), worker, key.network, key.mode == "CPU" ? "cpu" : "gpu", key.batch);
+  int64_t now = 0;
+  for (size_t step = 0; step < series.step_ns.size(); ++step) {
+    const int64_t ns = series.step_ns[step];
+    now += ns;
+    const double seconds = static_cast<double>(ns) / 1e9;
+    log += fmt::format(
+        "{}solver.cpp:239] Iteration {} ({:.6g} iter/s, {:.9f}s/1 iters), loss = {}\n", Stamp(now),
+        step, seconds > 0 ? 1 / seconds : 0, seconds, series.loss[warmups + step]);
+  }
+  return log + Stamp(now) + "solver.cpp:332] Optimization Done.\n";
+}
+
 }  // namespace
+
+Result<ThesisExport> ExportLogs(Store& store, std::optional<int64_t> study,
+                                const std::filesystem::path& folder) {
+  const Choice choice = TENCH_TRY(ChooseRuns(store, study));
+  if (choice.plan.empty()) return Failed("no finished run of the train phase to export");
+  TENCH_TRY(MakeFolder(folder));
+  ThesisExport done;
+  std::set<std::string> taken;
+  for (const auto& [file, lines] : choice.plan) {
+    const std::string name = UniqueName(file, taken);
+    const std::filesystem::path into = choice.plan.size() > 1 ? folder / name : folder;
+    TENCH_TRY(MakeFolder(into));
+    for (const auto& [key, candidate] : lines) {
+      done.files.push_back(into / fmt::format("train_{}_{}_{:03}.log", FileNamePart(key.network),
+                                              key.mode, key.batch));
+      const std::string log = TENCH_TRY(LogOf(store, file.second, key, candidate.run));
+      TENCH_TRY(WriteFileAtomically(done.files.back(), log));
+      if (candidate.cells.size() > 1)
+        done.notes.push_back(
+            fmt::format("{}: of {} cells with this name, run {} was written, as the newest",
+                        done.files.back().string(), candidate.cells.size(), candidate.run));
+    }
+  }
+  return done;
+}
 
 Result<ThesisExport> ExportThesis(Store& store, std::optional<int64_t> study,
                                   const std::filesystem::path& folder) {
   const Choice choice = TENCH_TRY(ChooseRuns(store, study));
   if (choice.plan.empty()) return Failed("no finished run of the train phase to export");
-  std::error_code error;
-  if (!std::filesystem::exists(folder, error)) std::filesystem::create_directory(folder, error);
-  if (error) return Failed("{}: cannot create the folder: {}", folder.string(), error.message());
+  TENCH_TRY(MakeFolder(folder));
 
   ThesisExport done;
   std::set<std::string> taken;

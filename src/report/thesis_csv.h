@@ -39,4 +39,10 @@ struct ThesisExport {
 Result<ThesisExport> ExportThesis(Store& store, std::optional<int64_t> study,
                                   const std::filesystem::path& folder);
 
+// The same runs as logs of `tench train`, which are in Caffe's format:
+// train_{network}_{mode}_{batch, 3 digits}.log, which `tench import --caffe-log` reads. With
+// several machines or workers each pair has its own folder, {machine}_{worker}.
+Result<ThesisExport> ExportLogs(Store& store, std::optional<int64_t> study,
+                                const std::filesystem::path& folder);
+
 }  // namespace tench

@@ -61,8 +61,8 @@ class Adapter {
   // Calls `source` once for every trained parameter. Resets the momenta and Adam's step count to 0.
   virtual Status SetParameters(const TensorSource& source) = 0;
   virtual Status Parameters(const TensorSink& sink) = 0;
-  // Running statistics by their parameter name, momenta as "NAME.momentum", Adam's second momenta
-  // as "NAME.momentum2".
+  // Running statistics by their parameter name, momenta as "NAME.momentum", the second history
+  // of Adam and AdaDelta as "NAME.momentum2".
   virtual Status SetState(const TensorSource& source) = 0;
   virtual Status State(const TensorSink& sink) = 0;
 
@@ -77,6 +77,15 @@ class Adapter {
   }
   virtual Status SetLearningRate(double lr) = 0;
 
+  // Continues a training after `steps` updates, whose parameters and state are set: the step counts
+  // of Adam and of the dropout masks go on.
+  virtual Status Resume(int64_t steps) {
+    (void)steps;
+    return Unsupported("this worker cannot continue a training");
+  }
+
+  // In phase train with Solver::iter_size > 1, called once for each of a step's batches; the last
+  // call updates the parameters.
   // Returns the loss over the batch (weighted sum of the losses) when all of the step's work is
   // complete.
   virtual Result<double> Step(Phase phase) = 0;

@@ -13,7 +13,7 @@
 namespace tench {
 namespace {
 
-// State names of a trained parameter; only Adam has the second.
+// State names of a trained parameter; HasSecondHistory tells which solvers have the second.
 constexpr std::string_view kMomentumSuffixes[] = {".momentum", ".momentum2"};
 
 // All names that a job for this network may use in tensors.load.
@@ -26,7 +26,7 @@ std::vector<std::string> LoadableNames(const TypedGraph& graph, const Solver& so
     names.push_back(parameter.name);
     if (!parameter.trained) continue;
     names.push_back(fmt::format("{}{}", parameter.name, kMomentumSuffixes[0]));
-    if (solver.type == SolverType::kAdam)
+    if (HasSecondHistory(solver.type))
       names.push_back(fmt::format("{}{}", parameter.name, kMomentumSuffixes[1]));
   }
   return names;
@@ -157,20 +157,21 @@ int64_t JobInput::FirstOf(int64_t step) const {
   return (step % images) * (job_->batch % images) % images;
 }
 
-BatchLoader::RowFiller JobInput::MakeFiller() const {
+BatchLoader::RowFiller JobInput::MakeFiller(int64_t first) const {
   if (!data_) {
-    return [this](int64_t step, int64_t, int64_t, std::vector<HostTensor>& batch) -> Status {
-      MakeBatch(*graph_, PlanOf(), FirstOf(step), batch);
+    return [this, first](int64_t step, int64_t, int64_t, std::vector<HostTensor>& batch) -> Status {
+      MakeBatch(*graph_, PlanOf(), FirstOf(first + step), batch);
       return Ok();
     };
   }
   const auto scratch = std::make_shared<FileData::RowScratch>();
-  return [this, scratch](int64_t step, int64_t begin, int64_t end, std::vector<HostTensor>& batch) {
-    return data_->FillRows(*graph_, FirstOf(step), begin, end, batch, *scratch);
+  return [this, first, scratch](int64_t step, int64_t begin, int64_t end,
+                                std::vector<HostTensor>& batch) {
+    return data_->FillRows(*graph_, FirstOf(first + step), begin, end, batch, *scratch);
   };
 }
 
-void JobInput::StartLoader(int64_t steps) {
+void JobInput::StartLoader(int64_t first, int64_t batches) {
   BatchLoader::Options options;
   options.threads = job_->data_threads;
   options.prefetch = job_->prefetch;
@@ -179,9 +180,9 @@ void JobInput::StartLoader(int64_t steps) {
   // the last one of a batch, and large enough for samples of a few bytes.
   options.chunk =
       data_ ? std::max<int64_t>(1, job_->batch / (4 * job_->data_threads)) : job_->batch;
-  options.steps = steps;
+  options.steps = batches;
   loader_ = std::make_unique<BatchLoader>(
-      options, [this] { return MakeFiller(); },
+      options, [this, first] { return MakeFiller(first); },
       [this](std::vector<HostTensor>& batch) { SizeBatch(*graph_, batch); });
 }
 

@@ -30,9 +30,9 @@ class JobInput {
   // Fills batch() with the samples of that step; for fixed input, always the first samples.
   // Only real data can fail: a file that is broken or was changed.
   Status MakeBatchOf(int64_t step);
-  // Starts the job's loader threads, for this many steps. From then on MakeBatchOf waits for the
-  // next step's batch. `this` must not move any more.
-  void StartLoader(int64_t steps);
+  // Starts the job's loader threads, for so many batches from the first one on. From then on
+  // MakeBatchOf waits for the next batch. `this` must not move any more.
+  void StartLoader(int64_t first, int64_t batches);
   BatchLoader::Work loaded() const { return loader_ ? loader_->work() : BatchLoader::Work(); }
 
   std::span<const HostTensor> batch() const { return current_; }
@@ -43,7 +43,7 @@ class JobInput {
   Status OpenData();
   BatchPlan PlanOf() const;
   int64_t FirstOf(int64_t step) const;
-  BatchLoader::RowFiller MakeFiller() const;
+  BatchLoader::RowFiller MakeFiller(int64_t first) const;
 
   const Job* job_;
   const TypedGraph* graph_;

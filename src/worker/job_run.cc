@@ -53,6 +53,7 @@ Result<Built> BuildNetwork(const Job& job, const TypedGraph& graph, const JobInp
   };
   TENCH_TRY(adapter.SetParameters(source));
   TENCH_TRY(adapter.SetState(source));
+  if (job.first_step > 0) TENCH_TRY(adapter.Resume(job.first_step));
   built.peak_rss_bytes = PeakResidentBytes();
   built.planned_bytes = facts.planned_bytes;
   built.choices = std::move(facts.choices);
@@ -62,6 +63,12 @@ Result<Built> BuildNetwork(const Job& job, const TypedGraph& graph, const JobInp
   return built;
 }
 
+int64_t BatchesOfStep(const Job& job) {
+  return job.phase == Phase::kTrain ? job.solver.iter_size : 1;
+}
+
+int64_t FirstBatch(const Job& job) { return job.first_step * BatchesOfStep(job); }
+
 // The number of samples after which the input repeats or the run ends. Real data does not repeat,
 // because every epoch has its own order; without a fixed number of steps, one epoch is the cycle.
 int64_t CycleSamples(const Job& job, const Budget& budget) {
@@ -70,7 +77,7 @@ int64_t CycleSamples(const Job& job, const Budget& budget) {
   // In double, because the product may overflow.
   const double used =
       (static_cast<double>(budget.warmup_steps) + static_cast<double>(budget.fixed_steps)) *
-      static_cast<double>(job.batch);
+      static_cast<double>(job.batch) * static_cast<double>(BatchesOfStep(job));
   const bool repeats = job.data.empty() && used > static_cast<double>(images);
   return repeats ? images : static_cast<int64_t>(used);
 }
@@ -80,28 +87,30 @@ LoopOptions LoopOf(const Job& job, const Budget& budget, JobInput& input, Adapte
   loop.phase = job.phase;
   loop.budget = budget;
   loop.lr_schedule = job.lr_schedule;
+  loop.batches = BatchesOfStep(job);
+  const int64_t first = FirstBatch(job);
   if (job.data_threads > 0) {
     // The wait for the loader is input time, as far as the steps did not hide it.
-    loop.next_batch = [&input, &adapter](int64_t step) -> Status {
-      TENCH_TRY(input.MakeBatchOf(step));
+    loop.next_batch = [&input, &adapter, first](int64_t batch) -> Status {
+      TENCH_TRY(input.MakeBatchOf(first + batch));
       return adapter.SetBatch(input.batch());
     };
   } else if (job.cycled) {
-    loop.make_batch = [&input](int64_t step) { return input.MakeBatchOf(step); };
+    loop.make_batch = [&input, first](int64_t batch) { return input.MakeBatchOf(first + batch); };
     loop.next_batch = [&input, &adapter](int64_t) { return adapter.SetBatch(input.batch()); };
   }
   return loop;
 }
 
-// The number of steps for which the loader makes batches.
-int64_t LoaderSteps(const Budget& budget) {
-  return budget.fixed_steps > 0 ? budget.warmup_steps + budget.fixed_steps
+// The number of batches that the loader makes.
+int64_t LoaderBatches(const Job& job, const Budget& budget) {
+  return budget.fixed_steps > 0 ? (budget.warmup_steps + budget.fixed_steps) * BatchesOfStep(job)
                                 : std::numeric_limits<int64_t>::max();
 }
 
 Status SetInput(const Job& job, const Budget& budget, JobInput& input, Adapter& adapter) {
   if (job.data_threads > 0) {
-    input.StartLoader(LoaderSteps(budget));
+    input.StartLoader(FirstBatch(job), LoaderBatches(job, budget));
     return Ok();
   }
   if (!job.cycled) {
@@ -109,8 +118,8 @@ Status SetInput(const Job& job, const Budget& budget, JobInput& input, Adapter& 
     return adapter.SetBatch(input.batch());
   }
   Status made;
-  TENCH_TRY(adapter.SetCycle(CycleSamples(job, budget), [&](int64_t step) {
-    if (made.ok()) made = input.MakeBatchOf(step);
+  TENCH_TRY(adapter.SetCycle(CycleSamples(job, budget), [&](int64_t batch) {
+    if (made.ok()) made = input.MakeBatchOf(FirstBatch(job) + batch);
     return input.batch();
   }));
   return made;
@@ -162,6 +171,12 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, const AdapterMaker& make
     options.after_step = [&](int64_t steps) -> Status {
       if (!std::binary_search(kept.after.begin(), kept.after.end(), steps)) return Ok();
       return WriteSnapshot(adapter, graph, kept.folder, steps);
+    };
+  }
+  if (job.tensors.every_step) {
+    options.after_step = [&, snapshot = std::move(options.after_step)](int64_t steps) -> Status {
+      if (snapshot) TENCH_TRY(snapshot(steps));
+      return WriteStepOutputs(adapter, graph, job.tensors, steps);
     };
   }
   const ThreadTimes before_steps = ReadThreadTimes();

@@ -42,7 +42,7 @@ Result<std::vector<std::string>> ResolveOutputs(const TypedGraph& graph,
 
 Status WriteTensors(Adapter& adapter, const TypedGraph& graph, const TensorFiles& wanted) {
   if (!wanted.any()) return Ok();
-  if (!wanted.outputs.empty()) {
+  if (!wanted.outputs.empty() && !wanted.every_step) {
     const std::vector<std::string> layers = TENCH_TRY(ResolveOutputs(graph, wanted.outputs));
     const TensorSink sink = TENCH_TRY(SinkInto(wanted.folder, "outputs"));
     TENCH_TRY(adapter.Outputs(layers, sink));
@@ -61,6 +61,14 @@ Status WriteTensors(Adapter& adapter, const TypedGraph& graph, const TensorFiles
     TENCH_TRY(adapter.Gradients(sink));
   }
   return Ok();
+}
+
+Status WriteStepOutputs(Adapter& adapter, const TypedGraph& graph, const TensorFiles& wanted,
+                        int64_t steps) {
+  TensorFiles outputs;
+  outputs.folder = (std::filesystem::path(wanted.folder) / std::to_string(steps)).string();
+  outputs.outputs = wanted.outputs;
+  return WriteTensors(adapter, graph, outputs);
 }
 
 Status WriteSnapshot(Adapter& adapter, const TypedGraph& graph, const std::filesystem::path& folder,

@@ -18,6 +18,10 @@ Result<std::vector<std::string>> ResolveOutputs(const TypedGraph& graph,
 
 Status WriteTensors(Adapter& adapter, const TypedGraph& graph, const TensorFiles& wanted);
 
+// The requested outputs of the step just done, in the folder STEPS of wanted.folder.
+Status WriteStepOutputs(Adapter& adapter, const TypedGraph& graph, const TensorFiles& wanted,
+                        int64_t steps);
+
 // Writes FOLDER/STEPS with parameters and state. The folder appears only when it is complete.
 Status WriteSnapshot(Adapter& adapter, const TypedGraph& graph, const std::filesystem::path& folder,
                      int64_t steps);

@@ -91,24 +91,25 @@ class TimedLoop {
 
   Result<double> OneStep() {
     TENCH_TRY(SetLearningRate());
-    if (options_.make_batch) TENCH_TRY(options_.make_batch(step_));
-    if (options_.next_batch) {
-      const int64_t input_start_ns = clock_.Now();
-      TENCH_TRY(options_.next_batch(step_));
-      pending_.input_ns.push_back(clock_.Now() - input_start_ns);
+    last_step_ns_ = 0;
+    int64_t input_ns = 0, end_ns = 0;
+    double sum = 0;
+    for (int64_t i = 0; i < options_.batches; ++i) {
+      input_ns += TENCH_TRY(NextBatch(step_ * options_.batches + i));
+      // Summed step by step, because the helper may be replaced between steps by a process that
+      // starts at zero.
+      const pid_t helper = adapter_.Helper();
+      const int64_t helper_start_ns = CpuNs(helper);
+      const int64_t start_ns = clock_.Now();
+      sum += TENCH_TRY(adapter_.Step(options_.phase));
+      end_ns = clock_.Now();
+      helper_cpu_ns_ += std::max<int64_t>(0, CpuNs(helper) - helper_start_ns);
+      last_step_ns_ += adapter_.LastStepNs().value_or(end_ns - start_ns);
     }
-    // Summed step by step, because the helper may be replaced between steps by a process that
-    // starts at zero.
-    const pid_t helper = adapter_.Helper();
-    const int64_t helper_start_ns = CpuNs(helper);
-    const int64_t start_ns = clock_.Now();
-    const Result<double> loss = adapter_.Step(options_.phase);
-    const int64_t end_ns = clock_.Now();
-    helper_cpu_ns_ += std::max<int64_t>(0, CpuNs(helper) - helper_start_ns);
-    if (!loss.ok()) return loss;
-    last_step_ns_ = adapter_.LastStepNs().value_or(end_ns - start_ns);
+    const double loss = sum / static_cast<double>(options_.batches);
+    if (options_.next_batch) pending_.input_ns.push_back(input_ns);
     pending_.step_ns.push_back(last_step_ns_);
-    pending_.loss.push_back(*loss);
+    pending_.loss.push_back(loss);
     ++step_;
     if (options_.after_step) TENCH_TRY(options_.after_step(step_));
     if (step_ % options_.evaluate_every == 0) TENCH_TRY(Evaluate());
@@ -124,6 +125,15 @@ class TimedLoop {
     reached_ = TENCH_TRY(options_.evaluate(step_));
     evaluated_at_ = step_;
     return Ok();
+  }
+
+  // Returns the time to pass the batch to the adapter.
+  Result<int64_t> NextBatch(int64_t batch) {
+    if (options_.make_batch) TENCH_TRY(options_.make_batch(batch));
+    if (!options_.next_batch) return int64_t{0};
+    const int64_t start_ns = clock_.Now();
+    TENCH_TRY(options_.next_batch(batch));
+    return clock_.Now() - start_ns;
   }
 
   Status SetLearningRate() {

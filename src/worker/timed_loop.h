@@ -18,9 +18,11 @@ struct LoopOptions {
   Phase phase = Phase::kTrain;
   Budget budget;                    // epochs already converted to fixed_steps
   std::vector<double> lr_schedule;  // by step number, including warm-up; empty = unchanged
+  int64_t batches = 1;              // of a step: Solver::iter_size in phase train
   // Both null for fixed input. Making a batch is off the clock; next_batch is input_ns: passing it
-  // to the adapter, after the wait for it if a loader makes it.
-  std::function<Status(int64_t step)> make_batch, next_batch;
+  // to the adapter, after the wait for it if a loader makes it. The number is that of the batch,
+  // which is the step's if a step is one batch.
+  std::function<Status(int64_t batch)> make_batch, next_batch;
   // Called off the clock with the number of steps so far; may be null.
   std::function<Status(int64_t steps)> after_step;
   // Job::turns: waits for the next slice; nullopt = no more. Null = no turns. Each slice begins

@@ -23,8 +23,8 @@ std::string TypeOf(const Message& message) {
   return std::visit(
       Overload{[](const Hello&) { return "hello"; }, [](const Built&) { return "build"; },
                [](const Steps&) { return "steps"; }, [](const Ready&) { return "ready"; },
-               [](const Evaluation&) { return "evaluation"; },
-               [](const Done&) { return "result"; }, [](const Failure&) { return "error"; }},
+               [](const Evaluation&) { return "evaluation"; }, [](const Done&) { return "result"; },
+               [](const Failure&) { return "error"; }},
       message);
 }
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "dialogue.h"
 #include "net/fill.h"
+#include "parity/update_check.h"
 #include "protocol/missing_fact.h"
 #include "small_networks.h"
 #include "test_name.h"
@@ -37,6 +38,8 @@ Job UpdateJob(const Solver& solver) {
   job.lr_schedule = {solver.lr, solver.lr, solver.lr / 10};
   job.budget.warmup_steps = 0;
   job.budget.fixed_steps = kUpdates;
+  job.cycled = solver.iter_size > 1;
+  job.images = 12;
   return job;
 }
 
@@ -79,6 +82,24 @@ std::map<std::string, Solver> Solvers() {
   // A delta comparable to √s, so that adding it inside the root would be detected. It also keeps
   // rounding below a whole step.
   solvers["adam"] = {0.001, 0.9, 0.0005, SolverType::kAdam, 0.99, 0.01};
+  Solver rmsprop{0.001, 0, 0.0005, SolverType::kRmsprop, 0.999, 0.01};
+  rmsprop.rms_decay = 0.95;
+  solvers["rmsprop"] = rmsprop;
+  solvers["adagrad"] = {0.001, 0, 0.0005, SolverType::kAdagrad, 0.999, 0.01};
+  solvers["adadelta"] = {1, 0.9, 0.0005, SolverType::kAdadelta, 0.999, 1e-4};
+  for (const char* name : {"sgd", "adagrad"}) {
+    Solver l1 = solvers[name];
+    l1.weight_decay = 0.01;
+    l1.regularization = Regularization::kL1;
+    solvers[std::string(name) + ", l1"] = l1;
+  }
+  for (const char* name : {"sgd", "adadelta", "sgd, l1"}) {
+    Solver several = solvers[name];
+    several.iter_size = 2;
+    solvers[std::string(name) + ", 2 batches"] = several;
+  }
+  solvers["sgd, 2 batches, clipped"] = solvers["sgd, 2 batches"];
+  solvers["sgd, 2 batches, clipped"].clip_gradients = 0.5;
   solvers["sgd, clipped"] = solvers["sgd"];
   solvers["adam, clipped"] = solvers["adam"];
   solvers["nesterov, not clipped"] = solvers["nesterov"];
@@ -113,6 +134,37 @@ TEST_P(UpdateContractTest, MovesParametersAsTheReferenceDoes) {
   }
 }
 
+// One observed step of each update, recomputed from the worker's own gradient and histories.
+TEST_P(UpdateContractTest, UpdatesByItsFormula) {
+  const auto description =
+      ParseDescription(Ask(GetParam(), {"--describe", "--fd", "3"}).lines.at(0), "description");
+  ASSERT_TRUE(description.ok()) << description.error().message;
+  if (description->facts.contains(kMissingFact)) GTEST_SKIP();
+  for (const auto& [name, solver] : Solvers()) {
+    if (solver.iter_size > 1 || solver.clip_gradients > 0) continue;
+    SCOPED_TRACE(name);
+    const std::vector<std::string> needs = SolverNeeds(solver);
+    if (!std::ranges::all_of(needs, [&](const std::string& word) {
+          return std::ranges::count(description->updates, word) > 0;
+        }))
+      continue;
+    Subject subject;
+    subject.job = UpdateJob(solver);
+    Trial trial = *MakeTrial(subject, TrialKind::kSteady);
+    const TemporaryFolder folder = *TemporaryFolder::Make("tench-update");
+    trial.job.tensors.folder = folder.path().string();
+    for (const auto& [tensor, values] : trial.reals) {
+      const std::filesystem::path file = folder.path() / (tensor + ".load");
+      ASSERT_TRUE(WriteRaw(file, std::span<const float>(values)).ok());
+      trial.job.tensors.load[tensor] = file.string();
+    }
+    const Dialogue dialogue = Do(GetParam(), trial.job);
+    ASSERT_EQ(dialogue.types().back(), "result") << dialogue.lines.back();
+    for (const Deviation& deviation : CheckUpdate(trial, folder.path()))
+      EXPECT_LE(deviation.ratio(), 1) << deviation.what;
+  }
+}
+
 // Non-default values in every field of the solver, so that an ignored field is detected.
 TEST(SolversUnderTestTest, DifferFromEachOther) {
   std::map<std::string, Tensors> answers;
@@ -121,7 +173,13 @@ TEST(SolversUnderTestTest, DifferFromEachOther) {
   for (const auto& [left, right] : {std::pair("sgd", "nesterov"),
                                     {"sgd", "sgd, clipped"},
                                     {"adam", "adam, clipped"},
-                                    {"sgd", "adam"}})
+                                    {"sgd", "adam"},
+                                    {"rmsprop", "adagrad"},
+                                    {"sgd", "sgd, l1"},
+                                    {"adagrad", "adagrad, l1"},
+                                    {"sgd", "sgd, 2 batches"},
+                                    {"sgd, 2 batches", "sgd, 2 batches, clipped"},
+                                    {"adadelta", "adadelta, 2 batches"}})
     EXPECT_GT(RelativeDifference(answers[left]["ip1.weight"], answers[right]["ip1.weight"]),
               100 * kTolerance)
         << left << " and " << right;

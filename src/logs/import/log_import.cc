@@ -21,7 +21,17 @@ constexpr std::string_view kNameForm =
     "train_{network}_{mode}_{batch}.log with mode CPU or GPU, e.g. train_alexnet_CPU_016.log";
 
 std::string_view FormatName(LogFormat format) {
-  return format == LogFormat::kCaffe ? "caffe log" : "tensorflow log";
+  switch (format) {
+    case LogFormat::kCaffe:
+      return "caffe log";
+    case LogFormat::kCaffeTime:
+      return "caffe time log";
+    case LogFormat::kThesis:
+      return "thesis csv";
+    case LogFormat::kTensorflow:
+      break;
+  }
+  return "tensorflow log";
 }
 
 // The file's modification time, as the end of the training: the time stamps in the log lack the
@@ -104,8 +114,14 @@ Result<RunResult> ImportLog(const LogImport& import) {
   const std::string text = TENCH_TRY(ReadFile(import.file, kMaxLogBytes));
   const std::string origin = import.file.string();
   const TrainingLog log =
-      TENCH_TRY(import.format == LogFormat::kCaffe ? ReadCaffeLog(text, origin)
-                                                   : ReadTensorflowLog(text, origin));
+      TENCH_TRY(import.format == LogFormat::kCaffe       ? ReadCaffeLog(text, origin)
+                : import.format == LogFormat::kCaffeTime ? ReadCaffeTimeLog(text, origin)
+                                                         : ReadTensorflowLog(text, origin));
+  return ImportSteps(import, log, text, "");
+}
+
+Result<RunResult> ImportSteps(const LogImport& import, const TrainingLog& log,
+                              std::string_view text, std::string_view part) {
   std::error_code error;
   const std::string source = std::filesystem::weakly_canonical(import.file, error).string();
 
@@ -122,16 +138,19 @@ Result<RunResult> ImportLog(const LogImport& import) {
   record.rules = kNoRules;
   record.budget.warmup_steps = static_cast<int64_t>(result.series.warmup_ns.size());
   record.budget.fixed_steps = static_cast<int64_t>(result.series.step_ns.size());
-  record.worker_json = PrintJson(Json{{"imported",
-                                       {{"format", FormatName(import.format)},
-                                        {"file", source},
-                                        {"name", import.file.filename().string()},
-                                        {"hash", Hex64(Hash64(text))},
-                                        {"first_step", log.first_step},
-                                        {"iterations_per_entry", log.iterations_per_entry}}}});
-  record.reproducer = fmt::format("tench import --{}-log {} {}",
-                                  import.format == LogFormat::kCaffe ? "caffe" : "tensorflow",
-                                  ShellQuote(source), import.cell.Flags());
+  record.worker_json =
+      PrintJson(Json{{"imported",
+                      {{"format", FormatName(import.format)},
+                       {"file", source},
+                       {"name", import.file.filename().string() + std::string(part)},
+                       {"hash", Hex64(Hash64(text))},
+                       {"first_step", log.first_step},
+                       {"iterations_per_entry", log.iterations_per_entry}}}});
+  const std::string_view flag = import.format == LogFormat::kThesis       ? "thesis-csv"
+                                : import.format == LogFormat::kTensorflow ? "tensorflow-log"
+                                                                          : "caffe-log";
+  record.reproducer =
+      fmt::format("tench import --{} {} {}", flag, ShellQuote(source), import.cell.Flags());
   AddSteps(result.series, record.summary);
   record.summary.wall_ns = log.wall_ns;
   JudgeLog(log, source, record);

@@ -156,18 +156,29 @@ Result<CaffeBlob> ReadBlob(std::string_view bytes, const std::string& where) {
   return std::move(fields.blob);
 }
 
-Result<CaffeLayer> ReadWeightsLayer(std::string_view bytes, size_t number) {
+// The numbers of a layer's fields; 0 = it has none. The type of a V1 layer is a number.
+struct LayerFields {
+  int name, type, blobs, v0;
+};
+constexpr LayerFields kLayerFields{1, 2, 7, 0}, kV1Fields{4, 0, 6, 1};
+
+Result<CaffeLayer> ReadWeightsLayer(std::string_view bytes, const LayerFields& fields,
+                                    size_t number) {
   CaffeLayer layer;
   std::vector<std::string_view> blobs;
   const std::string unnamed = fmt::format("layer {}", number + 1);
   auto on_field = [&](int field, WireFormat::WireType type,
                       CodedInputStream& stream) -> Result<bool> {
-    if (type != WireFormat::WIRETYPE_LENGTH_DELIMITED || (field != 1 && field != 2 && field != 7))
-      return false;
+    if (type != WireFormat::WIRETYPE_LENGTH_DELIMITED) return false;
+    if (field == fields.v0)
+      return Failed(
+          "it has layers in Caffe's V0 format; convert it with Caffe's tool: "
+          "upgrade_net_proto_binary OLD NEW");
+    if (field != fields.name && field != fields.type && field != fields.blobs) return false;
     const std::string_view value = TENCH_TRY(ReadBytes(stream, unnamed));
-    if (field == 1) layer.name = value;
-    if (field == 2) layer.type = value;
-    if (field == 7) blobs.push_back(value);
+    if (field == fields.name) layer.name = value;
+    if (field == fields.type) layer.type = value;
+    if (field == fields.blobs) blobs.push_back(value);
     return true;
   };
   TENCH_TRY(WalkMessage(bytes, unnamed, on_field));
@@ -212,15 +223,12 @@ Result<std::vector<CaffeLayer>> ParseCaffemodel(std::string_view bytes) {
   size_t seen = 0;
   auto on_field = [&](int number, WireFormat::WireType type,
                       CodedInputStream& stream) -> Result<bool> {
-    if (number == 2) {
-      return Failed(
-          "it has layers in Caffe's V1 format (`layers`); convert it with Caffe's tool: "
-          "upgrade_net_proto_binary OLD NEW");
-    }
-    if (number != 100 || type != WireFormat::WIRETYPE_LENGTH_DELIMITED) return false;
+    if ((number != 100 && number != 2) || type != WireFormat::WIRETYPE_LENGTH_DELIMITED)
+      return false;
     if (seen == kMaxLayersInFile) return Failed("it has more than {} layers", kMaxLayersInFile);
     const std::string_view message = TENCH_TRY(ReadBytes(stream, "the file"));
-    CaffeLayer layer = TENCH_TRY(ReadWeightsLayer(message, seen++));
+    CaffeLayer layer =
+        TENCH_TRY(ReadWeightsLayer(message, number == 2 ? kV1Fields : kLayerFields, seen++));
     if (!layer.blobs.empty()) layers.push_back(std::move(layer));
     return true;
   };

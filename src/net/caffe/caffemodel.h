@@ -3,8 +3,9 @@
 // Reads and writes .caffemodel files: the weights of a network by layer name.
 //
 // Reading maps the file and parses only its outer structure. Values are copied from the mapping on
-// request, so that a file is never in memory twice. Writing streams one blob at a time. V0/V1
-// layers (`layers`) are rejected; legacy blob shapes (num, channels, height, width) are accepted.
+// request, so that a file is never in memory twice. Writing streams one blob at a time. Layers of
+// the V1 format (`layers`) and legacy blob shapes (num, channels, height, width) are read; V0 is
+// rejected.
 // Thread safety: a Caffemodel is immutable after Open.
 
 #include <cstddef>

@@ -191,9 +191,24 @@ TEST_F(CaffemodelTest, AFactorOfZeroIsAnUntrainedNetworks) {
   EXPECT_EQ(values_["bn.running_mean"], std::vector<float>(4, 0));
 }
 
-TEST_F(CaffemodelTest, TheOldFormOfLayersIsRefusedWithTheToolThatConvertsIt) {
+TEST_F(CaffemodelTest, LayersOfTheV1FormatAreRead) {
   caffe::NetParameter net;
-  net.add_layers();
+  caffe::V1LayerParameter* layer = net.add_layers();
+  layer->set_name("bn");
+  layer->set_type(caffe::V1LayerParameter::NONE);
+  for (const auto& [size, value] : {std::pair{4, 7.0f}, {4, 7.0f}, {1, 1.0f}}) {
+    caffe::BlobProto* blob = layer->add_blobs();
+    blob->set_num(1), blob->set_channels(1), blob->set_height(1), blob->set_width(size);
+    for (int i = 0; i < size; ++i) blob->add_data(value);
+  }
+  Write(net);
+  ASSERT_TRUE(Load().ok()) << ErrorOf(Load());
+  EXPECT_EQ(values_["bn.running_mean"], std::vector<float>(4, 7));
+}
+
+TEST_F(CaffemodelTest, TheOldestFormOfLayersIsRefusedWithTheToolThatConvertsIt) {
+  caffe::NetParameter net;
+  net.add_layers()->mutable_layer();
   Write(net);
   EXPECT_THAT(ErrorOf(Load()), HasSubstr("upgrade_net_proto_binary"));
 }

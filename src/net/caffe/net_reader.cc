@@ -38,7 +38,7 @@ class NetReader {
  public:
   NetReader(const NetSource& source, const CaffeState& state) : source_(source), net_(source.net) {
     state_ = net_.state();
-    state_.set_phase(caffe::TRAIN);
+    state_.set_phase(state.test ? caffe::TEST : caffe::TRAIN);
     if (state.level != 0) state_.set_level(state.level);
     for (const std::string& stage : state.stages) state_.add_stage(stage);
   }
@@ -70,6 +70,7 @@ class NetReader {
   Status AddOp(const caffe::LayerParameter& layer);
   Status AddSlices(const caffe::LayerParameter& layer);
   Status AddLoss(const Active& active);
+  void AddAccuracy(const caffe::LayerParameter& layer);
   Status CheckParams(const caffe::LayerParameter& layer);
   Result<std::vector<size_t>> Bottoms(const caffe::LayerParameter& layer) const;
   std::vector<Shape> ShapesOf(const std::vector<size_t>& layers) const;
@@ -101,7 +102,7 @@ Status NetReader::SelectLayers() {
   test.set_phase(caffe::TEST);
   for (int i = 0; i < net_.layer_size(); ++i) {
     const caffe::LayerParameter& layer = net_.layer(i);
-    const int line = LineOf(source_.tree, net_, "layer", i);
+    const int line = LineOf(source_.tree, net_, net_.layers_size() > 0 ? "layers" : "layer", i);
     const bool in_train = TENCH_TRY(BelongsTo(layer, state_).In(Where(layer, line)));
     const bool in_test = TENCH_TRY(BelongsTo(layer, test).In(Where(layer, line)));
     places_.push_back({line, in_train});
@@ -291,10 +292,25 @@ Status NetReader::AddOp(const caffe::LayerParameter& layer) {
   return Ok();
 }
 
+// Only of scores per sample; a test that needs another says so.
+void NetReader::AddAccuracy(const caffe::LayerParameter& layer) {
+  if (layer.bottom_size() != 2) return;
+  const auto scores = owners_.find(layer.bottom(0));
+  if (scores == owners_.end()) return;
+  const caffe::AccuracyParameter& param = layer.accuracy_param();
+  CaffeAccuracy accuracy{layer.top_size() > 0 ? layer.top(0) : layer.name(),
+                         typed_[scores->second].layer.name,
+                         param.top_k(),
+                         {}};
+  if (param.has_ignore_label()) accuracy.ignore_label = param.ignore_label();
+  result_.accuracies.push_back(std::move(accuracy));
+}
+
 Status NetReader::AddLayer(const Active& active) {
   const caffe::LayerParameter& layer = *active.layer;
   TENCH_TRY(CheckParams(layer));
   if (IsDataLayer(layer.type())) return AddInputs(TENCH_TRY(ReadDataLayer(layer, Facts())));
+  if (layer.type() == "Accuracy") AddAccuracy(layer);
   if (layer.type() == "Accuracy")
     result_.notes.push_back(
         fmt::format("the layer '{}' (Accuracy) is left out", Printable(layer.name())));
@@ -313,12 +329,10 @@ Status NetReader::AddLayer(const Active& active) {
 }
 
 Result<CaffeNetwork> NetReader::Read() {
-  if (net_.layers_size() > 0) {
+  if (net_.layer_size() == 0 && net_.layers_size() > 0)
     return Failed(
-        "{}:{}: layers in Caffe's V1 format (`layers`); convert the file with Caffe's tool: "
-        "upgrade_net_proto_text OLD NEW",
-        source_.origin, LineOf(source_.tree, net_, "layers", 0));
-  }
+        "{}: an inline network with layers in Caffe's V1 format (`layers`); put it in a file",
+        source_.origin);
   TENCH_TRY(SelectLayers());
   TENCH_TRY(CheckUnknown());
   FindLabels();

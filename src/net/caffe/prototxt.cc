@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "net/caffe/legacy_layers.h"
 #include "net/caffe/net_reader.h"
 #include "net/caffe/text_message.h"
 
@@ -24,6 +25,7 @@ Result<CaffeNetwork> ReadPrototxt(std::string_view text, const std::string& orig
   caffe::NetParameter net;
   Result<MessagePlaces> places = ParseMessageText(text, origin, net);
   if (!places.ok()) return WithLayer(std::move(places).error(), net);
+  TENCH_TRY(UpgradeLayers(net, places->tree.get(), origin));
   PrototxtRemarks remarks = TENCH_TRY(ReadRemarks(text, origin));
   return ReadNet({net, places->tree.get(), places->unknown, origin, std::move(remarks), sample},
                  state);

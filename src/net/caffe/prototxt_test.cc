@@ -415,9 +415,52 @@ INSTANTIATE_TEST_SUITE_P(
                    layer { name: "x" type: "InnerProduct" bottom: "a" top: "x" inner_product_param { num_output: 3 } param { name: "w" } })",
             "shares the weights 'w' with layer 'a'"},
         Refusal{R"(layers { name: "x" type: RELU bottom: "data" top: "x" })",
-                "upgrade_net_proto_text"},
+                "both `layers` and `layer`"},
         Refusal{R"(layer { name: "x" type: "ReLU" bottom: "data" top: "x")", "net.prototxt:8:"},
         Refusal{"# tench: data are big\n", "net.prototxt:5: a remark to tench"}));
+
+TEST(PrototxtTest, LayersOfTheV1FormatAreTheSameNetwork) {
+  constexpr const char* kOld = R"(name: "net"
+layers { name: "data" type: DATA top: "data" top: "label"
+  data_param { source: "train_lmdb" batch_size: 4 crop_size: 8 mirror: true } }
+layers { name: "conv" type: CONVOLUTION bottom: "data" top: "conv" blobs_lr: 1 blobs_lr: 2
+  weight_decay: 1 weight_decay: 0 convolution_param { num_output: 2 kernel_size: 3 } }
+layers { name: "relu" type: RELU bottom: "conv" top: "conv" }
+layers { name: "fc" type: INNER_PRODUCT bottom: "conv" top: "fc" inner_product_param { num_output: 10 } }
+layers { name: "accuracy" type: ACCURACY bottom: "fc" bottom: "label" top: "accuracy"
+  accuracy_param { top_k: 5 } include: { phase: TEST } }
+layers { name: "loss" type: SOFTMAX_LOSS bottom: "fc" bottom: "label" top: "loss" })";
+  constexpr const char* kNew = R"(name: "net"
+layer { name: "data" type: "Data" top: "data" top: "label"
+  data_param { source: "train_lmdb" batch_size: 4 } transform_param { crop_size: 8 mirror: true } }
+layer { name: "conv" type: "Convolution" bottom: "data" top: "conv"
+  param { lr_mult: 1 decay_mult: 1 } param { lr_mult: 2 decay_mult: 0 }
+  convolution_param { num_output: 2 kernel_size: 3 } }
+layer { name: "relu" type: "ReLU" bottom: "conv" top: "conv" }
+layer { name: "fc" type: "InnerProduct" bottom: "conv" top: "fc" inner_product_param { num_output: 10 } }
+layer { name: "accuracy" type: "Accuracy" bottom: "fc" bottom: "label" top: "accuracy"
+  accuracy_param { top_k: 5 } include: { phase: TEST } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "fc" bottom: "label" top: "loss" })";
+  CaffeState test;
+  test.test = true;
+  for (const CaffeState& state : {CaffeState{}, test}) {
+    const Result<CaffeNetwork> old = ReadPrototxt(kOld, "old.prototxt", state),
+                               now = ReadPrototxt(kNew, "new.prototxt", state);
+    ASSERT_TRUE(old.ok() && now.ok()) << ErrorOf(old) << ErrorOf(now);
+    EXPECT_EQ(Fingerprint(old->graph), Fingerprint(now->graph));
+    ASSERT_EQ(old->accuracies.size(), state.test ? 1u : 0u);
+    if (!state.test) continue;
+    EXPECT_EQ(old->accuracies[0].scores, "fc");
+    EXPECT_EQ(old->accuracies[0].top_k, 5);
+  }
+  EXPECT_THAT(ErrorOf(ReadPrototxt("layers { layer { } }", "v0.prototxt")),
+              HasSubstr("v0.prototxt:1: layers in Caffe's V0 format"));
+  EXPECT_THAT(
+      ErrorOf(ReadPrototxt(
+          R"(layers { name: "w" type: WINDOW_DATA top: "data" window_data_param { x: 1 } })",
+          "w.prototxt")),
+      HasSubstr("layers of the type 'WindowData' are not supported"));
+}
 
 TEST(PrototxtTest, NamesWithLineBreaksDoNotBreakALine) {
   const std::string error = ErrorOf(Read(R"(

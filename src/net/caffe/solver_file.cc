@@ -18,10 +18,10 @@ constexpr double kMaxRate = 1e6;
 
 const std::vector<std::string>& Types() {
   // In the order of SolverType.
-  static const std::vector<std::string> types = {"SGD", "Nesterov", "Adam"};
+  static const std::vector<std::string> types = {"SGD",     "Nesterov", "Adam",
+                                                 "RMSProp", "AdaGrad",  "AdaDelta"};
   return types;
 }
-const std::vector<std::string> kOtherTypes = {"AdaGrad", "RMSProp", "AdaDelta"};
 
 class SolverReader {
  public:
@@ -37,10 +37,8 @@ class SolverReader {
     TENCH_TRY(ReadUpdate());
     TENCH_TRY(ReadRate());
     TENCH_TRY(ReadCourse());
+    TENCH_TRY(ReadTests());
     TENCH_TRY(ReadNetwork(text));
-    if (from_.test_iter_size() > 0 || from_.test_interval() > 0 || from_.test_net_size() > 0)
-      to_.notes.push_back(
-          "testing while training (test_iter, test_interval, test_net) is left out");
     return std::move(to_);
   }
 
@@ -81,11 +79,6 @@ class SolverReader {
         return Ok();
       }
     }
-    for (const std::string& other : kOtherTypes) {
-      if (other == type)
-        return Unsupported("{} '{}' is not supported; {} are", Where(field), type,
-                           Join(Types(), ", "));
-    }
     return Failed("{} '{}' is unknown{}", Where(field), Printable(type), Hint(type, Types()));
   }
 
@@ -100,11 +93,58 @@ class SolverReader {
     if (from_.clip_gradients() >= 0 || std::isnan(from_.clip_gradients()))
       to_.solver.clip_gradients =
           TENCH_TRY(Real("clip_gradients", from_.clip_gradients(), 0, 1e30));
-    if (from_.regularization_type() != "L2")
-      return Unsupported("{} '{}' is not supported; L2 is", Where("regularization_type"),
-                         Printable(from_.regularization_type()));
-    if (from_.iter_size() != 1)
-      return Unsupported("{} {} is not supported; 1 is", Where("iter_size"), from_.iter_size());
+    to_.solver.rms_decay = TENCH_TRY(Real("rms_decay", from_.rms_decay(), 0, 1));
+    if (from_.regularization_type() == "L1")
+      to_.solver.regularization = Regularization::kL1;
+    else if (from_.regularization_type() != "L2")
+      return Failed("{} '{}' is unknown; L1 and L2 are known", Where("regularization_type"),
+                    Printable(from_.regularization_type()));
+    to_.solver.iter_size = TENCH_TRY(Count("iter_size", from_.iter_size(), 1));
+    const SolverType type = to_.solver.type;
+    if ((type == SolverType::kRmsprop || type == SolverType::kAdagrad) && to_.solver.momentum != 0)
+      return Failed("{} is {}; {} has no momentum", Where("momentum"), to_.solver.momentum,
+                    Types()[static_cast<size_t>(type)]);
+    if (UsesDelta(type) && to_.solver.delta == 0)
+      return Failed("{} is 0; {} divides by it", Where("delta"),
+                    Types()[static_cast<size_t>(type)]);
+    return Ok();
+  }
+
+  // As in Caffe: test_net and test_net_param come first, then as many tests of `net` as test_iter
+  // is longer.
+  Status ReadTests() {
+    to_.test_interval = TENCH_TRY(Count("test_interval", from_.test_interval(), 0));
+    to_.test_initialization = from_.test_initialization();
+    if (to_.test_interval == 0) {
+      if (from_.test_iter_size() > 0)
+        to_.notes.push_back("test_iter has no effect without a test_interval");
+      return Ok();
+    }
+    if (from_.test_net_param_size() > 0)
+      return Unsupported("{} is not supported; name a file with test_net",
+                         Where("test_net_param", 0));
+    if (from_.test_iter_size() == 0) return Failed("{} needs test_iter", Where("test_interval"));
+    if (from_.test_iter_size() < from_.test_net_size())
+      return Failed("{} test_iter for {} test_net", from_.test_iter_size(), from_.test_net_size());
+    if (from_.test_state_size() > 0 && from_.test_state_size() != from_.test_iter_size())
+      return Failed("{} test_state for {} test_iter", from_.test_state_size(),
+                    from_.test_iter_size());
+    for (int i = 0; i < from_.test_iter_size(); ++i) {
+      CaffeTest test;
+      if (i < from_.test_net_size()) test.net = from_.test_net(i);
+      test.state.test = true;
+      if (from_.test_state_size() > 0) {
+        test.state.level = from_.test_state(i).level();
+        test.state.stages.assign(from_.test_state(i).stage().begin(),
+                                 from_.test_state(i).stage().end());
+      }
+      if (from_.test_iter(i) < 1)
+        return Failed("{} is {}; it must be at least 1", Where("test_iter", i), from_.test_iter(i));
+      test.iterations = from_.test_iter(i);
+      if (test.net.empty() && !from_.has_net() && !from_.has_net_param())
+        return Failed("{} has no network; name one with test_net", Where("test_iter", i));
+      to_.tests.push_back(std::move(test));
+    }
     return Ok();
   }
 
@@ -198,15 +238,18 @@ Result<CaffeSolver> ReadSolverFile(const std::string& path) {
   return ReadSolver(text, path);
 }
 
-std::string NetworkPath(const CaffeSolver& solver, const std::string& solver_path) {
-  if (solver.network) return "";
-  const std::filesystem::path named(solver.net),
+std::string ResolveCaffePath(const std::string& name, const std::string& solver_path) {
+  const std::filesystem::path named(name),
       folder = std::filesystem::path(solver_path).parent_path();
   std::error_code none;
   for (const std::filesystem::path& path : {named, folder / named, folder / named.filename()}) {
     if (std::filesystem::exists(path, none)) return path.string();
   }
-  return solver.net;
+  return name;
+}
+
+std::string NetworkPath(const CaffeSolver& solver, const std::string& solver_path) {
+  return solver.network ? "" : ResolveCaffePath(solver.net, solver_path);
 }
 
 Result<CaffeNetwork> NetworkOf(const CaffeSolver& solver, const std::string& solver_path) {
@@ -227,11 +270,29 @@ std::string WriteSolver(const CaffeSolver& solver) {
   for (const int64_t value : solver.rate.step_values) to.add_stepvalue(static_cast<int32_t>(value));
   to.set_momentum(narrow(solver.solver.momentum));
   to.set_weight_decay(narrow(solver.solver.weight_decay));
-  // A file may set Adam's fields for another type. Dropping them would change the solver.
-  const bool adam = solver.solver.type == SolverType::kAdam;
-  if (adam || solver.solver.momentum2 != Solver{}.momentum2)
+  // A file may set the fields of another type. Dropping them would change the solver.
+  const SolverType type = solver.solver.type;
+  if (type == SolverType::kAdam || solver.solver.momentum2 != Solver{}.momentum2)
     to.set_momentum2(narrow(solver.solver.momentum2));
-  if (adam || solver.solver.delta != Solver{}.delta) to.set_delta(narrow(solver.solver.delta));
+  if (type == SolverType::kRmsprop || solver.solver.rms_decay != Solver{}.rms_decay)
+    to.set_rms_decay(narrow(solver.solver.rms_decay));
+  if (solver.solver.regularization == Regularization::kL1) to.set_regularization_type("L1");
+  if (solver.solver.iter_size > 1) to.set_iter_size(static_cast<int32_t>(solver.solver.iter_size));
+  if (solver.test_interval > 0) to.set_test_interval(static_cast<int32_t>(solver.test_interval));
+  if (!solver.test_initialization) to.set_test_initialization(false);
+  const bool states = std::ranges::any_of(solver.tests, [](const CaffeTest& test) {
+    return test.state != CaffeState{0, {}, true};
+  });
+  for (const CaffeTest& test : solver.tests) {
+    to.add_test_iter(static_cast<int32_t>(test.iterations));
+    if (!test.net.empty()) to.add_test_net(test.net);
+    if (!states) continue;
+    caffe::NetState& state = *to.add_test_state();
+    state.set_level(test.state.level);
+    for (const std::string& stage : test.state.stages) state.add_stage(stage);
+  }
+  if (UsesDelta(type) || solver.solver.delta != Solver{}.delta)
+    to.set_delta(narrow(solver.solver.delta));
   if (solver.solver.clip_gradients > 0) to.set_clip_gradients(narrow(solver.solver.clip_gradients));
   to.set_max_iter(static_cast<int32_t>(solver.max_iterations));
   to.set_display(static_cast<int32_t>(solver.display));

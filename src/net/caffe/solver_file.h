@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reads and writes Caffe's solver.prototxt: update rule, learning-rate schedule, number of
-// iterations, display and snapshots.
+// iterations, display, tests and snapshots.
 //
-// Settings that would change the computation (unknown type, L1, iter_size) are errors that name the
-// field. Settings without effect on the weights (testing) are ignored with a note.
+// An unknown type or policy is an error that names the field.
 // Invariants: reading a written solver gives the same solver, including fields that its type or
 // policy does not use.
 
@@ -21,6 +20,13 @@
 
 namespace tench {
 
+// One of the networks that are tested during the training.
+struct CaffeTest {
+  std::string net;  // its file as written in the solver; "" = that of the training
+  CaffeState state;
+  int64_t iterations = 0;  // batches per test
+};
+
 struct CaffeSolver {
   std::string net;  // the network's file as written in the solver; "" = the network is inline
   std::optional<CaffeNetwork> network;  // the inline network
@@ -35,6 +41,9 @@ struct CaffeSolver {
   bool snapshot_after_train = true;
   std::optional<int64_t> random_seed;
   std::vector<std::string> weights;  // .caffemodel files with initial weights
+  std::vector<CaffeTest> tests;
+  int64_t test_interval = 0;        // iterations between tests; 0 = none
+  bool test_initialization = true;  // also test before the first iteration
   std::vector<std::string> notes;
 };
 
@@ -46,6 +55,8 @@ Result<CaffeSolver> ReadSolverFile(const std::string& path);
 // The inline network, or the network of the named file. A relative path is resolved against the
 // working directory, as in Caffe, and then against the folder of the solver file.
 Result<CaffeNetwork> NetworkOf(const CaffeSolver& solver, const std::string& solver_path);
+// A file that the solver names, resolved in the same way.
+std::string ResolveCaffePath(const std::string& named, const std::string& solver_path);
 // The file that NetworkOf reads; "" if the network is inline.
 std::string NetworkPath(const CaffeSolver& solver, const std::string& solver_path);
 

@@ -166,6 +166,11 @@ class MxnetAdapter final : public Adapter {
   }
 
   // The loss is available after the forward pass; backward and update are awaited too.
+  Status Resume(int64_t steps) override {
+    network_->Resume(steps);
+    return Ok();
+  }
+
   Result<double> Step(Phase phase) override {
     Check(phase == options_.phase, "a step of a phase that was not built");
     if (profiler_) TENCH_TRY(profiler_->BeginStep());

@@ -2,6 +2,7 @@
 #include "workers/mxnet/network.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "axis/device_name.h"
 
@@ -88,11 +89,14 @@ Status Network::MakeUpdate(const BuildOptions& options, const EngineSettings& se
     Array momentum = TENCH_TRY(Array::Create(library_, shape, device));
     momenta_[i] = TENCH_TRY(momentum.Slice(0, shape[0]));
     Update::Item item;
-    if (options.solver.type == SolverType::kAdam) {
+    if (Update::HasSecondArray(options.solver.type)) {
       item.momentum2 = TENCH_TRY(Array::Create(library_, shape, device));
       momenta2_[i] = TENCH_TRY(item.momentum2.Slice(0, shape[0]));
     }
     TENCH_TRY(ZeroMomentum(i));
+    // Both arrays are zero now; only the history is visible from here on.
+    if (options.solver.type == SolverType::kRmsprop)
+      momenta_[i] = std::exchange(momenta2_[i], std::nullopt);
     item.weight = TENCH_TRY(View(executor_->variable(place.variable), i));
     item.gradient = TENCH_TRY(View(executor_->gradient(place.variable), i));
     item.momentum = std::move(momentum);

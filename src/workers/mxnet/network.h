@@ -32,6 +32,9 @@ class Network {
   Status ReadParameter(size_t parameter, const TensorSink& sink) const;
   Status ReadGradient(size_t parameter, const TensorSink& sink) const;
   bool HasMomentum(size_t parameter) const { return momenta_[parameter].has_value(); }
+  void Resume(int64_t updates) {
+    if (update_) update_->Resume(updates);
+  }
   Status ZeroMomentum(size_t parameter);  // also resets the number of updates
   Status WriteMomentum(size_t parameter, const TensorSource& source);
   Status ReadMomentum(size_t parameter, const TensorSink& sink) const;

@@ -103,7 +103,7 @@ class NativeAdapter final : public Adapter {
   }
 
   Status SetParameters(const TensorSource& source) override {
-    state_.updates = 0;
+    state_.updates = batches_ = 0;
     return ForEachTrained([&](const Parameter& parameter, const ParameterPlace& place) -> Status {
       for (const Tensor& momentum : {place.momentum, place.momentum2}) {
         if (momentum)
@@ -156,7 +156,7 @@ class NativeAdapter final : public Adapter {
 
   Result<double> Step(Phase phase) override {
     Check(phase == options_.phase, "a step of a phase that was not built");
-    ++state_.updates;
+    if (phase == Phase::kTrain) BeginBatch();
     program_->Run(stream_, state_);
     ++state_.step;
     double loss = 0;
@@ -199,7 +199,20 @@ class NativeAdapter final : public Adapter {
     return rows;
   }
 
+  Status Resume(int64_t steps) override {
+    state_.updates = steps;
+    state_.step = static_cast<uint64_t>(steps * options_.solver.iter_size);
+    return Ok();
+  }
+
  private:
+  void BeginBatch() {
+    const int64_t place = batches_++ % options_.solver.iter_size;
+    state_.first_batch = place == 0;
+    state_.last_batch = place == options_.solver.iter_size - 1;
+    if (state_.first_batch) ++state_.updates;
+  }
+
   bool KeepsGradients() const { return options_.observe || options_.phase == Phase::kGradient; }
 
   bool MaterializesGradients() {
@@ -266,6 +279,7 @@ class NativeAdapter final : public Adapter {
   std::vector<ParameterPlace> parameters_;
   std::vector<Tensor> outputs_;  // by layer
   RunState state_;
+  int64_t batches_ = 0;  // training batches since the parameters were set
 };
 
 }  // namespace

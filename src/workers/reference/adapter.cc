@@ -99,6 +99,12 @@ class ReferenceAdapter final : public Adapter {
     return Ok();
   }
 
+  Status Resume(int64_t steps) override {
+    if (update_) update_->Resume(steps);
+    step_ = steps * options_.solver.iter_size;
+    return Ok();
+  }
+
   Result<double> Step(Phase phase) override {
     const double loss =
         network_->Forward({phase != Phase::kForward, options_.dropout, options_.seed, step_++});

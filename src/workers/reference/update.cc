@@ -15,15 +15,36 @@ Update::Update(Network& network, const Solver& solver)
       momenta2_(momenta_.size()) {
   for (size_t i = 0; i < momenta_.size(); ++i) {
     momenta_[i].resize(network.gradient(i).size());
-    if (solver.type == SolverType::kAdam) momenta2_[i].resize(network.gradient(i).size());
+    if (HasSecondHistory(solver.type)) momenta2_[i].resize(network.gradient(i).size());
   }
 }
 
 void Update::Reset() {
-  updates_ = 0;
+  updates_ = batches_ = 0;
   for (auto* group : {&momenta_, &momenta2_}) {
     for (std::vector<float>& momenta : *group) std::ranges::fill(momenta, 0.0f);
   }
+}
+
+// Sums the gradients of the step's batches in double. After the last, sums_f32_ has their rounded sum:
+// clipping needs the sum, and Run divides it.
+bool Update::Accumulate() {
+  if (solver_.iter_size == 1) return false;
+  sums_.resize(momenta_.size());
+  sums_f32_.resize(momenta_.size());
+  const bool first = batches_ == 0, last = ++batches_ == solver_.iter_size;
+  for (size_t i = 0; i < momenta_.size(); ++i) {
+    const std::vector<float>& gradient = network_.gradient(i);
+    if (first) sums_[i].assign(gradient.size(), 0);
+    for (size_t at = 0; at < gradient.size(); ++at) sums_[i][at] += gradient[at];
+    if (last) sums_f32_[i].assign(sums_[i].begin(), sums_[i].end());
+  }
+  if (last) batches_ = 0;
+  return !last;
+}
+
+const std::vector<float>& Update::Gradient(size_t i) const {
+  return solver_.iter_size == 1 ? network_.gradient(i) : sums_f32_[i];
 }
 
 // The factor for all gradients that limits their global norm to solver.clip_gradients.
@@ -32,7 +53,7 @@ double Update::ClipScale() const {
   double squares = 0;
   for (size_t i = 0; i < momenta_.size(); ++i) {
     if (network_.graph().parameters[i].lr_mult == 0) continue;
-    for (const float gradient : network_.gradient(i))
+    for (const float gradient : Gradient(i))
       squares += static_cast<double>(gradient) * gradient;
   }
   const double norm = std::sqrt(squares);
@@ -45,13 +66,15 @@ template <class Rule>
 void Update::Apply(size_t i, double clip, const Rule& rule) {
   float* weights = network_.parameter(i).data();
   float *momenta = momenta_[i].data(), *momenta2 = momenta2_[i].data();
-  const float* gradients = network_.gradient(i).data();
+  const float* gradients = Gradient(i).data();
   const double decay = solver_.weight_decay * network_.graph().parameters[i].decay_mult;
+  const bool l1 = solver_.regularization == Regularization::kL1;
   network_.pool().Split(
       static_cast<int64_t>(momenta_[i].size()), kElementGrain, [&](int64_t first, int64_t last) {
         float unused = 0;
         for (int64_t at = first; at < last; ++at) {
-          const double gradient = clip * gradients[at] + decay * weights[at];
+          const double weight = weights[at], pull = l1 ? (weight > 0) - (weight < 0) : weight,
+                       gradient = clip * gradients[at] + decay * pull;
           weights[at] =
               static_cast<float>(weights[at] - rule(gradient, momenta[at],
                                                     momenta2 == nullptr ? unused : momenta2[at]));
@@ -60,8 +83,10 @@ void Update::Apply(size_t i, double clip, const Rule& rule) {
 }
 
 void Update::Run() {
+  if (Accumulate()) return;
   ++updates_;
-  const double clip = ClipScale(), momentum = solver_.momentum, momentum2 = solver_.momentum2;
+  const double clip = ClipScale() / static_cast<double>(solver_.iter_size),
+               momentum = solver_.momentum, momentum2 = solver_.momentum2;
   const double correction =
       std::sqrt(1 - std::pow(momentum2, updates_)) / (1 - std::pow(momentum, updates_));
   for (size_t i = 0; i < momenta_.size(); ++i) {
@@ -88,6 +113,30 @@ void Update::Run() {
           v = static_cast<float>(mean);
           s = static_cast<float>(square);
           return rate * correction * mean / (std::sqrt(square) + solver_.delta);
+        });
+        break;
+      case SolverType::kRmsprop:
+        Apply(i, clip, [&](double gradient, float& v, float&) {
+          const double decay = solver_.rms_decay,
+                       square = decay * v + (1 - decay) * gradient * gradient;
+          v = static_cast<float>(square);
+          return rate * gradient / (std::sqrt(square) + solver_.delta);
+        });
+        break;
+      case SolverType::kAdagrad:
+        Apply(i, clip, [&](double gradient, float& v, float&) {
+          const double square = v + gradient * gradient;
+          v = static_cast<float>(square);
+          return rate * gradient / (std::sqrt(square) + solver_.delta);
+        });
+        break;
+      case SolverType::kAdadelta:
+        Apply(i, clip, [&](double gradient, float& v, float& s) {
+          const double square = momentum * v + (1 - momentum) * gradient * gradient,
+                       step = gradient * std::sqrt((s + solver_.delta) / (square + solver_.delta));
+          v = static_cast<float>(square);
+          s = static_cast<float>(momentum * s + (1 - momentum) * step * step);
+          return rate * step;
         });
         break;
     }

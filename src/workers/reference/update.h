@@ -19,7 +19,9 @@ class Update {
   void SetLearningRate(double lr) { solver_.lr = lr; }
   // Sets the momenta and the number of updates to zero.
   void Reset();
-  // Call after a backward pass.
+  // Adam's step count goes on after `updates` updates.
+  void Resume(int64_t updates) { updates_ = updates; }
+  // Call after the backward pass of each batch; the last batch of a step updates the parameters.
   void Run();
 
   // Visits every momentum of the parameter by name; none for running statistics.
@@ -29,14 +31,20 @@ class Update {
   int64_t bytes() const;
 
  private:
+  // Whether the step needs more batches.
+  bool Accumulate();
+  const std::vector<float>& Gradient(size_t parameter) const;
   double ClipScale() const;
   template <class Rule>
   void Apply(size_t parameter, double clip, const Rule& rule);
 
   Network& network_;
   Solver solver_;
-  int64_t updates_ = 0;
-  // By parameter; empty for running statistics. momenta2_ is empty unless the solver is Adam.
+  int64_t updates_ = 0, batches_ = 0;  // batches_: of the current step
+  std::vector<std::vector<double>> sums_;  // of gradients, by parameter; empty without iter_size
+  std::vector<std::vector<float>> sums_f32_;
+  // By parameter; empty for running statistics. momenta2_ is empty unless the solver has a second
+  // history.
   std::vector<std::vector<float>> momenta_, momenta2_;
 };
 

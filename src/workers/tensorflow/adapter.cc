@@ -2,6 +2,7 @@
 #include "workers/tensorflow/adapter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -149,7 +150,9 @@ class TensorFlowAdapter final : public Adapter {
       TENCH_TRY(filling.Ask(program_.parameters[p], graph_.parameters[p].name, source, 1));
       if (program_.momenta[p]) TENCH_TRY(filling.Zero(*program_.momenta[p]));
       if (program_.momenta2[p]) TENCH_TRY(filling.Zero(*program_.momenta2[p]));
+      if (program_.sums[p]) TENCH_TRY(filling.Zero(*program_.sums[p]));
     }
+    batches_ = 0;
     for (const RateVariable& power : program_.powers)
       TENCH_TRY(filling.Set(power.variable, power.multiplier));
     for (const RateVariable& rate : program_.rates)
@@ -194,10 +197,21 @@ class TensorFlowAdapter final : public Adapter {
     return filling.Run();
   }
 
+  Status Resume(int64_t steps) override {
+    if (program_.powers.empty()) return Ok();
+    Filling filling(*this);
+    for (const RateVariable& power : program_.powers)
+      TENCH_TRY(filling.Set(power.variable,
+                            std::pow(power.multiplier, static_cast<double>(steps + 1))));
+    return filling.Run();
+  }
+
   Result<double> Step(Phase phase) override {
     Check(phase == options_.phase, "a step of a phase that was not built");
     if (freezes_ && !frozen_)
       return Failed("option weights=constants: the weights were set after the batch");
+    if (phase == Phase::kTrain && ++batches_ % options_.solver.iter_size != 0)
+      request_.targets = program_.accumulate_targets;
     if (options_.profile) {
       std::string metadata;
       fetched_ = TENCH_TRY(session_->RunTraced(request_, metadata));
@@ -205,6 +219,7 @@ class TensorFlowAdapter final : public Adapter {
     } else {
       fetched_ = TENCH_TRY(session_->Run(request_));
     }
+    request_.targets = program_.targets;
     return static_cast<double>(*static_cast<const float*>(api_->TensorData(fetched_[0].get())));
   }
 
@@ -409,16 +424,16 @@ class TensorFlowAdapter final : public Adapter {
     return {graph_, std::move(weights)};
   }
 
-  // Running statistics and momenta. TensorFlow's momenta have the opposite sign, except Adam's.
+  // Running statistics and momenta. With sgd and nesterov TensorFlow's have the opposite sign.
   std::vector<Wanted> StateVariables() const {
-    const float sign = options_.solver.type == SolverType::kAdam ? 1 : -1;
+    const float sign = UsesDelta(options_.solver.type) ? 1 : -1;
     std::vector<Wanted> state;
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
       if (!graph_.parameters[p].trained)
         state.push_back({graph_.parameters[p].name, &program_.parameters[p], 1});
       if (program_.momenta[p])
         state.push_back({graph_.parameters[p].name + ".momentum", &*program_.momenta[p], sign});
-      if (program_.momenta2[p])
+      if (program_.momenta2[p] && HasSecondHistory(options_.solver.type))
         state.push_back({graph_.parameters[p].name + ".momentum2", &*program_.momenta2[p], 1});
     }
     return state;
@@ -459,6 +474,7 @@ class TensorFlowAdapter final : public Adapter {
   Program program_;
   std::unique_ptr<Session> session_;
   RunRequest request_;
+  int64_t batches_ = 0;  // training batches since the parameters were set
   std::vector<TensorHandle> fetched_;                    // of the last step
   std::vector<size_t> output_places_, gradient_places_;  // in fetched_; 0 = not there
   tensorflow::Profile profile_;

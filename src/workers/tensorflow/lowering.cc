@@ -21,6 +21,7 @@ class Lowerer {
     program_.parameters.resize(graph.parameters.size());
     program_.momenta.resize(graph.parameters.size());
     program_.momenta2.resize(graph.parameters.size());
+    program_.sums.resize(graph.parameters.size());
     program_.gradients.assign(graph.parameters.size(), TF_Output{nullptr, 0});
   }
 
@@ -190,8 +191,10 @@ class Lowerer {
       }
       return;
     }
+    const std::vector<TF_Operation*> effects = program_.targets;
+    const std::vector<TF_Output> sums = AddSums();
     const std::vector<TF_Output> clipped =
-        options_.solver.clip_gradients > 0 ? Clip() : program_.gradients;
+        Mean(options_.solver.clip_gradients > 0 ? Clip(sums) : sums);
     std::vector<TF_Output> decayed(graph_.parameters.size(), TF_Output{nullptr, 0});
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
       if (clipped[p].oper != nullptr) decayed[p] = Decay(p, clipped[p]);
@@ -206,12 +209,58 @@ class Lowerer {
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
       if (decayed[p].oper != nullptr) updates.push_back(Update(p, decayed[p], needed));
     }
+    for (size_t p = 0; p < sums.size(); ++p) {
+      if (program_.sums[p]) updates.push_back(ClearSum(p, sums[p]));
+    }
     writer_.SetScope("step");
     for (TF_Operation* power : RaisePowers(updates)) updates.push_back(power);
     NodeDraft step = writer_.Add("NoOp", "train");
     for (TF_Operation* update : updates) step.After(update);
-    for (TF_Operation* effect : program_.targets) step.After(effect);
+    for (TF_Operation* effect : effects) step.After(effect);
     program_.targets = {step.Node()};
+    program_.accumulate_targets.insert(program_.accumulate_targets.end(), effects.begin(),
+                                       effects.end());
+  }
+
+  // With iter_size > 1 the sums over a step's batches, otherwise the gradients.
+  std::vector<TF_Output> AddSums() {
+    std::vector<TF_Output> sums = program_.gradients;
+    if (options_.solver.iter_size == 1) return sums;
+    for (size_t p = 0; p < sums.size(); ++p) {
+      if (sums[p].oper == nullptr) continue;
+      SetUpdateScope(p);
+      const Variable& parameter = program_.parameters[p];
+      program_.sums[p] = MakeVariable(writer_, "sum", TF_FLOAT, parameter.dims, parameter.layout);
+      program_.accumulate_targets.push_back(writer_.Add("AssignAddVariableOp", "accumulate")
+                                                .In(program_.sums[p]->handle)
+                                                .In(sums[p])
+                                                .Type("dtype", TF_FLOAT)
+                                                .Node());
+      sums[p] = writer_.Add("AddV2", "total").In(program_.sums[p]->read).In(sums[p]).Output();
+    }
+    return sums;
+  }
+
+  std::vector<TF_Output> Mean(std::vector<TF_Output> sums) {
+    if (options_.solver.iter_size == 1) return sums;
+    const auto part = static_cast<float>(1 / static_cast<double>(options_.solver.iter_size));
+    for (size_t p = 0; p < sums.size(); ++p) {
+      if (sums[p].oper == nullptr) continue;
+      SetUpdateScope(p);
+      sums[p] = writer_.Add("Mul", "mean").In(sums[p]).In(writer_.Scalar(part)).Output();
+    }
+    return sums;
+  }
+
+  // After the last batch, whose total has been read.
+  TF_Operation* ClearSum(size_t p, TF_Output total) {
+    SetUpdateScope(p);
+    const TF_Output zeros = writer_.Add("ZerosLike", "zeros").In(total).Output();
+    return writer_.Add("AssignVariableOp", "clear")
+        .In(program_.sums[p]->handle)
+        .In(zeros)
+        .Type("dtype", TF_FLOAT)
+        .Node();
   }
 
   void SetUpdateScope(size_t p) {
@@ -219,14 +268,14 @@ class Lowerer {
   }
 
   // As in tf.clip_by_global_norm.
-  std::vector<TF_Output> Clip() {
+  std::vector<TF_Output> Clip(const std::vector<TF_Output>& gradients) {
     writer_.SetScope("clip");
     std::vector<TF_Output> halves;
     for (size_t p = 0; p < graph_.parameters.size(); ++p) {
-      if (program_.gradients[p].oper != nullptr && graph_.parameters[p].lr_mult != 0)
-        halves.push_back(writer_.Add("L2Loss").In(program_.gradients[p]).Output());
+      if (gradients[p].oper != nullptr && graph_.parameters[p].lr_mult != 0)
+        halves.push_back(writer_.Add("L2Loss").In(gradients[p]).Output());
     }
-    if (halves.empty()) return program_.gradients;
+    if (halves.empty()) return gradients;
     const auto limit = static_cast<float>(options_.solver.clip_gradients);
     const TF_Output squares =
         writer_.Add("Mul", "squares").In(Sum(halves)).In(writer_.Scalar(2.0f)).Output();
@@ -234,7 +283,7 @@ class Lowerer {
     const TF_Output larger = writer_.Add("Maximum").In(norm).In(writer_.Scalar(limit)).Output();
     const TF_Output scale =
         writer_.Add("RealDiv", "scale").In(writer_.Scalar(limit)).In(larger).Output();
-    std::vector<TF_Output> clipped = program_.gradients;
+    std::vector<TF_Output> clipped = gradients;
     for (TF_Output& gradient : clipped) {
       if (gradient.oper != nullptr)
         gradient = writer_.Add("Mul", "clipped").In(gradient).In(scale).Output();
@@ -246,8 +295,10 @@ class Lowerer {
     const double decay = options_.solver.weight_decay * graph_.parameters[p].decay_mult;
     if (decay == 0) return gradient;
     SetUpdateScope(p);
+    const TF_Output read = program_.parameters[p].read;
+    const bool l1 = options_.solver.regularization == Regularization::kL1;
     const TF_Output pull = writer_.Add("Mul", "decay")
-                               .In(program_.parameters[p].read)
+                               .In(l1 ? writer_.Add("Sign").In(read).Output() : read)
                                .In(writer_.Scalar(static_cast<float>(decay)))
                                .Output();
     return writer_.Add("AddV2", "decayed").In(gradient).In(pull).Output();
@@ -258,31 +309,66 @@ class Lowerer {
     const Variable& parameter = program_.parameters[p];
     program_.momenta[p] =
         MakeVariable(writer_, "momentum", TF_FLOAT, parameter.dims, parameter.layout);
-    const TF_Output momentum = writer_.Scalar(static_cast<float>(options_.solver.momentum));
     const TF_Output rate = Rate(graph_.parameters[p].lr_mult);
     SetUpdateScope(p);
-    const bool adam = options_.solver.type == SolverType::kAdam;
-    if (adam)
+    const SolverType type = options_.solver.type;
+    if (HasSecondHistory(type) || type == SolverType::kRmsprop)
       program_.momenta2[p] =
           MakeVariable(writer_, "momentum2", TF_FLOAT, parameter.dims, parameter.layout);
-    const TF_Output power = adam ? PowerOf(0) : TF_Output{},
-                    power2 = adam ? PowerOf(1) : TF_Output{};
-    SetUpdateScope(p);
-    NodeDraft update = writer_.Add(adam ? "ResourceApplyAdam" : "ResourceApplyKerasMomentum");
-    update.In(parameter.handle).In(program_.momenta[p]->handle);
-    if (adam) {
-      update.In(program_.momenta2[p]->handle).In(power).In(power2).In(rate).In(momentum);
-      update.In(writer_.Scalar(static_cast<float>(options_.solver.momentum2)));
-      update.In(writer_.Scalar(static_cast<float>(options_.solver.delta))).In(gradient);
-    } else {
-      update.In(rate).In(gradient).In(momentum).Bool("use_nesterov",
-                                                     options_.solver.type == SolverType::kNesterov);
-    }
+    NodeDraft update = UpdateNode(p, rate, gradient);
     // An update must wait for the readers of the weights, or it would copy them first.
     for (TF_Operation* reader : writer_.Consumers(parameter.read)) {
       if (needed.contains(reader)) update.After(reader);
     }
     return update.Node();
+  }
+
+  // TensorFlow's RMSProp adds epsilon inside of the root. Its Adam with beta1 = 0, Nesterov momentum
+  // and no bias correction is Caffe's RMSProp: the step is rate·g / (√v + epsilon).
+  NodeDraft UpdateNode(size_t p, TF_Output rate, TF_Output gradient) {
+    const Solver& solver = options_.solver;
+    const auto scalar = [&](double value) { return writer_.Scalar(static_cast<float>(value)); };
+    const bool adam = solver.type == SolverType::kAdam;
+    const TF_Output power = adam ? PowerOf(0) : TF_Output{},
+                    power2 = adam ? PowerOf(1) : TF_Output{};
+    SetUpdateScope(p);
+    const TF_Output delta = scalar(solver.delta), momentum = scalar(solver.momentum);
+    const TF_Output parameter = program_.parameters[p].handle,
+                    history = program_.momenta[p]->handle,
+                    second = program_.momenta2[p] ? program_.momenta2[p]->handle : TF_Output{};
+    switch (solver.type) {
+      case SolverType::kAdam: {
+        const TF_Output momentum2 = scalar(solver.momentum2);
+        NodeDraft update = writer_.Add("ResourceApplyAdam");
+        update.In(parameter).In(history).In(second).In(power).In(power2).In(rate);
+        update.In(momentum).In(momentum2).In(delta).In(gradient);
+        return update;
+      }
+      case SolverType::kRmsprop: {
+        const TF_Output zero = scalar(0), decay = scalar(solver.rms_decay);
+        NodeDraft update = writer_.Add("ResourceApplyAdam");
+        update.In(parameter).In(second).In(history).In(zero).In(zero).In(rate);
+        update.In(zero).In(decay).In(delta).In(gradient).Bool("use_nesterov", true);
+        return update;
+      }
+      case SolverType::kAdagrad: {
+        NodeDraft update = writer_.Add("ResourceApplyAdagradV2");
+        update.In(parameter).In(history).In(rate).In(delta).In(gradient);
+        return update;
+      }
+      case SolverType::kAdadelta: {
+        NodeDraft update = writer_.Add("ResourceApplyAdadelta");
+        update.In(parameter).In(history).In(second).In(rate).In(momentum).In(delta).In(gradient);
+        return update;
+      }
+      case SolverType::kSgd:
+      case SolverType::kNesterov:
+        break;
+    }
+    NodeDraft update = writer_.Add("ResourceApplyKerasMomentum");
+    update.In(parameter).In(history).In(rate).In(gradient).In(momentum).Bool(
+        "use_nesterov", solver.type == SolverType::kNesterov);
+    return update;
   }
 
   // The variable of momentum (0) or momentum2 (1).

@@ -87,6 +87,11 @@ class TorchAdapter final : public Adapter {
     return Ok();
   }
 
+  Status Resume(int64_t steps) override {
+    if (update_ != nullptr) update_->Resume(steps);
+    return Ok();
+  }
+
   Result<double> Step(Phase phase) override {
     Check(phase == options_.phase, "a step of a phase that was not built");
     ++steps_;

@@ -21,7 +21,7 @@ double RunStep(Network& network, Update* update, Phase phase, c10::Device device
     Synchronize(device);
     return loss;
   }
-  network.ClearGradients();
+  if (update == nullptr || update->StartsStep()) network.ClearGradients();
   const at::Tensor loss = network.Forward(profile);
   if (loss.defined() && loss.requires_grad()) loss.backward();
   if (phase == Phase::kTrain) {

@@ -152,8 +152,13 @@ class Lowering {
   bool updates() const { return options.phase == Phase::kTrain; }
   // Whether a layer may fuse SGD into its weight gradient, which is then never stored.
   bool MayFuseUpdate() const {
-    return updates() && !options.observe && options.solver.type == SolverType::kSgd &&
-           options.solver.clip_gradients == 0;
+    return updates() && !options.observe && PlainSgd();
+  }
+  // SGD with L2 regularization, no clipping and one batch per step.
+  bool PlainSgd() const {
+    const Solver& solver = options.solver;
+    return solver.type == SolverType::kSgd && solver.clip_gradients == 0 &&
+           solver.regularization == Regularization::kL2 && solver.iter_size == 1;
   }
 
   size_t NewLoss() { return losses_++; }
@@ -171,6 +176,7 @@ class Lowering {
     std::function<Tensor()> recompute;  // reset by its first use
   };
   Status LowerLayer(size_t layer);
+  Tensor Accumulated(size_t layer, const Tensor& gradient);
   void AddUpdate(size_t parameter, const Tensor& gradient);
   void AddClippedUpdates();
   void RecomputeIfNeeded(Value& value);

@@ -15,7 +15,7 @@ Tensor Lowering::DeclareParameter(size_t layer, size_t index, const Md& plain, c
   place.value = NewTensor(md, Place::kPersistent);
   if (updates() && graph.parameters[ParameterIndex(layer, index)].trained) {
     place.momentum = NewTensor(md, Place::kPersistent);
-    if (options.solver.type == SolverType::kAdam)
+    if (HasSecondHistory(options.solver.type))
       place.momentum2 = NewTensor(md, Place::kPersistent);
   }
   return place.value;
@@ -33,7 +33,8 @@ void Lowering::Update(size_t layer, size_t index, const Tensor& gradient) {
   if (!updates()) return;
   const size_t parameter = ParameterIndex(layer, index);
   const Tensor in_layout =
-      InLayout(layer, Direction::kUpdate, gradient, parameters_[parameter].value.md);
+      Accumulated(layer, InLayout(layer, Direction::kUpdate, gradient,
+                                  parameters_[parameter].value.md));
   if (options.solver.clip_gradients > 0) {
     pending_.emplace_back(parameter, in_layout);
   } else {
@@ -41,12 +42,26 @@ void Lowering::Update(size_t layer, size_t index, const Tensor& gradient) {
   }
 }
 
+// The sum of the gradients of a step's batches; with one batch, the gradient itself.
+Tensor Lowering::Accumulated(size_t layer, const Tensor& gradient) {
+  if (options.solver.iter_size == 1) return gradient;
+  const Tensor sum = NewTensor(gradient.md, Place::kPersistent);
+  const auto count = static_cast<int64_t>(gradient.md.get_size() / sizeof(float));
+  AddKernel(
+      layer, Direction::kUpdate, "accumulate", {sum, gradient},
+      [count](std::span<float* const> p, RunState& state) {
+        Accumulate(p[0], p[1], count, !state.first_batch);
+      },
+      count);
+  return sum;
+}
+
 void Lowering::AddUpdate(size_t parameter, const Tensor& gradient) {
   const ParameterPlace& place = parameters_[parameter];
   const UpdateRule rule = RuleOf(options.solver, graph.parameters[parameter]);
   const auto count = static_cast<int64_t>(place.value.md.get_size() / sizeof(float));
   const size_t layer = graph.parameters[parameter].layer;
-  if (options.solver.type == SolverType::kSgd && options.solver.clip_gradients == 0) {
+  if (PlainSgd()) {
     AddKernel(
         layer, Direction::kUpdate, "sgd", {place.value, place.momentum, gradient},
         [rule, count](std::span<float* const> p, RunState& state) {
@@ -59,10 +74,13 @@ void Lowering::AddUpdate(size_t parameter, const Tensor& gradient) {
   if (place.momentum2) tensors.push_back(place.momentum2);
   AddKernel(
       layer, Direction::kUpdate, std::string(Name(options.solver.type)), tensors,
-      [count, optimizer = OptimizerRuleOf(options.solver, graph.parameters[parameter])](
-          std::span<float* const> p, RunState& state) {
+      [count, optimizer = OptimizerRuleOf(options.solver, graph.parameters[parameter]),
+       batches = static_cast<double>(options.solver.iter_size)](std::span<float* const> p,
+                                                                RunState& state) {
+        if (!state.last_batch) return;
         const OptimizerTensors blocks{p[0], p[1], p[2], p.size() > 3 ? p[3] : nullptr, count};
-        OptimizerUpdate(blocks, optimizer, {state.lr, state.clip_scale, state.updates});
+        OptimizerUpdate(blocks, optimizer,
+                        {state.lr, state.clip_scale / batches, state.updates});
       },
       8 * count);
 }
@@ -79,6 +97,7 @@ void Lowering::AddClippedUpdates() {
   AddKernel(
       graph.layers.size() - 1, Direction::kUpdate, "clip", counted,
       [counts, limit = options.solver.clip_gradients](std::span<float* const> p, RunState& state) {
+        if (!state.last_batch) return;
         double squares = 0;
         for (size_t i = 0; i < p.size(); ++i) squares += SquaredNorm(p[i], counts[i]);
         const double norm = std::sqrt(squares);

@@ -12,6 +12,12 @@ OptimizerType TypeOf(SolverType type) {
       return OptimizerType::kNesterov;
     case SolverType::kAdam:
       return OptimizerType::kAdam;
+    case SolverType::kRmsprop:
+      return OptimizerType::kRmsprop;
+    case SolverType::kAdagrad:
+      return OptimizerType::kAdagrad;
+    case SolverType::kAdadelta:
+      return OptimizerType::kAdadelta;
   }
   return OptimizerType::kSgd;
 }
@@ -23,7 +29,9 @@ UpdateRule RuleOf(const Solver& solver, const Parameter& parameter) {
 }
 
 OptimizerRule OptimizerRuleOf(const Solver& solver, const Parameter& parameter) {
-  return {TypeOf(solver.type), RuleOf(solver, parameter), solver.momentum2, solver.delta};
+  return {TypeOf(solver.type), RuleOf(solver, parameter),
+          solver.momentum2,    solver.delta,
+          solver.rms_decay,    solver.regularization == Regularization::kL1};
 }
 
 }  // namespace tench::native

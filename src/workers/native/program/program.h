@@ -49,6 +49,9 @@ struct RunState {
   double lr = 0;
   double clip_scale = 1;  // factor on all gradients, set by the clipping step
   int64_t updates = 0;    // since the parameters were set, this run included
+  // With iter_size > 1: whether this batch is the first of its step, and whether it is the last,
+  // after which the parameters are updated.
+  bool first_batch = true, last_batch = true;
   uint64_t step = 0;
   std::vector<double> losses;  // out: weighted, one per loss layer
 };
