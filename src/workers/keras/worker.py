@@ -102,15 +102,15 @@ class Worker(Adapter):
         return BuildFacts(0, {"backend": keras.backend.backend()}, gradients_materialized=True)
 
     def _make_optimizer(self):
-        solver, rules = self.job.solver, {}
-        for p in self.graph.trained:
-            rules[self.variables[p.name].path] = (p.lr_mult, solver.weight_decay * p.decay_mult)
+        solver = self.job.solver
         kind = self.classes["Update"] if self.job.phase == "train" else self.classes["Gradients"]
         optimizer = kind(learning_rate=solver.lr, momentum=solver.momentum,
                          nesterov=solver.type == "nesterov")
-        optimizer.rules = rules
         optimizer.keeps = self.job.phase == "gradient" or self.job.observe
         optimizer.build(self.model.trainable_variables)
+        optimizer.rules = {optimizer.place_of(self.variables[p.name]):
+                           (p.lr_mult, solver.weight_decay * p.decay_mult)
+                           for p in self.graph.trained}
         return optimizer
 
     # --- layouts: Keras' are (height, width, in, out) and (in, out) ---
@@ -197,21 +197,24 @@ def _make_classes(graph, job):
 
         def build(self, variables):
             super().build(variables)
-            self.place = {v.path: i for i, v in enumerate(variables)}
             self.written = []
             if self.keeps:
                 self.written = [self.add_variable_from_reference(v, name="gradient")
                                 for v in variables]
+
+        def place_of(self, variable):
+            # TensorFlow hands its own variables to update_step.
+            return self._get_variable_index(variable)
 
         def keep(self, gradient, variable):
             if self.keeps:
                 self.assign(self.gradient_of(variable), gradient)
 
         def gradient_of(self, variable):
-            return self.written[self.place[variable.path]]
+            return self.written[self.place_of(variable)]
 
         def momentum_of(self, variable):
-            return self.momentums[self.place[variable.path]]
+            return self.momentums[self.place_of(variable)]
 
         def update_step(self, gradient, variable, learning_rate):
             self.keep(gradient, variable)
@@ -221,7 +224,7 @@ def _make_classes(graph, job):
 
         def update_step(self, gradient, variable, learning_rate):
             self.keep(gradient, variable)
-            rate, decay = self.rules[variable.path]
+            rate, decay = self.rules[self.place_of(variable)]
             if decay != 0:
                 gradient = gradient + decay * kops.convert_to_tensor(variable)
             keras.optimizers.SGD.update_step(self, gradient, variable, learning_rate * rate)
