@@ -48,8 +48,9 @@ configure: deps
 build: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tench tench_workers
 
-# One new and one old framework on the Python kit, where their interpreters exist.
-TESTED_WORKERS := jax tensorflow1@1.4.0
+# One new and one old framework on the Python kit, and pandas for the reader of results, where
+# their interpreters exist.
+TESTED_WORKERS := jax tensorflow1@1.4.0 reader
 deps-tests:
 	@deps/fetch --workers $(WORKERS) --tests
 	@$(if $(filter all,$(WORKERS)),$(if $(SAN),,deps/workers --optional $(TESTED_WORKERS)))
