@@ -31,6 +31,7 @@ help:
 	@echo "make sketches reference's results on large networks [SKETCHED='alexnet …'] (minutes)"
 	@echo "make install  the program and its workers [PREFIX=/usr/local] [DESTDIR=] [FRAMEWORKS=1]"
 	@echo "make package  out/tench_VERSION_ARCH.deb with reference and native (needs dpkg-dev)"
+	@echo "make wheel    out/tench-VERSION-…manylinux….whl for pip, with the Python workers"
 	@echo "make clean    remove build folders (fetched dependencies stay)"
 
 deps:
@@ -103,7 +104,7 @@ fuzz: deps
 PREFIX ?= /usr/local
 DESTDIR ?=
 FRAMEWORKS ?=
-.PHONY: install package
+.PHONY: install package wheel
 install: build
 	@for component in core workers $(if $(FRAMEWORKS),frameworks); do \
 	  DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(abspath $(PREFIX)) --strip \
@@ -114,6 +115,15 @@ install: build
 package:
 	@$(MAKE) --no-print-directory build WORKERS=native BUILD=build-package
 	@packaging/make-deb build-package out
+
+# The wheel for pip. auditwheel comes from PyPI by a pinned hash.
+PYTHON_WORKERS := $(patsubst src/workers/%/worker.py,%,$(wildcard src/workers/*/worker.py))
+AUDITWHEEL ?= deps/fetched/python/auditwheel@6/bin/auditwheel
+wheel:
+	@deps/workers --optional auditwheel
+	@$(MAKE) --no-print-directory build BUILD=build-wheel \
+	  WORKERS=native,$(subst $(subst ,, ),$(comma),$(strip $(PYTHON_WORKERS)))
+	@packaging/make-wheel build-wheel out $(AUDITWHEEL)
 
 clean:
 	rm -rf build build-*

@@ -7,6 +7,10 @@ reason. Every problem is collected, so that a user sees all of them at once.
 import re
 
 
+# In place of the layer of an op that has no form, so that the ops behind it are checked too.
+REPORTED = "?"
+
+
 class Lacking(Exception):
     pass
 
@@ -81,14 +85,9 @@ class Conversion(object):
         if "getitem" in op:
             source, index = node.args
             found = self.values.get(source)
-            self.values[node] = found[index] if isinstance(found, list) else \
-                found if index == 0 else None
+            self.values[node] = found[index] if isinstance(found, list) else found
             return
         method = getattr(self, "op_" + op, None)
-        if any(given in self.values and self.values[given] is None
-               for given in node.all_input_nodes):
-            self.values[node] = None  # of an op that is reported already
-            return
         try:
             if method is None:
                 raise Lacking("")
@@ -97,7 +96,7 @@ class Conversion(object):
             reason = " (%s)" % lacking if str(lacking) else ""
             where = self._path(node)
             self.problems.append("%s%s%s" % (target, " in " + where if where else "", reason))
-            self.values[node] = None
+            self.values[node] = REPORTED
 
     def _inputs_of(self, node):
         return [given for given in node.all_input_nodes if given in self.values]
@@ -108,6 +107,9 @@ class Conversion(object):
             return
         last = [node for node in self.program.graph.nodes if node.name == self.outputs[0]][0]
         shape = last.meta["val"].shape
+        if self.values.get(last) is None:
+            self.problems.append("an output that is no activation")
+            return
         if self.loss == "softmax_cross_entropy":
             if len(shape) != 2:
                 self.problems.append("an output of shape %s: softmax_cross_entropy needs (batch, "

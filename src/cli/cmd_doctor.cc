@@ -106,13 +106,15 @@ std::vector<std::string> Advice(const HostFacts& host, const std::vector<BusyPro
 // The Python environment whose frameworks tench can measure: the flag's, or the active one.
 struct ActivePython {
   std::vector<PythonEnvironment> environments;
+  bool asked = false;   // --python or TENCH_PYTHON names them
   std::string problem;  // of the active environment; a flag's is an error
 };
 
 Result<ActivePython> FindActivePython(const PythonFlag& flag, const WorkerCatalog& workers) {
   ActivePython active;
   active.environments = TENCH_TRY(flag.Use(workers));
-  if (!active.environments.empty()) return active;
+  active.asked = !active.environments.empty();
+  if (active.asked) return active;
   const Result<PythonEnvironment> found = FindPython(ActivePythonPath());
   if (found.ok()) {
     active.environments.push_back(*found);
@@ -205,6 +207,8 @@ Result<int> Doctor(const PythonFlag& python, bool json, bool wide) {
       version = description->version;
       const auto missing = description->facts.find(kMissingFact);
       const bool ready = missing == description->facts.end();
+      // Whoever names an environment does not look for those of `make workers`.
+      if (!ready && entry.python && active.asked) continue;
       state = ready ? fmt::format("ok: {} ({})", entry.executable.string(),
                                   Join(description->devices, ", "))
                     : "cannot work: " + missing->second;
@@ -222,6 +226,7 @@ Result<int> Doctor(const PythonFlag& python, bool json, bool wide) {
                            {"installed", entry.installed()},
                            {"state", state}});
   }
+  any |= active.asked && !FrameworksOf(workers, active.environments).empty();
   if (json) {
     Json processes = Json::array();
     for (const BusyProcess& process : busy)

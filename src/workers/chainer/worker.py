@@ -229,16 +229,16 @@ class _Network(Lowering):
         return F.embed_id(tokens, self.weight(layer))
 
     def lstm(self, layer, x):
-        """n_step_lstm has one matrix and two biases per gate, in the order i, f, g, o."""
+        """n_step_lstm takes a batch per time step; each gate has two matrices and two biases."""
         batch, steps, hidden = layer.shape
         matrices = list(F.split_axis(self.weight(layer, "weight_input"), 4, 0)) + \
             list(F.split_axis(self.weight(layer, "weight_hidden"), 4, 0))
         zeros = np.zeros(hidden, np.float32)
         biases = list(F.split_axis(self.bias(layer), 4, 0)) + [zeros] * 4
         start = np.zeros((1, batch, hidden), np.float32)
-        sequences = list(F.separate(chainer.as_variable(x), 0))
+        sequences = list(F.separate(chainer.as_variable(x), 1))
         _, _, outputs = F.n_step_lstm(1, 0.0, start, start, [matrices], [biases], sequences)
-        return F.stack(outputs, 0)
+        return F.stack(outputs, 1)
 
     def mean_over_time(self, layer, x, lengths):
         steps = np.arange(layer.inputs[0].shape[1])[None, :]

@@ -208,7 +208,7 @@ def _make_classes(graph, job):
 
         def keep(self, gradient, variable):
             if self.keeps:
-                self.assign(self.gradient_of(variable), gradient)
+                self.assign(self.gradient_of(variable), kops.convert_to_tensor(gradient))
 
         def gradient_of(self, variable):
             return self.written[self.place_of(variable)]
@@ -226,7 +226,9 @@ def _make_classes(graph, job):
             self.keep(gradient, variable)
             rate, decay = self.rules[self.place_of(variable)]
             if decay != 0:
-                gradient = gradient + decay * kops.convert_to_tensor(variable)
+                # The gradient of an embedding may be sparse.
+                gradient = kops.convert_to_tensor(gradient) + \
+                    decay * kops.convert_to_tensor(variable)
             keras.optimizers.SGD.update_step(self, gradient, variable, learning_rate * rate)
 
     class Tap(keras.layers.Layer):
