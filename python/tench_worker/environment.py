@@ -11,8 +11,8 @@ import sys
 NAME = "TENCH_WORKER_ENVIRONMENT"
 
 
-def describe(facts, version, packages):
-    """(facts, version) in the environment that is in use. `packages` are the adapter's."""
+def describe(facts, version, packages, serves=()):
+    """(facts, version) in the environment in use; `packages` and `serves` are the adapter's."""
     name = os.environ.get(NAME, "")
     if not name:
         return facts, version
@@ -20,6 +20,9 @@ def describe(facts, version, packages):
     if "missing" in facts and packages != ("",):
         facts["missing"] = "%s; to install: %s -m pip install %s" % (
             facts["missing"], sys.executable, packages[0])
+    elif serves and not version.startswith(tuple(serves)):
+        facts["missing"] = "%s %s is installed for %s, and the worker runs %s" % (
+            packages[0], version, sys.executable, ", ".join(prefix + "x" for prefix in serves))
     return facts, version if "missing" in facts else "%s-%s" % (name, version)
 
 

@@ -32,6 +32,14 @@ class EnvironmentTest(unittest.TestCase):
         self.assertEqual(version, "unknown")
         self.assertRegex(facts["missing"], "^no jax; to install: .* -m pip install jax$")
 
+    def test_a_version_that_the_worker_does_not_run_is_a_reason(self):
+        os.environ[environment.NAME] = "new"
+        facts, version = environment.describe({}, "2.21.0", ("tensorflow",), ("1.",))
+        self.assertEqual(version, "2.21.0")
+        self.assertRegex(facts["missing"],
+                         "^tensorflow 2.21.0 is installed for .*, and the worker runs 1.x$")
+        self.assertNotIn("missing", environment.describe({}, "1.15.5", ("t",), ("1.",))[0])
+
     def test_only_loaded_packages_count_and_the_first_folder_wins(self):
         with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
             for folder, name in ((first, "jax-0.10.2.dist-info"), (second, "jax-0.9.dist-info"),

@@ -97,7 +97,7 @@ def describe(adapter):
         facts.setdefault("missing", "the package %s is not installed for %s" %
                          (" or ".join(packages), sys.executable))
     version = getattr(adapter, "version", "") or (found[0] if found else "unknown")
-    facts, version = environment.describe(facts, version, packages)
+    facts, version = environment.describe(facts, version, packages, adapter.serves)
     return {"protocol": PROTOCOL, "name": adapter.name, "version": version,
             "role": adapter.role, "ops": list(adapter.ops), "updates": list(adapter.updates),
             "devices": ["cpu"],

@@ -28,6 +28,7 @@ def installed_back_ends():
 class Worker(Adapter):
     name = "keras"
     package = "keras"
+    serves = ("3.",)
     ops = tuple(word for word in ABILITIES if word != "lrn.region")
     updates = ("sgd", "nesterov")
 
