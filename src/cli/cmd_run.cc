@@ -214,7 +214,7 @@ Command AddRunCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("run", "Run one cell once, in its own process");
   auto flags = std::make_shared<RunFlags>();
   flags->axes.AddTo(*app);
-  flags->python.AddTo(*app);
+  flags->python.AddTo(*app, "What to run");
   flags->measure.AddTo(*app);
   app->add_option("--solver", flags->solver,
                   "Caffe solver file: network, batch, optimizer and schedule; flags override it")

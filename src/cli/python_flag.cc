@@ -9,10 +9,11 @@
 
 namespace tench {
 
-void PythonFlag::AddTo(CLI::App& app) {
+void PythonFlag::AddTo(CLI::App& app, const std::string& group) {
   app.add_option("--python", texts_,
                  "run the workers in Python in this environment: an interpreter or a virtual "
                  "environment, PATH or NAME=PATH; repeatable [TENCH_PYTHON]")
+      ->group(group)
       ->type_name("")
       ->take_all();
 }

@@ -20,7 +20,7 @@ namespace tench {
 
 class PythonFlag {
  public:
-  void AddTo(CLI::App& app);
+  void AddTo(CLI::App& app, const std::string& group = "Options");
 
   // Checks the environments, and makes them known to the workers. `suite` are those of a suite,
   // whose file `origin` an error names; a flag replaces an environment of the same name.
