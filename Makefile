@@ -31,6 +31,7 @@ help:
 	@echo "make sketches reference's results on large networks [SKETCHED='alexnet …'] (minutes)"
 	@echo "make install  the program and its workers [PREFIX=/usr/local] [DESTDIR=] [FRAMEWORKS=1]"
 	@echo "make package  out/tench_VERSION_ARCH.deb with reference and native (needs dpkg-dev)"
+	@echo "make wheel    out/tench-VERSION-…manylinux….whl for pip, with the Python workers"
 	@echo "make clean    remove build folders (fetched dependencies stay)"
 
 deps:
@@ -48,8 +49,9 @@ configure: deps
 build: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target tench tench_workers
 
-# One new and one old framework on the Python kit, where their interpreters exist.
-TESTED_WORKERS := jax tensorflow1@1.4.0
+# One new and one old framework on the Python kit, and pandas for the reader of results, where
+# their interpreters exist.
+TESTED_WORKERS := jax tensorflow1@1.4.0 reader
 deps-tests:
 	@deps/fetch --workers $(WORKERS) --tests
 	@$(if $(filter all,$(WORKERS)),$(if $(SAN),,deps/workers --optional $(TESTED_WORKERS)))
@@ -102,7 +104,7 @@ fuzz: deps
 PREFIX ?= /usr/local
 DESTDIR ?=
 FRAMEWORKS ?=
-.PHONY: install package
+.PHONY: install package wheel
 install: build
 	@for component in core workers $(if $(FRAMEWORKS),frameworks); do \
 	  DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(abspath $(PREFIX)) --strip \
@@ -113,6 +115,15 @@ install: build
 package:
 	@$(MAKE) --no-print-directory build WORKERS=native BUILD=build-package
 	@packaging/make-deb build-package out
+
+# The wheel for pip. auditwheel comes from PyPI by a pinned hash.
+PYTHON_WORKERS := $(patsubst src/workers/%/worker.py,%,$(wildcard src/workers/*/worker.py))
+AUDITWHEEL ?= deps/fetched/python/auditwheel@6/bin/auditwheel
+wheel:
+	@deps/workers --optional auditwheel
+	@$(MAKE) --no-print-directory build BUILD=build-wheel \
+	  WORKERS=native,$(subst $(subst ,, ),$(comma),$(strip $(PYTHON_WORKERS)))
+	@packaging/make-wheel build-wheel out $(AUDITWHEEL)
 
 clean:
 	rm -rf build build-*

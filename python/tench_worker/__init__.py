@@ -11,5 +11,12 @@ from .errors import Failed, OutOfMemory, Unsupported
 
 PROTOCOL = 1
 
+
+def from_torch(module, example, loss="softmax_cross_entropy", name=None, opaque=False):
+    """A torch.nn.Module as a network that every framework can train (torch_module)."""
+    from .torch_module import from_torch as convert
+    return convert(module, example, loss, name, opaque)
+
+
 __all__ = ["HUGE_PAGES", "SHORT_SPIN", "Adapter", "BuildFacts", "Option", "candidate", "Failed",
-           "OutOfMemory", "Unsupported", "PROTOCOL"]
+           "OutOfMemory", "Unsupported", "PROTOCOL", "from_torch"]

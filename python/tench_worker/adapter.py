@@ -44,6 +44,7 @@ class Adapter(object):
     name = ""              # the NAME of tench-worker-NAME
     role = "framework"     # or baseline, oracle: docs/protocol.md
     package = ""           # the package whose version is the worker's, or several
+    serves = ()            # prefixes of its versions that the worker can run; () = any
     ops = ()               # the abilities of docs/network.md
     updates = ("sgd",)     # of sgd, nesterov, adam, clip_gradients
     precisions = ("f32",)

@@ -16,7 +16,7 @@ import signal
 import sys
 import traceback
 
-from . import errors, process_facts
+from . import environment, errors, process_facts
 from .adapter import BuildFacts
 from .errors import Failed
 from .job import PROTOCOL, check_job, fixed_steps, parse_job
@@ -97,6 +97,7 @@ def describe(adapter):
         facts.setdefault("missing", "the package %s is not installed for %s" %
                          (" or ".join(packages), sys.executable))
     version = getattr(adapter, "version", "") or (found[0] if found else "unknown")
+    facts, version = environment.describe(facts, version, packages, adapter.serves)
     return {"protocol": PROTOCOL, "name": adapter.name, "version": version,
             "role": adapter.role, "ops": list(adapter.ops), "updates": list(adapter.updates),
             "devices": ["cpu"],
@@ -157,6 +158,7 @@ def run_job(job, adapter, lines, stop):
     if not process_facts.reset_peak_resident():
         description["facts"]["peak_rss"] = \
             "of the whole process: /proc/self/clear_refs cannot be written here"
+    description["facts"].update(environment.loaded_facts())
     lines.write({"type": "hello", "worker": description,
                  "libraries": process_facts.loaded_libraries(),
                  "flush_to_zero": process_facts.flush_to_zero(),

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/output_terminal.h"
+#include "cli/python_flag.h"
 #include "machine/affinity.h"
 #include "machine/host.h"
 #include "machine/load.h"
@@ -102,13 +103,99 @@ std::vector<std::string> Advice(const HostFacts& host, const std::vector<BusyPro
   return advice;
 }
 
-Result<int> Doctor(bool json, bool wide) {
+// The Python environment whose frameworks tench can measure: the flag's, or the active one.
+struct ActivePython {
+  std::vector<PythonEnvironment> environments;
+  bool asked = false;   // --python or TENCH_PYTHON names them
+  std::string problem;  // of the active environment; a flag's is an error
+};
+
+Result<ActivePython> FindActivePython(const PythonFlag& flag, const WorkerCatalog& workers) {
+  ActivePython active;
+  active.environments = TENCH_TRY(flag.Use(workers));
+  active.asked = !active.environments.empty();
+  if (active.asked) return active;
+  const Result<PythonEnvironment> found = FindPython(ActivePythonPath());
+  if (found.ok()) {
+    active.environments.push_back(*found);
+    TENCH_TRY(UseEnvironments(active.environments, workers));
+  } else {
+    active.problem = found.error().message;
+  }
+  return active;
+}
+
+struct Framework {
+  std::string worker, version, missing;  // missing "" = it can run
+};
+
+std::vector<Framework> FrameworksIn(const PythonEnvironment& environment, WorkerCatalog& workers) {
+  std::vector<Framework> found;
+  for (const WorkerEntry& entry : workers.entries()) {
+    if (!entry.python) continue;
+    Framework framework{fmt::format("{}@{}", entry.name, environment.name), "", ""};
+    framework.missing = MissingFramework(workers, entry, environment).value_or("");
+    if (framework.missing.empty())
+      framework.version = (*workers.Describe(entry, environment.name)).version;
+    found.push_back(std::move(framework));
+  }
+  return found;
+}
+
+Json ToJson(const ActivePython& active, WorkerCatalog& workers) {
+  Json all = Json::array();
+  for (const PythonEnvironment& one : active.environments) {
+    Json frameworks = Json::array();
+    for (const Framework& framework : FrameworksIn(one, workers))
+      frameworks.push_back({{"worker", framework.worker},
+                            {"version", framework.version},
+                            {"missing", framework.missing}});
+    all.push_back({{"name", one.name},
+                   {"interpreter", one.interpreter.string()},
+                   {"python", one.python},
+                   {"numpy", one.numpy},
+                   {"frameworks", frameworks}});
+  }
+  return all;
+}
+
+void Print(const ActivePython& active, WorkerCatalog& workers, size_t width) {
+  if (!active.problem.empty())
+    fmt::print("\n{}\n", WrapText("No Python environment: " + active.problem, width, 0));
+  for (const PythonEnvironment& one : active.environments) {
+    fmt::print("\n{}\n",
+               WrapText(fmt::format("Python environment {}: {} (Python {}, numpy {})", one.name,
+                                    one.interpreter.string(), one.python, one.numpy),
+                        width, 0));
+    TextTable table({{"worker"}, {"version"}});
+    std::vector<std::string> absent;
+    for (const Framework& framework : FrameworksIn(one, workers)) {
+      if (framework.missing.empty())
+        table.AddRow({framework.worker, framework.version});
+      else
+        absent.push_back(framework.worker.substr(0, framework.worker.find('@')));
+    }
+    const bool any = absent.size() < PythonWorkers(workers).size();
+    if (any) fmt::print("{}", table.RenderWrapped(width));
+    if (!absent.empty())
+      fmt::print("{}\n", WrapText(fmt::format("{}: {}", any ? "not in it" : "no framework in it",
+                                              Join(absent, ", ")),
+                                  width, 2));
+    if (any)
+      fmt::print("{}\n", WrapText(fmt::format("to measure them: tench sweep quick --python {}",
+                                              ShellQuote(one.interpreter.string())),
+                                  width, 2));
+  }
+}
+
+Result<int> Doctor(const PythonFlag& python, bool json, bool wide) {
   const std::unique_ptr<Nvml> nvml = Nvml::Open();
   const HostFacts host = ReadHost(nvml.get());
   const std::vector<BusyProcess> busy = LookForOthers();
   const std::vector<std::string> advice = Advice(host, busy);
   const Peak peak = MeasurePeak(static_cast<int64_t>(host.allowed_cpus.size()));
   WorkerCatalog workers = WorkerCatalog::Discover();
+  const ActivePython active = TENCH_TRY(FindActivePython(python, workers));
   TextTable table({{"worker"}, {"version"}, {"state"}});
   Json worker_json = Json::array();
   bool any = false;
@@ -120,6 +207,8 @@ Result<int> Doctor(bool json, bool wide) {
       version = description->version;
       const auto missing = description->facts.find(kMissingFact);
       const bool ready = missing == description->facts.end();
+      // Whoever names an environment does not look for those of `make workers`.
+      if (!ready && entry.python && active.asked) continue;
       state = ready ? fmt::format("ok: {} ({})", entry.executable.string(),
                                   Join(description->devices, ", "))
                     : "cannot work: " + missing->second;
@@ -137,6 +226,7 @@ Result<int> Doctor(bool json, bool wide) {
                            {"installed", entry.installed()},
                            {"state", state}});
   }
+  any |= active.asked && !FrameworksOf(workers, active.environments).empty();
   if (json) {
     Json processes = Json::array();
     for (const BusyProcess& process : busy)
@@ -147,6 +237,7 @@ Result<int> Doctor(bool json, bool wide) {
                         {"flops_per_s", peak.flops_per_s},
                         {"bytes_per_s", peak.bytes_per_s}}},
                       {"workers", worker_json},
+                      {"python", ToJson(active, workers)},
                       {"busy_processes", processes},
                       {"advice", advice}};
     fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -161,6 +252,7 @@ Result<int> Doctor(bool json, bool wide) {
   }
   const size_t width = wide ? 0 : OutputWidth();
   fmt::print("{}\n{}", facts.RenderWrapped(width), table.RenderWrapped(width));
+  Print(active, workers, width);
   if (!advice.empty()) fmt::print("\nFor quieter measurements:\n");
   for (const std::string& line : advice) fmt::print("{}\n", WrapText("  - " + line, width, 4));
   if (!any) {
@@ -178,10 +270,12 @@ Command AddDoctorCommand(CLI::App& root) {
       "doctor", "Check the machine, the installed workers and sources of noise");
   auto json = std::make_shared<bool>(false);
   auto wide = std::make_shared<bool>(false);
+  auto python = std::make_shared<PythonFlag>();
+  python->AddTo(*app);
   app->add_flag("--json", *json, "print JSON");
   app->add_flag("--wide", *wide, "do not break lines at the width of the terminal");
   app->footer("Exit code: 0 if at least one worker can run, 1 otherwise.");
-  return {app, [json, wide] { return Doctor(*json, *wide); }};
+  return {app, [=] { return Doctor(*python, *json, *wide); }};
 }
 
 }  // namespace tench

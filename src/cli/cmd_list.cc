@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/known_names.h"
 #include "cli/output_terminal.h"
+#include "cli/python_flag.h"
 #include "data/data_set.h"
 #include "data/sample_source.h"
 #include "net/zoo/zoo.h"
@@ -42,48 +43,55 @@ std::string CandidatesText(const Description& description) {
   return Join(texts, "; ");
 }
 
-Listing ListWorkers() {
+std::vector<std::string> WorkerRow(WorkerCatalog& workers, const WorkerEntry& entry,
+                                   const std::string& name) {
+  std::string version = "-", state = "not installed: " + entry.install, options, candidates;
+  if (entry.installed()) {
+    Result<Description> description = workers.Describe(entry, WorkerName::Of(name).version);
+    state = description.ok() ? "installed" : "broken: " + description.error().message;
+    if (description.ok()) {
+      version = description->version;
+      if (description->facts.contains(kMissingFact))
+        state = "cannot work: " + description->facts.at(kMissingFact);
+      for (const WorkerOption& option : description->options) {
+        options +=
+            fmt::format("{}{}={}", options.empty() ? "" : " ", option.name,
+                        option.choices.empty() ? option.fallback : Join(option.choices, "|"));
+      }
+      candidates = CandidatesText(*description);
+    }
+  }
+  return {name, version, state, entry.title, options, candidates};
+}
+
+Result<Listing> ListWorkers(const PythonFlag& python) {
   Listing listing{{"name", "version", "state", "title", "options", "candidates"},
                   {},
                   {{"title", 1}, {"options", 2}, {"candidates", 3}}};
   WorkerCatalog workers = WorkerCatalog::Discover();
+  const std::vector<PythonEnvironment> environments = TENCH_TRY(python.Use(workers));
   for (const WorkerEntry& entry : workers.entries()) {
-    std::string version = "-", state = "not installed: " + entry.install, options, candidates;
-    if (entry.installed()) {
-      Result<Description> description = workers.Describe(entry);
-      state = description.ok() ? "installed" : "broken: " + description.error().message;
-      if (description.ok()) {
-        version = description->version;
-        if (description->facts.contains(kMissingFact))
-          state = "cannot work: " + description->facts.at(kMissingFact);
-        for (const WorkerOption& option : description->options) {
-          options +=
-              fmt::format("{}{}={}", options.empty() ? "" : " ", option.name,
-                          option.choices.empty() ? option.fallback : Join(option.choices, "|"));
-        }
-        candidates = CandidatesText(*description);
-      }
-    }
-    listing.rows.push_back({entry.name, version, state, entry.title, options, candidates});
+    for (const std::string& name : InEnvironments(entry.name, workers, environments))
+      listing.rows.push_back(WorkerRow(workers, entry, name));
   }
   return listing;
 }
 
-Listing ListNetworks() {
+Result<Listing> ListNetworks(const PythonFlag&) {
   Listing listing{{"name", "data", "about"}, {}};
   for (const ZooEntry& entry : Zoo())
     listing.rows.push_back({entry.name, Join(entry.data, ", "), entry.help});
   return listing;
 }
 
-Listing ListDataSets() {
+Result<Listing> ListDataSets(const PythonFlag&) {
   Listing listing{{"name", "images", "about"}, {}};
   for (const DataSet& set : DataSets())
     listing.rows.push_back({set.name, std::to_string(set.images), set.help});
   return listing;
 }
 
-Listing ListFormats() {
+Result<Listing> ListFormats(const PythonFlag&) {
   Listing listing{{"name", "about"}, {}};
   for (const SourceFormat& format : SourceFormats())
     listing.rows.push_back({format.name, format.help});
@@ -102,7 +110,7 @@ std::map<std::string, std::filesystem::path> FindSuites() {
   return found;
 }
 
-Listing ListSuites() {
+Result<Listing> ListSuites(const PythonFlag&) {
   Listing listing{{"name", "file", "about"}, {}};
   for (const auto& [name, path] : FindSuites()) {
     Result<Suite> suite = LoadSuite(path.string(), {});
@@ -112,7 +120,7 @@ Listing ListSuites() {
   return listing;
 }
 
-Listing ListAxes() {
+Result<Listing> ListAxes(const PythonFlag&) {
   Listing listing{{"name", "default", "values", "about"}, {}};
   for (const Axis& axis : Axes()) {
     std::string values = "text";
@@ -125,10 +133,10 @@ Listing ListAxes() {
   return listing;
 }
 
-const std::vector<std::pair<std::string, Listing (*)()>>& Topics() {
-  static const std::vector<std::pair<std::string, Listing (*)()>> topics = {
-      {"workers", ListWorkers}, {"networks", ListNetworks}, {"datasets", ListDataSets},
-      {"formats", ListFormats}, {"suites", ListSuites},     {"axes", ListAxes}};
+const std::vector<std::pair<std::string, Result<Listing> (*)(const PythonFlag&)>>& Topics() {
+  static const std::vector<std::pair<std::string, Result<Listing> (*)(const PythonFlag&)>> topics =
+      {{"workers", ListWorkers}, {"networks", ListNetworks}, {"datasets", ListDataSets},
+       {"formats", ListFormats}, {"suites", ListSuites},     {"axes", ListAxes}};
   return topics;
 }
 
@@ -187,7 +195,7 @@ Result<int> ListPlain(const std::string& topic) {
     } else if (topic == "suites") {
       names = SuiteNames();
     } else {
-      names = FirstColumn(make());
+      names = FirstColumn(TENCH_TRY(make({})));
     }
   }
   if (topic.empty()) names = topics;
@@ -197,7 +205,7 @@ Result<int> ListPlain(const std::string& topic) {
   return 0;
 }
 
-Result<int> List(const std::string& topic, bool json, bool wide) {
+Result<int> List(const std::string& topic, const PythonFlag& python, bool json, bool wide) {
   std::vector<std::string> names;
   Json all = Json::object();
   bool known = topic.empty();
@@ -205,7 +213,7 @@ Result<int> List(const std::string& topic, bool json, bool wide) {
     names.push_back(name);
     if (!topic.empty() && topic != name) continue;
     known = true;
-    const Listing listing = make();
+    const Listing listing = TENCH_TRY(make(python));
     if (json) {
       all[name] = ToJson(listing);
     } else {
@@ -232,11 +240,13 @@ Command AddListCommand(CLI::App& root) {
   auto wide = std::make_shared<bool>(false);
   app->add_option("topic", *topic, "workers, networks, datasets, formats, suites or axes [all]")
       ->type_name("");
+  auto python = std::make_shared<PythonFlag>();
+  python->AddTo(*app);
   app->add_flag("--json", *json, "print JSON");
   app->add_flag("--wide", *wide, "print all columns, even if they exceed the terminal");
   app->add_flag("--plain", *plain, "print only names, one per line; without a topic, the topics")
       ->excludes("--json");
-  return {app, [=] { return *plain ? ListPlain(*topic) : List(*topic, *json, *wide); }};
+  return {app, [=] { return *plain ? ListPlain(*topic) : List(*topic, *python, *json, *wide); }};
 }
 
 }  // namespace tench

@@ -16,6 +16,7 @@
 #include "cli/known_names.h"
 #include "cli/live_line.h"
 #include "cli/measure_flags.h"
+#include "cli/python_flag.h"
 #include "machine/host.h"
 #include "net/caffe/solver_file.h"
 #include "report/profile_text.h"
@@ -36,6 +37,7 @@ constexpr int64_t kLongestSchedule = 100'000;
 
 struct RunFlags {
   AxisFlags axes;
+  PythonFlag python;
   MeasureFlags measure;
   std::string database, solver, weights;
   bool json = false, loss_curve = false, verbose = false, profile = false;
@@ -97,7 +99,7 @@ Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver,
   return Ok();
 }
 
-Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names,
+Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names, WorkerCatalog& workers,
                          const std::optional<CaffeSolver>& solver) {
   PlannedCell planned;
   planned.cell = TENCH_TRY(flags.axes.ToCell());
@@ -107,6 +109,9 @@ Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names,
   if (planned.cell.Text(kAxisNetwork).empty())
     return Failed("--network is missing; one of {}", Join(names.networks, ", "));
   TENCH_TRY(ResolveCell(names, planned.cell));
+  const std::string worker =
+      TENCH_TRY(OneInEnvironment(planned.cell.Text(kAxisWorker), workers, flags.python));
+  TENCH_TRY(planned.cell.Set(Axes()[kAxisWorker].name, worker));
   planned.id = planned.cell.Id();
   planned.budget = TENCH_TRY(flags.measure.ToBudget());
   TENCH_TRY(ResolveTestData(names, planned.cell, planned.budget).In("--test-data"));
@@ -143,7 +148,7 @@ Result<int> Run(const RunFlags& flags) {
   std::optional<CaffeSolver> solver;
   if (!flags.solver.empty()) solver = TENCH_TRY(ReadSolverFile(flags.solver));
   const NetworkReaders readers = FileReaders(solver ? solver->state : CaffeState{});
-  const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers, readers), solver));
+  const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers, readers), workers, solver));
   // The store is opened first, so that an unwritable file does not cost a run.
   std::optional<Store> store;
   if (!flags.database.empty())
@@ -210,6 +215,7 @@ Command AddRunCommand(CLI::App& root) {
   CLI::App* app = root.add_subcommand("run", "Run one cell once, in its own process");
   auto flags = std::make_shared<RunFlags>();
   flags->axes.AddTo(*app);
+  flags->python.AddTo(*app, "What to run");
   flags->measure.AddTo(*app);
   app->add_option("--solver", flags->solver,
                   "Caffe solver file: network, batch, optimizer and schedule; flags override it")

@@ -15,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/known_names.h"
 #include "cli/live_events.h"
+#include "cli/python_flag.h"
 #include "cli/sweep_gate.h"
 #include "cli/sweep_progress.h"
 #include "plan/matrix.h"
@@ -37,6 +38,7 @@ struct SweepFlags {
   std::vector<std::string> only, environment, workers;
   bool dry_run = false, fresh = false, retry_failed = false, installed = false, unverified = false;
   bool no_sentinel = false, no_repeat = false;
+  PythonFlag python;
   SweepGate gate;
 };
 
@@ -60,18 +62,66 @@ bool IsReady(WorkerCatalog& workers, const WorkerName& worker) {
   return !description.ok() || !description->facts.contains(kMissingFact);
 }
 
-// The names of --workers; all of them are those that are installed, without the oracle.
-std::vector<std::string> WorkersToAdd(const SweepFlags& flags, const WorkerCatalog& workers) {
+// The names of --workers; all of them are those that are installed, without the oracle, and the
+// frameworks of the environments. These join also if no others are named.
+std::vector<std::string> WorkersToAdd(const SweepFlags& flags, const Suite& suite,
+                                      WorkerCatalog& workers,
+                                      const std::vector<PythonEnvironment>& environments) {
+  if (flags.workers.empty() && suite.python.empty()) return FrameworksOf(workers, environments);
   std::vector<std::string> names;
   for (const std::string& name : flags.workers) {
     if (name != kAllWorkers) {
       names.push_back(name);
       continue;
     }
-    for (const WorkerEntry& entry : workers.entries())
-      if (entry.installed() && entry.name != "reference") names.push_back(entry.name);
+    for (const WorkerEntry& entry : workers.entries()) {
+      const bool elsewhere = entry.python && !environments.empty();
+      if (entry.installed() && entry.name != "reference" && !elsewhere) names.push_back(entry.name);
+    }
+    const std::vector<std::string> found = FrameworksOf(workers, environments);
+    names.insert(names.end(), found.begin(), found.end());
   }
   return names;
+}
+
+// Moves the suite's workers in Python into the environments of the user.
+Result<std::vector<PythonEnvironment>> UsePython(const SweepFlags& flags, WorkerCatalog& workers,
+                                                 Suite& suite) {
+  const std::vector<PythonEnvironment> environments =
+      TENCH_TRY(flags.python.Use(workers, suite.python, suite.origin));
+  const std::vector<std::string> added = WorkersToAdd(flags, suite, workers, environments);
+  const std::vector<std::string> known = PythonWorkers(workers);
+  if (flags.python.given() && flags.workers.empty() && suite.python.empty() && added.empty())
+    return Failed(
+        "--python: {} has no framework that tench can run ({}); install one with {} -m "
+        "pip install",
+        environments.front().interpreter.string(), Join(known, ", "),
+        environments.front().interpreter.string());
+  AddWorkers(added, suite);
+  RunInEnvironments(NamesOf(environments), known, suite);
+  return environments;
+}
+
+// An environment without the framework is a mistake of the suite or of the command, unlike a worker
+// that is not installed.
+Status CheckFrameworks(const Suite& suite, const std::vector<PlannedCell>& cells,
+                       WorkerCatalog& workers, const std::vector<PythonEnvironment>& environments) {
+  std::set<std::string> used;
+  for (const PlannedCell& planned : cells) used.insert(planned.cell.Text(kAxisWorker));
+  for (const std::string& worker : used) {
+    const Status found = CheckFramework(worker, workers, environments);
+    if (found.ok()) continue;
+    for (const Block& block : suite.blocks) {
+      for (const AxisList& list : block.axes) {
+        const auto at = std::ranges::find(list.values, worker);
+        if (list.name != Axes()[kAxisWorker].name || at == list.values.end()) continue;
+        return FailedAt(suite.origin, list.places[at - list.values.begin()],
+                        "{}; --installed skips it", found.error().message);
+      }
+    }
+    return found;
+  }
+  return Ok();
 }
 
 // Makes the workers of the suite's table known to the catalog, and to the processes and reproducers
@@ -85,7 +135,7 @@ Status UseWorkerTable(const Suite& suite) {
 }
 
 Result<SweepPlan> Plan(const SweepFlags& flags, Suite suite, WorkerCatalog& workers) {
-  AddWorkers(WorkersToAdd(flags, workers), suite);
+  const std::vector<PythonEnvironment> environments = TENCH_TRY(UsePython(flags, workers, suite));
   const CellFilter filter = TENCH_TRY(ParseFilter(flags.only).In("--only"));
   SweepPlan plan;
   plan.request.suite = suite.name;
@@ -101,6 +151,8 @@ Result<SweepPlan> Plan(const SweepFlags& flags, Suite suite, WorkerCatalog& work
     plan.request.pairing = TENCH_TRY(ParsePairing(flags.pairing).In("--pairing"));
   if (plan.request.pairing != suite.pairing)
     terms.push_back("--pairing " + Name(plan.request.pairing));
+  if (suite.python.empty() || flags.python.given())
+    for (const std::string& name : NamesOf(environments)) terms.push_back("--python " + name);
   plan.request.filter = Join(terms, ";");
   plan.request.rounds = flags.rounds > 0 ? flags.rounds : suite.rounds;
   plan.request.fresh = flags.fresh;
@@ -131,6 +183,7 @@ Result<SweepPlan> Plan(const SweepFlags& flags, Suite suite, WorkerCatalog& work
     return Failed("{}: no cell is left{}", suite.origin,
                   plan.request.filter.empty() ? "" : " of " + plan.request.filter);
   }
+  TENCH_TRY(CheckFrameworks(suite, plan.request.cells, workers, environments));
   for (const PlannedCell& cell : plan.request.cells) {
     const WorkerName worker = WorkerName::Of(cell.cell.Text(kAxisWorker));
     if (FindInstalled(workers, worker) == nullptr) plan.absent.insert(worker.name);
@@ -240,6 +293,7 @@ Command AddSweepCommand(CLI::App& root) {
       ->type_name("")
       ->delimiter(',')
       ->take_all();
+  flags->python.AddTo(*app);
   AddEnvironmentFlag(*app, flags->environment);
   app->add_option("--machine", flags->machine, "label of this machine [host name]")->type_name("");
   app->add_flag("--installed", flags->installed,

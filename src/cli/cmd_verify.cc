@@ -15,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/known_names.h"
 #include "cli/live_line.h"
+#include "cli/python_flag.h"
 #include "data/data_set.h"
 #include "machine/affinity.h"
 #include "net/zoo/zoo.h"
@@ -32,6 +33,7 @@ struct VerifyFlags {
   std::string data, sketches;
   int64_t batch = 4, timed_batch = 16, threads = 0;
   bool json = false;
+  PythonFlag python;
 };
 
 struct Item {
@@ -81,15 +83,27 @@ Result<std::vector<Item>> Items(const VerifyFlags& flags, const ReferenceAnswers
   return items;
 }
 
-Result<std::vector<std::string>> Workers(const VerifyFlags& flags, const WorkerCatalog& catalog) {
-  if (!flags.workers.empty()) {
-    for (const std::string& name : flags.workers)
-      TENCH_TRY(catalog.Find(WorkerName::Of(name).name));
-    return flags.workers;
-  }
+// All installed workers, or, with --python, the frameworks of the environments.
+Result<std::vector<std::string>> Workers(const VerifyFlags& flags, WorkerCatalog& catalog) {
+  const std::vector<PythonEnvironment> environments = TENCH_TRY(flags.python.Use(catalog));
   std::vector<std::string> names;
-  for (const WorkerEntry& entry : catalog.entries())
-    if (entry.installed() && entry.name != "reference") names.push_back(entry.name);
+  for (const std::string& name : flags.workers) {
+    TENCH_TRY(catalog.Find(WorkerName::Of(name).name));
+    for (std::string& worker : InEnvironments(name, catalog, environments)) {
+      TENCH_TRY(CheckFramework(worker, catalog, environments));
+      names.push_back(std::move(worker));
+    }
+  }
+  if (!flags.workers.empty()) return names;
+  names = FrameworksOf(catalog, environments);
+  if (flags.python.given() && names.empty())
+    return Failed("--python: {} has none of {}", environments.front().interpreter.string(),
+                  Join(PythonWorkers(catalog), ", "));
+  if (flags.python.given()) return names;
+  for (const WorkerEntry& entry : catalog.entries()) {
+    const bool elsewhere = entry.python && !environments.empty();
+    if (entry.installed() && entry.name != "reference" && !elsewhere) names.push_back(entry.name);
+  }
   if (names.empty()) return Failed("no worker except reference is installed (see tench doctor)");
   return names;
 }
@@ -254,6 +268,7 @@ Command AddVerifyCommand(CLI::App& root) {
   app->add_option("--threads", flags->threads, "threads of the worker; 0 = all CPUs [0]")
       ->type_name("")
       ->check(CLI::Range(int64_t{0}, int64_t{4096}).description(""));
+  flags->python.AddTo(*app);
   AddEnvironmentFlag(*app, flags->environment);
   app->add_flag("--json", flags->json, "print JSON");
   app->add_option("--write-sketches", flags->sketches,

@@ -89,8 +89,8 @@ class SuiteReader {
   Settings default_settings_;
 };
 
-const std::vector<std::string> kHeadKeys = {"name",    "title",   "rounds",
-                                            "pairing", "workers", "defaults"};
+const std::vector<std::string> kHeadKeys = {"name",    "title",  "rounds",  "pairing",
+                                            "workers", "python", "defaults"};
 
 Result<Suite> SuiteReader::Read(const YamlNode& root) {
   if (root.kind == YamlNode::Kind::kEmpty)
@@ -147,6 +147,8 @@ Status SuiteReader::ReadHead(const YamlNode& root) {
   }
   if (const YamlEntry* entry = root.Find("workers"))
     suite_.workers = TENCH_TRY(ReadWorkerTable(entry->value, suite_.origin));
+  if (const YamlEntry* entry = root.Find("python"))
+    suite_.python = TENCH_TRY(ReadPythonTable(entry->value, suite_.origin));
   return Ok();
 }
 
@@ -355,6 +357,10 @@ std::string Fingerprint(const Suite& suite) {
       fmt::format_to(std::back_inserter(text), "\t{}", block.limits.tune_budget_ns);
     text += '\n';
   }
+  // The names of environments name workers. A path counts where it is the name.
+  for (const PythonPath& python : suite.python)
+    fmt::format_to(std::back_inserter(text), "python\t{}\n",
+                   python.name.empty() ? python.path : python.name);
   return Hex64(Hash64(text));
 }
 

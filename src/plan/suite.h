@@ -13,6 +13,7 @@
 
 #include "axis/axis.h"
 #include "base/error.h"
+#include "plan/python_table.h"
 #include "plan/text_place.h"
 #include "plan/worker_table.h"
 #include "record/budget.h"
@@ -65,6 +66,7 @@ struct Suite {
   int64_t rounds = 5;
   StudyPairing pairing = StudyPairing::kRounds;
   std::vector<WorkerFile> workers;
+  std::vector<PythonPath> python;  // environments of the Python workers
   std::vector<Block> blocks;
   std::string origin;  // file name, for errors
   // Hash of cells and settings; independent of comments, names, the number of rounds and the files

@@ -33,11 +33,18 @@ void ResolvePaths(const std::filesystem::path& folder, Suite& suite) {
     for (AxisPattern& pattern : block.include) Resolve(folder, pattern.axes);
     for (AxisPattern& pattern : block.exclude) Resolve(folder, pattern.axes);
   }
+  const auto exists_beside = [&](const std::filesystem::path& file) {
+    std::error_code error;
+    return !std::filesystem::exists(file, error) && std::filesystem::exists(folder / file, error);
+  };
+  for (PythonPath& python : suite.python) {
+    // A bare word may be a program on PATH.
+    if (python.path.find('/') != std::string::npos && exists_beside(python.path))
+      python.path = (folder / python.path).string();
+  }
   for (WorkerFile& worker : suite.workers) {
     std::error_code error;
-    const std::filesystem::path beside = folder / worker.file;
-    if (!std::filesystem::exists(worker.file, error) && std::filesystem::exists(beside, error))
-      worker.file = beside;
+    if (exists_beside(worker.file)) worker.file = folder / worker.file;
     worker.file = std::filesystem::absolute(worker.file, error).lexically_normal();
   }
 }

@@ -10,6 +10,14 @@ namespace {
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+bool IsName(std::string_view text) {
+  const size_t at = text.find('@');
+  if (at == std::string_view::npos) return IsWord(text);
+  return IsWord(text.substr(0, at)) && IsWord(text.substr(at + 1));
+}
+
+}  // namespace
+
 // Names become parts of file names, variables and command lines. A leading digit after '@' is a
 // version.
 bool IsWord(std::string_view text) {
@@ -19,14 +27,6 @@ bool IsWord(std::string_view text) {
            return IsLetter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
          });
 }
-
-bool IsName(std::string_view text) {
-  const size_t at = text.find('@');
-  if (at == std::string_view::npos) return IsWord(text);
-  return IsWord(text.substr(0, at)) && IsWord(text.substr(at + 1));
-}
-
-}  // namespace
 
 Result<std::vector<WorkerFile>> ReadWorkerTable(const YamlNode& node, std::string_view origin) {
   if (node.kind != YamlNode::Kind::kMap || node.entries.empty())

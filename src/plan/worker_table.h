@@ -24,6 +24,9 @@ struct WorkerFile {
   TextPlace place;             // of the name
 };
 
+// Whether `text` can name a build: letters, digits, '_', '.' and '-', a letter first.
+bool IsWord(std::string_view text);
+
 Result<std::vector<WorkerFile>> ReadWorkerTable(const YamlNode& node, std::string_view origin);
 
 }  // namespace tench

@@ -23,6 +23,7 @@ namespace {
 constexpr int64_t kPatienceNs = 180'000'000'000;
 // More steps than any worker executes before it is killed, because an exited process has no map.
 constexpr int64_t kSteps = 1'000'000;
+constexpr const char* kPackagesFact = "packages";
 
 // The smallest job with a matrix product, for which libraries load their kernels.
 Job SmallJob() {
@@ -53,7 +54,7 @@ class LoadedFilesProbe {
  public:
   explicit LoadedFilesProbe(StopToken stop) : stop_(stop) {}
 
-  Result<std::vector<std::filesystem::path>> Run(WorkerLaunch launch, const std::string& version) {
+  Result<LoadedCode> Run(WorkerLaunch launch, const std::string& version) {
     SessionOptions options;
     options.timeout_ns = kPatienceNs;
     options.hello_ns = 0;
@@ -61,6 +62,10 @@ class LoadedFilesProbe {
     options.version = version;
     options.end_on_divergence = false;
     options.on_message = [this](const Message& message) -> Status {
+      if (const auto* hello = std::get_if<Hello>(&message)) {
+        const auto packages = hello->worker.facts.find(kPackagesFact);
+        if (packages != hello->worker.facts.end()) packages_ = packages->second;
+      }
       if (std::holds_alternative<Steps>(message) && files_.empty()) {
         Gather();
         // Not an error, which would end the session at once: a result that is already sent must be
@@ -81,7 +86,7 @@ class LoadedFilesProbe {
     // If the worker exited by itself, its map may have been read too late.
     if (files_.empty() || !ending || ending->outcome != Outcome::kInterrupted)
       return Failed("the worker made no step that could be watched");
-    return std::vector(files_.begin(), files_.end());
+    return LoadedCode{{files_.begin(), files_.end()}, packages_};
   }
 
  private:
@@ -101,12 +106,13 @@ class LoadedFilesProbe {
   StopSource enough_;
   pid_t pid_ = 0;
   std::set<std::filesystem::path> files_;
+  std::string packages_;
 };
 
 }  // namespace
 
-Result<std::vector<std::filesystem::path>> LoadedFiles(const WorkerEntry& entry,
-                                                       const std::string& version, StopToken stop) {
+Result<LoadedCode> LoadedFiles(const WorkerEntry& entry, const std::string& version,
+                               StopToken stop) {
   const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make(kRunFolderPrefix));
   WorkerLaunch launch = TENCH_TRY(JobLaunch(entry, SmallJob(), version, folder.path()));
   return LoadedFilesProbe(stop).Run(std::move(launch), version);

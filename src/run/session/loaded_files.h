@@ -15,9 +15,16 @@
 
 namespace tench {
 
-// Sorted, each once. The worker is killed after the first step. Fails if the worker executes no
-// step, or on a stop request.
-Result<std::vector<std::filesystem::path>> LoadedFiles(const WorkerEntry& entry,
-                                                       const std::string& version, StopToken stop);
+struct LoadedCode {
+  std::vector<std::filesystem::path> files;  // sorted, each once
+  // Packages that are no mapped files, as the worker's fact `packages` lists them: names and
+  // versions of the Python distributions of a user's environment. Usually empty.
+  std::string packages;
+};
+
+// The worker is killed after the first step. Fails if the worker executes no step, or on a stop
+// request.
+Result<LoadedCode> LoadedFiles(const WorkerEntry& entry, const std::string& version,
+                               StopToken stop);
 
 }  // namespace tench

@@ -16,10 +16,11 @@ bool WorkerBuild::Unchanged() const {
   });
 }
 
-std::string BuildId(const std::vector<HashedFile>& files) {
+std::string BuildId(const std::vector<HashedFile>& files, const std::string& packages) {
   std::set<std::string> lines;
   for (const HashedFile& file : files)
     lines.insert(fmt::format("{}\n{}\n", file.path.filename().string(), file.hash));
+  if (!packages.empty()) lines.insert(fmt::format("packages\n{}\n", packages));
   uint64_t id = kHashOfNothing;
   for (const std::string& line : lines) id = Hash64(line, id);
   return Hex64(id);
@@ -34,7 +35,7 @@ Result<WorkerBuild> IdentifyBuild(const WorkerEntry& entry, const std::string& v
   const auto loaded = LoadedFiles(entry, version, stop);
   if (stop.stop_requested())
     return Failed("stopped while the build of {} was identified", entry.name);
-  if (loaded.ok()) paths.insert(loaded->begin(), loaded->end());
+  if (loaded.ok()) paths.insert(loaded->files.begin(), loaded->files.end());
   WorkerBuild build;
   for (const std::filesystem::path& path : paths) {
     Result<HashedFile> file = hashes.Hash(path);
@@ -44,7 +45,7 @@ Result<WorkerBuild> IdentifyBuild(const WorkerEntry& entry, const std::string& v
   }
   // If the cache cannot be written, the next call is slower but correct.
   (void)hashes.Save();
-  build.id = BuildId(build.files);
+  build.id = BuildId(build.files, loaded.ok() ? loaded->packages : "");
   return build;
 }
 

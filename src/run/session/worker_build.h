@@ -5,8 +5,9 @@
 // so that workers of any language and origin have one. Results, parity and studies refer to it.
 //
 // The id depends on the names and contents of the files, not on their folders: a build that was
-// moved or installed elsewhere has the same id. Python modules are not mapped files: only the
-// worker's script counts, and the version that it reports.
+// moved or installed elsewhere has the same id. Python modules are not mapped files: the
+// worker's script counts, the version that it reports, and in a user's environment the names and
+// versions of the loaded packages.
 
 #include <string>
 #include <vector>
@@ -26,8 +27,8 @@ struct WorkerBuild {
   bool Unchanged() const;
 };
 
-// The id of the files, independent of their order.
-std::string BuildId(const std::vector<HashedFile>& files);
+// The id of the files, independent of their order, and of the packages (LoadedCode).
+std::string BuildId(const std::vector<HashedFile>& files, const std::string& packages = "");
 
 // If the worker executes no step, only its executable counts. Fails if the executable cannot be
 // read, or on a stop request.

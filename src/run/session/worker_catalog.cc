@@ -4,17 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <limits>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "protocol/command_line.h"
+#include "run/session/program_output.h"
 #include "run/session/worker_build.h"
 #include "run/session/worker_launch.h"
-#include "run/session/worker_process.h"
 
 namespace tench {
 namespace {
@@ -37,7 +35,7 @@ std::optional<WorkerEntry> NamedExecutable(const fs::path& element) {
   const std::string text = element.string();
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || text.find('/') < equals) return std::nullopt;
-  WorkerEntry entry{text.substr(0, equals), {}, {}, {}, {}};
+  WorkerEntry entry{text.substr(0, equals), {}, {}, {}, {}, false};
   const fs::path file = text.substr(equals + 1);
   std::error_code error;
   if (IsExecutable(file)) {
@@ -79,42 +77,6 @@ std::vector<fs::path> FoldersOfEnvironment() {
   return folders;
 }
 
-// Collects the output of --describe until the worker exits or the deadline passes.
-class DescriptionReader final : public WorkerProcess::Watcher {
- public:
-  explicit DescriptionReader(WorkerProcess& process)
-      : process_(process),
-        output_(process.TakeAnswers()),
-        deadline_ns_(process.launched_ns() + kDescribeDeadlineNs) {}
-
-  int answers_fd() const override { return output_.get(); }
-  bool ReadAnswers() override {
-    if (!output_.valid()) return false;
-    char buffer[16 << 10];
-    const ssize_t got = read(output_.get(), buffer, sizeof buffer);
-    if (got > 0) text_.append(buffer, static_cast<size_t>(got));
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-    if (got <= 0 || text_.size() > kMaxDescriptionBytes) output_.Close();
-    return output_.valid();
-  }
-  int64_t OnWake(int64_t now_ns) override {
-    late_ = late_ || now_ns >= deadline_ns_;
-    if (!late_) return deadline_ns_;
-    process_.Kill();
-    return std::numeric_limits<int64_t>::max();
-  }
-
-  bool late() const { return late_; }
-  const std::string& text() const { return text_; }
-
- private:
-  WorkerProcess& process_;
-  Fd output_;
-  const int64_t deadline_ns_;
-  bool late_ = false;
-  std::string text_;
-};
-
 // Frameworks may print while they load, so the description is the last line that looks like an
 // object.
 std::string_view LastObject(std::string_view text) {
@@ -126,22 +88,17 @@ std::string_view LastObject(std::string_view text) {
 
 Result<Description> AskForDescription(const WorkerEntry& entry, const std::string& version) {
   WorkerLaunch launch = TENCH_TRY(DescribeLaunch(entry, version));
-  WorkerProcess process = TENCH_TRY(WorkerProcess::Start(std::move(launch)));
-  DescriptionReader reader(process);
-  process.Watch(reader);
   const std::string command = fmt::format("{} {}", entry.executable.string(), kDescribeFlag);
-  if (reader.late())
+  const ProgramOutput output =
+      TENCH_TRY(OutputOf(std::move(launch), kDescribeDeadlineNs, kMaxDescriptionBytes));
+  if (output.late)
     return Failed("{} did not answer {} within {}", entry.executable.string(), kDescribeFlag,
                   HumanNs(kDescribeDeadlineNs));
-  if (reader.text().size() > kMaxDescriptionBytes)
-    return Failed("{}: the answer is too long", command);
-  const ExitStatus status = process.exit().value_or(ExitStatus{});
-  if (!status.clean()) {
-    const std::string last = process.log().LastLine();
-    return Failed("{} ended with {}{}", command, status.ToString(),
-                  last.empty() ? "" : ": " + last);
-  }
-  return ParseDescription(LastObject(reader.text()), command);
+  if (output.too_long) return Failed("{}: the answer is too long", command);
+  if (!output.exit.clean())
+    return Failed("{} ended with {}{}", command, output.exit.ToString(),
+                  output.last_line.empty() ? "" : ": " + output.last_line);
+  return ParseDescription(LastObject(output.text), command);
 }
 
 }  // namespace
@@ -187,7 +144,7 @@ WorkerCatalog WorkerCatalog::Discover(const std::vector<fs::path>& folders) {
       if (manifest) {
         manifests.emplace(name, file.path());
       } else if (IsExecutable(file.path())) {
-        found.emplace(name, WorkerEntry{name, fs::absolute(file.path(), error), {}, {}, {}});
+        found.emplace(name, WorkerEntry{name, fs::absolute(file.path(), error), {}, {}, {}, false});
       }
     }
   }
@@ -197,7 +154,12 @@ WorkerCatalog WorkerCatalog::Discover(const std::vector<fs::path>& folders) {
     ReadManifest(path, entry);
   }
   WorkerCatalog catalog;
-  for (auto& [name, entry] : found) catalog.entries_.push_back(std::move(entry));
+  for (auto& [name, entry] : found) {
+    std::error_code error;
+    const fs::path share = entry.executable.parent_path().parent_path() / "share" / "tench";
+    entry.python = fs::exists(share / "python-workers" / (name + ".py"), error);
+    catalog.entries_.push_back(std::move(entry));
+  }
   return catalog;
 }
 

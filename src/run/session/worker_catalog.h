@@ -34,6 +34,9 @@ struct WorkerEntry {
   std::string name;
   std::filesystem::path executable;   // empty = not installed
   std::string title, needs, install;  // from the manifest; may be empty
+  // Its launcher runs NAME.py of share/tench/python-workers in a Python environment
+  // (python_environment.h).
+  bool python = false;
   bool installed() const { return !executable.empty(); }
   // A message with the worker's requirements and how to install it.
   std::string NotInstalled() const;

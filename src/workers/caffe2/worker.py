@@ -15,6 +15,7 @@ from tench_worker.network import average_share, exact_pads, product
 class Worker(Adapter):
     name = "caffe2"
     package = "torch"
+    serves = ("1.",)
     ops = ("input", "conv", "pool", "lrn", "relu", "relu.negative_slope", "sigmoid", "tanh", "fc",
            "dropout", "concat", "slice", "add", "add.coefficients", "multiply", "maximum",
            "flatten", "reshape", "batch_norm", "batch_norm.affine", "scale", "softmax",

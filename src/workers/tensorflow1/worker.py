@@ -23,6 +23,7 @@ INTER_OP = Option("inter_op", "ops that run concurrently; `threads` is the job's
 class Worker(Adapter):
     name = "tensorflow1"
     package = "tensorflow"
+    serves = ("1.",)
     ops = ABILITIES
     updates = ("sgd", "nesterov", "adam", "clip_gradients")
     options = (INTER_OP,)
