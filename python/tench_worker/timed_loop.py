@@ -46,6 +46,7 @@ class TimedLoop(object):
             self._one_step()
         self._emit()
         self.warmup = False
+        self.adapter.restart_profile()
         rule = StopRule(budget, self.fixed_steps)
         cpu_start, start = process_facts.cpu_ns(), self.now_ns()
         while not rule.finished and not self.stopped():

@@ -35,6 +35,7 @@ class TimedLoop {
     while (step_ < options_.budget.warmup_steps && !Stopped()) TENCH_TRY(OneStep());
     TENCH_TRY(Emit());
     pending_.warmup = false;
+    adapter_.RestartProfile();
 
     StopRule rule(options_.budget);
     const bool open_ended = options_.budget.fixed_steps == 0;
