@@ -128,6 +128,11 @@ constexpr char kVersion5[] = R"sql(
   );
 )sql";
 
+// The census of a profiled run is kept with its series.
+constexpr char kVersion6[] = R"sql(
+  ALTER TABLE series ADD COLUMN census BLOB NOT NULL DEFAULT x'';
+)sql";
+
 Status AddMissingColumns(const Database& database) {
   const std::set<std::string> present = TENCH_TRY(ColumnNames(database, "run"));
   for (const RunColumn& column : RunColumns()) {
@@ -161,6 +166,7 @@ std::span<const Migration> Migrations() {
       {3, [](const Database& database) { return database.Execute(kVersion3); }, true},
       {4, [](const Database& database) { return database.Execute(kVersion4); }, true},
       {5, [](const Database& database) { return database.Execute(kVersion5); }, true},
+      {6, [](const Database& database) { return database.Execute(kVersion6); }, true},
   };
   return migrations;
 }
