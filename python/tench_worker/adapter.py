@@ -107,6 +107,9 @@ class Adapter(object):
         """The outputs of the last step in an observing build."""
         raise NotImplementedError
 
+    def restart_profile(self):
+        """Forgets the kernels of the steps so far. Called after the warm-up."""
+
     def profile(self):
         """Rows of the result's profile, after the last step."""
         from .errors import Unsupported

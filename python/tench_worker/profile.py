@@ -8,7 +8,7 @@ DIRECTIONS = ("forward", "backward", "update")
 
 
 class ProfileRows(object):
-    """Sums over all steps."""
+    """Sums over the timed steps."""
 
     def __init__(self):
         self._sums = collections.OrderedDict()
@@ -17,6 +17,9 @@ class ProfileRows(object):
         row = self._sums.setdefault((layer, direction, kernel), [0, 0])
         row[0] += 1
         row[1] += int(time_ns)
+
+    def clear(self):
+        self._sums.clear()
 
     def rows(self):
         return [{"layer": layer, "direction": direction, "kernel": kernel, "calls": calls,

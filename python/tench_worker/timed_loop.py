@@ -44,6 +44,7 @@ class TimedLoop(object):
     def run(self):
         budget = self.job.budget
         self._warm_up(budget.warmup_steps)
+        self.adapter.restart_profile()
         rule = StopRule(budget, self.fixed_steps)
         result = LoopResult(False, 0, 0, 0, False)
         if self.next_turn is None:

@@ -17,7 +17,7 @@
 #include "cli/live_line.h"
 #include "cli/measure_flags.h"
 #include "cli/python_flag.h"
-#include "machine/host.h"
+#include "cli/single_run.h"
 #include "net/caffe/solver_file.h"
 #include "report/profile_text.h"
 #include "report/record_json.h"
@@ -25,7 +25,6 @@
 #include "report/tuning_text.h"
 #include "run/session/busy_watch.h"
 #include "run/session/run_cell.h"
-#include "run/session/worker_build.h"
 #include "run/study/cell_tuner.h"
 #include "store/store.h"
 
@@ -119,16 +118,6 @@ Result<PlannedCell> Plan(const RunFlags& flags, const Catalog& names, WorkerCata
   return planned;
 }
 
-// Null if the worker is not installed, which the run itself reports.
-std::shared_ptr<const WorkerBuild> BuildOf(WorkerCatalog& workers, const std::string& worker,
-                                           StopToken stop) {
-  const auto [name, version] = WorkerName::Of(worker);
-  const Result<const WorkerEntry*> entry = workers.Find(name);
-  if (!entry.ok()) return nullptr;
-  const auto build = workers.Build(**entry, version, stop);
-  return build.ok() ? *build : nullptr;
-}
-
 TuningRecord Tune(WorkerCatalog& workers, const RunRequest& request, StopToken stop) {
   TuningRecord tuning;
   {
@@ -155,14 +144,9 @@ Result<int> Run(const RunFlags& flags) {
     store.emplace(TENCH_TRY(Store::Open(flags.database, Store::Mode::kReadWrite)));
 
   Interrupt interrupt;
-  const HostFacts host = ReadHost();
-  RunRequest request{planned, 0, 0, 0, host.machine, host.machine_id};
-  request.cpu_model = host.cpu.model;
-  request.isa = IsaOf(host.cpu);
   const auto build = BuildOf(workers, planned.cell.Text(kAxisWorker), interrupt.stop());
-  if (build != nullptr) request.build = build->id;
+  RunRequest request = SingleRun(planned, readers, build.get());
   request.profile = flags.profile;
-  request.readers = readers;
   const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make("tench-weights-"));
   TENCH_TRY(Amend(flags, solver, folder.path(), request));
   TuningRecord tuning;

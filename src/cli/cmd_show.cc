@@ -13,13 +13,14 @@
 #include "net/cost.h"
 #include "net/graph.h"
 #include "net/graph_json.h"
+#include "profile/layer_network.h"
 #include "report/text_table.h"
 
 namespace tench {
 namespace {
 
 struct ShowFlags {
-  std::string network, data, batch = "1", length = "0";
+  std::string network, data, layer, batch = "1", length = "0";
   bool json = false, graph = false, prototxt = false;
 };
 
@@ -83,7 +84,11 @@ Result<int> Show(const ShowFlags& flags) {
     const CaffeNetwork network = TENCH_TRY(ReadPrototxtFile(flags.network));
     for (const std::string& note : network.notes) fmt::print(stderr, "tench: note: {}\n", note);
   }
-  const Graph graph = TENCH_TRY(LoadNetwork(flags.network, data, length, FileReaders()));
+  Graph graph = TENCH_TRY(LoadNetwork(flags.network, data, length, FileReaders()));
+  if (!flags.layer.empty()) {
+    const TypedGraph whole = TENCH_TRY(Infer(graph, batch));
+    graph = TENCH_TRY(LayerNetwork(whole, flags.layer));
+  }
   if (flags.prototxt) {
     fmt::print("{}", TENCH_TRY(WriteTrainPrototxt(graph, {CaffeData::Kind::kDummy, "", batch})));
     return 0;
@@ -120,6 +125,9 @@ Command AddShowCommand(CLI::App& root) {
   app->add_option("--batch", flags->batch, "batch size [1]")->type_name("");
   app->add_option("--length", flags->length,
                   "sequence length of recurrent networks [the data set's]")
+      ->type_name("");
+  app->add_option("--layer", flags->layer,
+                  "one layer as a network of its own, with generated inputs and a loss")
       ->type_name("");
   app->add_flag("--json", flags->json, "print JSON");
   app->add_flag("--graph", flags->graph,

@@ -184,7 +184,7 @@ struct Done {
   bool converged = false;                // false under a stop rule: the time limit came first
   int64_t peak_rss_bytes = 0;            // high-water mark of the steps alone
   int64_t cpu_ns = 0, wall_ns = 0;       // over the timed steps
-  std::vector<ProfileRow> profile = {};  // over all steps including warm-up; empty unless requested
+  std::vector<ProfileRow> profile = {};  // over the timed steps; empty unless requested
   // Of the threads that computed the timed steps: "on", "off", "mixed"; "" = unknown.
   std::string flush_to_zero = {};
   // Of the loader's threads, over all steps: the samples that they loaded and their CPU time.

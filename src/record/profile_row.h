@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The cost of one kernel of one layer over all steps of a profiled run. A passive struct: a worker
-// fills it, the result line carries it, a report prints it.
+// The cost of one kernel of one layer over the timed steps of a profiled run. A passive struct: a
+// worker fills it, the result line carries it, a report prints it.
 
 #include <cstdint>
 #include <string>

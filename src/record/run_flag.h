@@ -24,6 +24,8 @@ inline constexpr const char* kFlagImported = "imported";
 inline constexpr const char* kFlagGradientsNotMaterialized = "gradients_not_materialized";
 // The worker compiled code during the timed steps (XLA, a JIT compiler).
 inline constexpr const char* kFlagRecompiled = "recompiled";
+// Its steps were slowed by measuring every kernel: such a run is never ranked.
+inline constexpr const char* kFlagProfiled = "profiled";
 inline constexpr const char* kFlagDisturbed = "disturbed";  // stats/noise.h
 
 inline bool HasFlag(std::span<const std::string> flags, std::string_view flag) {

@@ -67,7 +67,7 @@ std::string ProfileText(std::span<const ProfileRow> rows) {
     table.AddRow(Cells(rest, total_ns));
   }
   return fmt::format(
-      "Kernels of one step, mean over {} steps including warm-up:\n"
+      "Kernels of one step, mean over {} timed steps:\n"
       "{}",
       sorted.front().calls, table.Render());
 }

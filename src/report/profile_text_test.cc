@@ -16,7 +16,7 @@ TEST(ProfileTextTest, ShowsTheDearestFirstPerStepAndSumsUpTheSmall) {
       {"fc", "update", "sgd", 2, 200, 0, 64},
   };
   EXPECT_EQ(ProfileText(rows),
-            "Kernels of one step, mean over 2 steps including warm-up:\n"
+            "Kernels of one step, mean over 2 timed steps:\n"
             " share    time  GFLOP/s   memory  GB/s  layer     direction         kernel\n"
             "──────  ──────  ───────  ───────  ────  ────────  ────────────────  ────────\n"
             "75.0 %    3 ms    100.0  2.0 MiB   0.7  conv1     backward_weights  jit:avx2\n"

@@ -144,6 +144,8 @@ std::string_view FlagMeaning(std::string_view flag) {
            "leaves some out is not comparable";
   if (flag == kFlagRecompiled)
     return "the worker compiled code during the timed steps; their times include it";
+  if (flag == kFlagProfiled)
+    return "every kernel was measured, which makes steps slower; the run is never ranked";
   if (flag == kFlagImported)
     return "read from a log (tench import): neither measured nor verified here";
   return "";

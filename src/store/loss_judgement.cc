@@ -88,8 +88,11 @@ void Apply(const LossJudgement& judgement, RunRecord& run) {
 }
 
 Status ForEachJudgedRun(Store& store, std::optional<int64_t> study,
-                        const std::function<bool(const RunRecord&)>& each) {
+                        const std::function<bool(const RunRecord&)>& each_run) {
   const RunFilter filter{.study = study, .cell_id = {}, .run = {}, .replaced = false};
+  const auto each = [&](const RunRecord& run) {
+    return HasFlag(run.flags, kFlagProfiled) || each_run(run);
+  };
   if (!TENCH_TRY(store.HasUnjudgedLosses())) return store.ForEachRun(filter, each);
   StudyLosses losses;
   TENCH_TRY(store.ForEachRun(filter, [&](const RunRecord& run) {

@@ -48,7 +48,8 @@ class StudyLosses {
 void Apply(const LossJudgement& judgement, RunRecord& run);
 
 // Store::ForEachRun over a study, or over all runs, with judgements applied to the runs without a
-// stored one. Failed attempts that a later attempt replaced are left out.
+// stored one. Failed attempts that a later attempt replaced are left out, and so are profiled runs,
+// whose times are not comparable.
 Status ForEachJudgedRun(Store& store, std::optional<int64_t> study,
                         const std::function<bool(const RunRecord&)>& each);
 

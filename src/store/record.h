@@ -13,6 +13,7 @@
 #include "axis/cell.h"
 #include "plan/suite.h"
 #include "record/budget.h"
+#include "record/census.h"
 #include "record/noise_readings.h"
 #include "record/outcome.h"
 #include "record/pairing.h"
@@ -172,6 +173,7 @@ struct RunSeries {
   std::vector<double> loss;       // warm-up and timed, in order
   std::string samples;            // encoded by machine/sampler
   std::string log;                // the tail of the worker's stdout and stderr
+  Census census = {};             // of a profiled run; without steps otherwise
 
   bool operator==(const RunSeries&) const = default;
 };

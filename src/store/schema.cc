@@ -128,10 +128,12 @@ constexpr char kVersion5[] = R"sql(
   );
 )sql";
 
-// A resumed study measures in turns what it planned so (TurnPlan).
+// A resumed study measures in turns what it planned so (TurnPlan). The census of a profiled run is
+// kept with its series.
 constexpr char kVersion6[] = R"sql(
   ALTER TABLE study ADD COLUMN pairing TEXT NOT NULL DEFAULT 'rounds';
   ALTER TABLE study ADD COLUMN turn_plan TEXT NOT NULL DEFAULT '{}';
+  ALTER TABLE series ADD COLUMN census BLOB NOT NULL DEFAULT x'';
 )sql";
 
 Status AddMissingColumns(const Database& database) {

@@ -148,7 +148,7 @@ TEST_F(Layout2Test, ReadOnlyItOpensAsItIs) {
 
 TEST_F(Layout2Test, ReadWriteMigratesItAndKeepsItsRows) {
   ExpectContent(Store::Mode::kReadWrite);
-  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 6);
+  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), Migrations().back().version);
   EXPECT_EQ(*Open().Integer("SELECT count(*) FROM sqlite_schema WHERE name = 'parity_2'"), 0);
   ExpectContent(Store::Mode::kReadOnly);
   Store store = *Store::Open(path_, Store::Mode::kReadWrite);
@@ -178,7 +178,9 @@ class Layout4Test : public SchemaTest {
         "INSERT INTO study VALUES (7, 'quick', 'f', 'pond', 'pond-id', '{}', '0.1.0', '', "
         "'2026-01-02T03:04:05Z', 1, 5, 12, 2, '{}', 'worker: native');"
         "INSERT INTO run (id, study, round, attempt, cell_id, worker, worker_version) VALUES "
-        "(1, 7, 0, 2, 'cell', 'native', '0.1.0')");
+        "(1, 7, 0, 2, 'cell', 'native', '0.1.0');"
+        "INSERT INTO series (run, step_ns, warmup_ns, input_ns, loss, samples, log) VALUES "
+        "(1, x'0100000000000000', x'', x'', x'', x'', x'')");
     ASSERT_TRUE(filled.ok()) << filled.error().message;
     for (const char* column : {"repetition", "placement", "flush_to_zero", "cpus_used",
                                "steal_share", "throttled_share", "stretches", "slices"})
@@ -194,6 +196,10 @@ class Layout4Test : public SchemaTest {
     EXPECT_TRUE(studies->at(0).step_plan.empty());
     EXPECT_EQ(studies->at(0).pairing, StudyPairing::kRounds);
     EXPECT_TRUE(studies->at(0).turn_plan.empty());
+    const auto series = store->Series(1);
+    ASSERT_TRUE(series.ok()) << series.error().message;
+    EXPECT_EQ(series->step_ns, std::vector<int64_t>{1});
+    EXPECT_EQ(series->census, Census());
     int runs = 0;
     const Status walked = store->ForEachRun({}, [&](const RunRecord& run) {
       ++runs;
@@ -217,7 +223,7 @@ TEST_F(Layout4Test, ReadOnlyItOpensAsItIs) {
 
 TEST_F(Layout4Test, ReadWriteMigratesItSoThatAStudyCanPlanItsSteps) {
   ExpectContent(Store::Mode::kReadWrite);
-  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), 6);
+  EXPECT_EQ(*Open().Integer("PRAGMA user_version"), Migrations().back().version);
   Store store = *Store::Open(path_, Store::Mode::kReadWrite);
   ASSERT_TRUE(store.SetPlannedSteps(7, "network=lenet", 20).ok());
   ASSERT_TRUE(store.SetPlannedSteps(7, "network=lstm", 5).ok());

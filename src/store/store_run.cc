@@ -2,6 +2,7 @@
 #include <array>
 #include <string_view>
 
+#include "store/census_blob.h"
 #include "store/run_column.h"
 #include "store/schema.h"
 #include "store/series_blob.h"
@@ -27,6 +28,10 @@ constexpr int kRunKeyCount = kEnvironmentDocument + 1;
 // The record's documents, in the order of their key columns.
 constexpr std::array<std::string RunRecord::*, 3> kDocumentTexts = {
     &RunRecord::worker_json, &RunRecord::choices_json, &RunRecord::environment_json};
+
+constexpr std::array<std::string_view, 7> kSeriesColumns = {
+    "step_ns", "warmup_ns", "input_ns", "loss", "samples", "log", "census"};
+constexpr std::array<LaterColumn, 1> kLaterSeriesColumns = {{{"census", "x''"}}};
 
 // A single run has study 0 in its record and NULL in the table.
 std::optional<int64_t> StudyKey(int64_t study) {
@@ -110,8 +115,8 @@ Result<int64_t> Store::Impl::InsertRun(const RunRecord& run) {
 Status Store::Impl::InsertSeries(int64_t run, const RunSeries& series) {
   if (!insert_series) {
     insert_series.emplace(TENCH_TRY(database.Prepare(
-        "INSERT INTO series (run, step_ns, warmup_ns, input_ns, loss, samples, log) VALUES "
-        "(?1, ?2, ?3, ?4, ?5, ?6, ?7)")));
+        "INSERT INTO series (run, step_ns, warmup_ns, input_ns, loss, samples, log, census) VALUES "
+        "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")));
   }
   const std::array<std::string, 4> blobs = {
       EncodeSeries(series.step_ns), EncodeSeries(series.warmup_ns), EncodeSeries(series.input_ns),
@@ -121,6 +126,8 @@ Status Store::Impl::InsertSeries(int64_t run, const RunSeries& series) {
   for (const std::string& blob : blobs) insert_series->BindBlob(parameter++, blob);
   insert_series->BindBlob(parameter++, series.samples);
   insert_series->BindBlob(parameter++, series.log);
+  const std::string census = EncodeCensus(series.census);
+  insert_series->BindBlob(parameter++, census);
   return insert_series->Run();
 }
 
@@ -231,8 +238,10 @@ Status Store::ForEachRun(const RunFilter& filter,
 }
 
 Result<RunSeries> Store::Series(int64_t run) {
-  Statement select = TENCH_TRY(impl_->database.Prepare(
-      "SELECT step_ns, warmup_ns, input_ns, loss, samples, log FROM series WHERE run = ?1"));
+  const std::string columns =
+      TENCH_TRY(SelectList(impl_->database, "series", kSeriesColumns, kLaterSeriesColumns));
+  Statement select = TENCH_TRY(
+      impl_->database.Prepare(fmt::format("SELECT {} FROM series WHERE run = ?1", columns)));
   select.Bind(1, run);
   if (!TENCH_TRY(select.Step()))
     return Failed("{}: there is no run {}", impl_->database.path(), run);
@@ -244,6 +253,7 @@ Result<RunSeries> Store::Series(int64_t run) {
   series.loss = TENCH_TRY(DecodeReals(select.Blob(3)).In(context));
   series.samples = select.Blob(4);
   series.log = select.Blob(5);
+  series.census = TENCH_TRY(DecodeCensus(select.Blob(6)).In(context));
   return series;
 }
 

@@ -137,6 +137,10 @@ inline RunSeries TestSeries() {
   series.loss = {2.3, 1.0, 0.5, -0.25};
   series.samples = std::string("a\0b", 3);
   series.log = "worker said \xff and died\n";
+  series.census = {"profile of native",
+                   4,
+                   {{"conv1", "forward", KernelGroup::kConvolution, "conv", "jit:avx2", "mb1ic3",
+                     "", 4, 100, 200, 300, true}}};
   return series;
 }
 

@@ -104,6 +104,9 @@ class Adapter {
   // helper whose steps are read from its log. nullopt = the duration of the call.
   virtual std::optional<int64_t> LastStepNs() const { return std::nullopt; }
 
+  // Forgets the kernels of the steps so far. Called after the warm-up, so that a profile is of the
+  // timed steps.
+  virtual void RestartProfile() {}
   virtual Result<std::vector<ProfileRow>> Profile() {
     return Unsupported("this worker has no profile");
   }

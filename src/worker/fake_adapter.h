@@ -62,6 +62,7 @@ class FakeAdapter : public Adapter {
     return on_step ? on_step(steps++) : Result<double>(static_cast<double>(steps++));
   }
   Status Gradients(const TensorSink& sink) override { return Parameters(sink); }
+  void RestartProfile() override { profiled_from = steps; }
   Status Outputs(std::span<const std::string> layers, const TensorSink& sink) override {
     const std::vector<float> value = {42};
     for (const std::string& layer : layers) {
@@ -76,7 +77,7 @@ class FakeAdapter : public Adapter {
   std::map<std::string, std::vector<float>> values;
   std::vector<std::vector<HostTensor>> batches;
   std::vector<double> rates, rates_at_step;
-  int64_t steps = 0;
+  int64_t steps = 0, profiled_from = 0;
 
  private:
   TypedGraph graph_;

@@ -32,6 +32,7 @@ class TimedLoop {
   Result<LoopResult> Run() {
     TENCH_TRY(Evaluate());
     TENCH_TRY(WarmUp(options_.budget.warmup_steps));
+    adapter_.RestartProfile();
     StopRule rule(options_.budget);
     LoopResult result;
     if (options_.next_turn) {

@@ -69,6 +69,11 @@ TEST_F(TimedLoopTest, MarksWarmUpStepsAndCountsThemInTheNumbering) {
   EXPECT_FALSE(result->stopped);
 }
 
+TEST_F(TimedLoopTest, RestartsTheProfileAfterTheWarmUp) {
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(adapter.profiled_from, 2);
+}
+
 TEST_F(TimedLoopTest, SendsALineAboutEveryFifthOfASecond) {
   options.budget.warmup_steps = 0;
   options.budget.fixed_steps = 10;

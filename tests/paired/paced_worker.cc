@@ -28,14 +28,41 @@ class PacedAdapter final : public WaitingAdapter {
   }
 
   Result<BuildFacts> Build(const TypedGraph& graph, const BuildOptions& options) override {
-    if (const auto wait = options.options.find("wait"); wait != options.options.end())
-      SetWait(TENCH_TRY(ParseReal(wait->second).In("wait")) / 100);
+    if (const auto wait = options.options.find("wait"); wait != options.options.end()) {
+      share_ = TENCH_TRY(ParseReal(wait->second).In("wait")) / 100;
+      SetWait(share_);
+    }
     if (const auto floor = options.options.find("floor"); floor != options.options.end())
       SetLeastStep(TENCH_TRY(ParseInteger(floor->second).In("floor")) * 1000000);
+    for (const TypedLayer& layer : graph.layers) {
+      if (layer_.empty() && !std::holds_alternative<Input>(layer.layer.op))
+        layer_ = layer.layer.name;
+    }
     BuildOptions changed = options;
     changed.options.clear();
     return WaitingAdapter::Build(graph, changed);
   }
+
+  // A profile of two kernels of the first layer: the work, and the wait.
+  Result<double> Step(Phase phase) override {
+    const int64_t begin_ns = NowNs();
+    Result<double> loss = WaitingAdapter::Step(phase);
+    ++steps_;
+    spent_ns_ += NowNs() - begin_ns;
+    return loss;
+  }
+  void RestartProfile() override { steps_ = spent_ns_ = 0; }
+  Result<std::vector<ProfileRow>> Profile() override {
+    const auto work_ns = static_cast<int64_t>(static_cast<double>(spent_ns_) / (1 + share_));
+    return std::vector<ProfileRow>{
+        {layer_, "forward", "loops", steps_, work_ns, 1000 * steps_, 0},
+        {layer_, "backward", "busy_wait", steps_, spent_ns_ - work_ns, 0, 0}};
+  }
+
+ private:
+  std::string layer_;
+  double share_ = 0;
+  int64_t steps_ = 0, spent_ns_ = 0;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "profile/census_builder.h"
 #include "record/run_flag.h"
 #include "run/session/job_plan.h"
 #include "run/session/run_outcome.h"
@@ -16,10 +17,22 @@ namespace {
 
 constexpr double kThreadTolerance = 0.1;
 
+Census CensusOf(const RunResult& result, const Job& job) {
+  if (result.profile.empty()) return {};
+  const Graph network = job.phase == Phase::kForward ? InferenceGraph(job.network) : job.network;
+  const Result<TypedGraph> graph = Infer(network, job.batch);
+  if (!graph.ok()) return {};
+  const size_t steps = result.series.warmup_ns.size() + result.series.step_ns.size();
+  return MakeCensus(result.profile, *graph, result.record.cell.Text(kAxisWorker),
+                    static_cast<int64_t>(steps));
+}
+
 }  // namespace
 
 RunRecorder::RunRecorder(const RunRequest& request)
-    : request_(request), started_ns_(NowNs()), result_{DraftRecord(request), {}} {}
+    : request_(request), started_ns_(NowNs()), result_{DraftRecord(request), {}} {
+  if (request.profile) result_.record.flags.push_back(kFlagProfiled);
+}
 
 void RunRecorder::NotRun(Outcome outcome, std::string reason) {
   result_.record.outcome = outcome;
@@ -52,6 +65,7 @@ void RunRecorder::Ran(const WorkerSession& session, const Job& job) {
     record.flush_to_zero = done->flush_to_zero;
   }
   result_.series = protocol.series();
+  result_.series.census = CensusOf(result_, job);
   result_.series.samples = session.seen().samples.Encode();
   result_.series.log = session.process().log().Text();
   paused_ns_ = session.paused_ns();

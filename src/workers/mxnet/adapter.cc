@@ -193,6 +193,10 @@ class MxnetAdapter final : public Adapter {
     return Ok();
   }
 
+  void RestartProfile() override {
+    if (profiler_) profiler_->Start();
+  }
+
   Result<std::vector<ProfileRow>> Profile() override {
     if (!profiler_) return Failed("this build was not profiled");
     const std::vector<OpEvent> events = TENCH_TRY(profiler_->Finish());

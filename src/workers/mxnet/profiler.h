@@ -36,7 +36,9 @@ class Profiler {
  public:
   static Result<std::unique_ptr<Profiler>> Make(const Library& library);
 
-  // Called around every step. Ignored after enough steps, because MXNet keeps all events in memory.
+  // Steps before the last Start are not part of the events.
+  void Start() { started_ = true; }
+  // Called around every step. Ignored before Start, and after enough steps, because MXNet keeps all events in memory.
   Status BeginStep();
   Status EndStep();
   Result<std::vector<OpEvent>> Finish();
@@ -49,6 +51,7 @@ class Profiler {
 
   const Library& library_;
   TemporaryFolder folder_;
+  bool started_ = false;
   int steps_ = 0;
 };
 

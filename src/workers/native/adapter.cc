@@ -185,6 +185,10 @@ class NativeAdapter final : public Adapter {
     return Ok();
   }
 
+  void RestartProfile() override {
+    if (options_.profile && program_ != nullptr) program_->StartProfile();
+  }
+
   Result<std::vector<ProfileRow>> Profile() override {
     if (program_ == nullptr || program_->timings().empty())
       return Failed("this build was not profiled");

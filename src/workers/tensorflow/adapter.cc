@@ -254,6 +254,10 @@ class TensorFlowAdapter final : public Adapter {
     return Ok();
   }
 
+  void RestartProfile() override {
+    if (options_.profile) profile_ = StartProfile();
+  }
+
   Result<std::vector<ProfileRow>> Profile() override {
     if (!options_.profile) return Failed("this build was not profiled");
     return profile_.Rows();

@@ -230,6 +230,10 @@ class Worker(Adapter):
                 self.profiled.add(layer, direction, kernel, 1000 * node.op_end_rel_micros)
         return values
 
+    def restart_profile(self):
+        if self.profiled is not None:
+            self.profiled.clear()
+
     def profile(self):
         return self.profiled.rows()
 

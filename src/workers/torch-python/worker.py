@@ -200,6 +200,10 @@ class Worker(Adapter):
             self.clock.end()
         return float(loss.detach())
 
+    def restart_profile(self):
+        if self.profiled is not None:
+            self.profiled.clear()
+
     def profile(self):
         return self.profiled.rows()
 

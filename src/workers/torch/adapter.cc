@@ -127,6 +127,11 @@ class TorchAdapter final : public Adapter {
     return Ok();
   }
 
+  void RestartProfile() override {
+    steps_ = 0;
+    if (profile_ != nullptr) profile_->Clear();
+  }
+
   Result<std::vector<ProfileRow>> Profile() override {
     if (profile_ == nullptr) return Failed("this build was not profiled");
     return profile_->Rows(network_->graph(), steps_);

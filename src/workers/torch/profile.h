@@ -29,6 +29,9 @@ class Profile {
   void BeginUpdate();
   void EndUpdate();
 
+  // Forgets all steps so far. Not during a step.
+  void Clear() { tallies_.clear(); }
+
   // One row per layer and direction, with the operator of the most exclusive time. Autograd
   // computes data and weight gradients in one node, so there is one direction "backward".
   std::vector<ProfileRow> Rows(const TypedGraph& graph, int64_t steps) const;
