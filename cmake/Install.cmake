@@ -40,7 +40,7 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/suites ${PROJECT_SOURCE_DIR}/sketches DESTINATION share/tench COMPONENT core)
 install(FILES ${PROJECT_SOURCE_DIR}/deps/debian.txt ${PROJECT_SOURCE_DIR}/deps/debian-tests.txt
         DESTINATION share/tench/pins COMPONENT core)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/deps/wheels DESTINATION share/tench/pins COMPONENT core)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/deps/wheels ${PROJECT_SOURCE_DIR}/deps/python DESTINATION share/tench/pins COMPONENT core)
 install(FILES ${PROJECT_SOURCE_DIR}/src/report/html/figures.py DESTINATION share/tench COMPONENT core)
 install(FILES ${PROJECT_BINARY_DIR}/share/tench/vega.js DESTINATION share/tench COMPONENT core OPTIONAL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION share/doc/tench COMPONENT core)

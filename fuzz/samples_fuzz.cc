@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the readers of data sets. The first byte selects what the rest is: a file of a format, a
-// picture, or a message. Every sample of a file that opens is read and decoded. An error is one
+// image, or a message. Every sample of a file that opens is read and decoded. An error is one
 // line. LMDB's pages are read by liblmdb, which trusts them; only its messages are fuzzed.
 
 #include <fcntl.h>
@@ -30,13 +30,13 @@ void CheckError(const Status& status) {
 
 void CheckImage(const Image& image) {
   Check(image.bytes.size() == static_cast<size_t>(image.channels * image.height * image.width),
-        "a picture has another size than its bytes");
+        "an image has another size than its bytes");
   if (image.bytes.size() > 1 << 20) return;
   Image resized;
   Resize(image, 7, 5, resized);
 }
 
-void CheckPicture(std::string_view content) {
+void CheckImage(std::string_view content) {
   for (const ImageRequest& request : {ImageRequest{}, {3, 8, 8}, {1, 0, 0}}) {
     Image image;
     const bool jpeg = IsJpeg(content);
@@ -90,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0]) {
-    case 'i': {  // the length of the labels' file, that file, and the file of the pictures
+    case 'i': {  // the length of the labels' file, that file, and the file of the images
       const size_t begin = text.empty() ? 0 : 1;
       const size_t labels = begin == 0 ? 0 : static_cast<unsigned char>(text[0]);
       const std::string_view rest = text.substr(begin);
@@ -108,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       CheckFile("recordio", text, "records.rec");
       break;
     case 'p':
-      CheckPicture(text);
+      CheckImage(text);
       break;
     case 'm':
       CheckMessages(text);

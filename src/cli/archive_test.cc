@@ -30,6 +30,7 @@ TEST_F(ArchiveTest, FilesComeBackAsTheyWere) {
   EXPECT_TRUE(writer->AddText("bundle/note", "hello\n"));
   EXPECT_FALSE(std::filesystem::exists(In("a.tar.zst"))) << "an unfinished file is no archive";
   ASSERT_TRUE(writer->Finish());
+  EXPECT_FALSE(std::filesystem::exists(In("a.tar.zst.part")));
   EXPECT_TRUE(IsArchive(In("a.tar.zst")));
   ASSERT_TRUE(ExtractFile(In("a.tar.zst"), "bundle/large", In("out")));
   EXPECT_EQ(*ReadFile(In("out")), large);

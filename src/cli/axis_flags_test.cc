@@ -45,6 +45,17 @@ TEST(AxisFlagsTest, OptionsOfAWorkerMayBeRepeated) {
   EXPECT_EQ(cell->Id(), expected.Id());
 }
 
+TEST(AxisFlagsTest, EnvironmentVariablesMayBeRepeatedAndHoldEqualsSigns) {
+  AxisFlags flags;
+  const Result<Cell> cell = Parse("--env OMP_WAIT_POLICY=PASSIVE --env FLAGS=a=b", flags);
+  ASSERT_TRUE(cell.ok()) << cell.error().message;
+  EXPECT_EQ(EnvironmentOf(cell->options),
+            (std::map<std::string, std::string>{{"OMP_WAIT_POLICY", "PASSIVE"}, {"FLAGS", "a=b"}}));
+  AxisFlags nameless, valueless;
+  for (const auto& [line, own] : {std::pair("--env =1", &nameless), {"--env FLAGS", &valueless}})
+    EXPECT_THAT(Parse(line, *own).error().message, HasSubstr("NAME=VALUE")) << line;
+}
+
 TEST(AxisFlagsTest, RefusesAnOptionWithoutANameAndAValueOutOfBounds) {
   AxisFlags option, batch;
   EXPECT_THAT(Parse("--option =nchw", option).error().message, HasSubstr("NAME=VALUE"));

@@ -52,6 +52,17 @@ TEST_F(CaffeLogWriterTest, ADisplayedIterationShowsSpeedMeanLossAndRate) {
   EXPECT_EQ(lines[2], "Iteration 2, lr = 0.125");
 }
 
+TEST_F(CaffeLogWriterTest, TheSpeedIsThatOfTheIterationsSinceTheLineBefore) {
+  solver_.max_iterations = 9;
+  const std::vector<std::string> lines = Lines([](CaffeLogWriter& log) {
+    for (const int64_t iteration : {1, 2, 3, 4})
+      log.Step(iteration, (iteration > 2 ? 2 : 1) * 125'000'000, 1);
+  });
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(lines[0], "Iteration 2 (8 iter/s, 0.25s/2 iters), loss = 1");
+  EXPECT_EQ(lines[3], "Iteration 4 (4 iter/s, 0.5s/2 iters), loss = 1");
+}
+
 TEST_F(CaffeLogWriterTest, TheLastIterationShowsTheMeanOfTheWindowAlone) {
   const std::vector<std::string> lines = Lines([](CaffeLogWriter& log) {
     log.Step(1, 1, 9);

@@ -6,6 +6,7 @@
 #include "cli/bundle.h"
 #include "cli/command.h"
 #include "cli/live_line.h"
+#include "report/study_choice.h"
 
 namespace tench {
 namespace {
@@ -14,16 +15,11 @@ struct BundleFlags {
   std::string output, database = kDefaultDatabase, study = "latest";
 };
 
+// The newest study; everything in a file of single runs.
 Result<std::optional<int64_t>> FindStudy(Store& store, const BundleFlags& flags) {
-  const std::vector<StudyRecord> studies = TENCH_TRY(store.Studies());
-  if (flags.study == "all") return std::optional<int64_t>();
-  if (flags.study == "latest")
-    return studies.empty() ? std::optional<int64_t>() : std::optional(studies.back().id);
-  const int64_t wanted = TENCH_TRY(ParseInteger(flags.study).In("--study"));
-  for (const StudyRecord& study : studies) {
-    if (study.id == wanted) return std::optional(wanted);
-  }
-  return Failed("{} has no study {} (tench runs lists them)", flags.database, wanted);
+  if (flags.study == "latest" && TENCH_TRY(store.Studies()).empty())
+    return std::optional<int64_t>();
+  return NamedStudy(store, flags.study, flags.database);
 }
 
 Result<int> Bundle(const BundleFlags& flags) {

@@ -113,7 +113,7 @@ Command AddDataCommand(CLI::App& root) {
       "A check reads every sample and prints the format, the counts of classes and shapes, and\n"
       "each broken file; the exit code is 1 if there is one.\n"
       "A conversion appears under its name when it is complete. The same command continues an\n"
-      "interrupted one. The keys resize=H and channels=N of FROM decode the pictures.\n"
+      "interrupted one. The keys resize=H and channels=N of FROM decode the images.\n"
       "  tench data check photos\n"
       "  tench data convert folder:photos,resize=256 lmdb:photos_lmdb\n"
       "  tench data convert csv:digits.csv.gz,shape=1x28x28 mnist:digits");

@@ -68,6 +68,49 @@ TEST_F(LiveEventsTest, AnotherProcessSeesEachStageOfARun) {
   EXPECT_EQ(shown.outcomes().size(), 1u);
 }
 
+// Notes the names of the events that it hears.
+class NotedEvents final : public RunnerEvents {
+ public:
+  void OnIdentify(const std::string& worker) override { noted_ += "identify " + worker + ";"; }
+  void OnNewStudy(const std::string& reason) override { noted_ += "new, " + reason + ";"; }
+  void OnStudy(const StudyProgress&) override { noted_ += "study;"; }
+  void OnTuning(const StudyTuning&) override { noted_ += "tuning;"; }
+  void OnStart(const StudyProgress&, const PlannedCell&) override { noted_ += "start;"; }
+  void OnProgress(const StudyProgress&, const PlannedCell&, const RunProgress&) override {
+    noted_ += "progress;";
+  }
+  void OnFinish(const StudyProgress&, const RunRecord&) override { noted_ += "finish;"; }
+  const std::string& noted() const { return noted_; }
+
+ private:
+  std::string noted_;
+};
+
+TEST_F(LiveEventsTest, TheNextListenerHearsEveryEvent) {
+  NotedEvents next;
+  LiveEvents events(next, database_, 5);
+  events.OnIdentify("torch");
+  events.OnNewStudy("torch changed");
+  events.OnStudy(progress_);
+  events.OnTuning({});
+  events.OnStart(progress_, cell_);
+  events.OnProgress(progress_, cell_, Measuring(1));
+  events.OnFinish(progress_, {});
+  EXPECT_EQ(next.noted(), "identify torch;new, torch changed;study;tuning;start;progress;finish;");
+}
+
+TEST_F(LiveEventsTest, ARunHasNoLossOfTheRunBefore) {
+  NotedEvents next;
+  LiveEvents events(next, database_, 5);
+  events.OnStudy(progress_);
+  events.OnStart(progress_, cell_);
+  events.OnProgress(progress_, cell_, Measuring(5000));
+  events.OnStart(progress_, cell_);
+  events.OnProgress(progress_, cell_, Measuring(2));
+  ASSERT_EQ(Seen()->run->losses.size(), 1u);
+  EXPECT_EQ(Seen()->run->losses[0].step, 2);
+}
+
 TEST_F(LiveEventsTest, AnotherProcessSeesWhichCellIsTuned) {
   testing::internal::CaptureStderr();
   SweepProgress shown;

@@ -13,7 +13,7 @@ using testing::StartsWith;
 
 ProgramHelp Small() {
   ProgramHelp help{"about it", "", "tench 1.2.3", {}, {}};
-  CommandHelp command{"swim", ".starts with a dot", "in\\out", {}, {}};
+  CommandHelp command{"swim", ".starts with a dot", "in\\out\n'quoted'", {}, {}};
   OptionHelp depth;
   depth.names = {"-d", "--depth"};
   depth.about = "how deep";
@@ -55,8 +55,8 @@ TEST(ManPageTest, ShowsOptionsAndArgumentsOfACommand) {
 }
 
 TEST(ManPageTest, EscapesWhatTroffWouldInterpret) {
-  EXPECT_THAT(RenderManPage(Small()),
-              AllOf(HasSubstr("\n\\&.starts with a dot\n"), HasSubstr(".nf\nin\\eout\n.fi\n")));
+  EXPECT_THAT(RenderManPage(Small()), AllOf(HasSubstr("\n\\&.starts with a dot\n"),
+                                            HasSubstr(".nf\nin\\eout\n\\&'quoted'\n.fi\n")));
 }
 
 }  // namespace

@@ -134,6 +134,12 @@ TEST(ListTest, JsonHoldsEveryTopic) {
   EXPECT_THAT(run.output, AllOf(StartsWith("["), HasSubstr("\"name\": \"weight_decay\"")));
 }
 
+TEST(ListTest, DataSetsHaveThePublishedNumberOfImages) {
+  const ProgramRun run = RunTench({"list", "datasets"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.output, HasSubstr("mnist     60000   "));
+}
+
 TEST(ShowTest, CountsTheParametersOfLenet) {
   const ProgramRun run = RunTench({"show", "lenet", "--json"});
   EXPECT_EQ(run.code, 0);
@@ -161,7 +167,8 @@ TEST(ManTest, PrintsTroff) {
 }
 
 TEST(CompletionTest, PrintsTheScriptOfTheShell) {
-  EXPECT_THAT(RunTench({"completion", "bash"}).output, StartsWith("# bash completion"));
+  EXPECT_THAT(RunTench({"completion", "bash"}).output,
+              AllOf(StartsWith("# bash completion"), HasSubstr("--tune-budget")));
   EXPECT_THAT(RunTench({"completion", "zsh"}).output, StartsWith("#compdef tench\n"));
   EXPECT_THAT(RunTench({"completion", "fish"}).output, StartsWith("# fish completion"));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/side_comparison.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -24,20 +23,12 @@ struct OpenSide {
 
 Result<std::optional<int64_t>> ResolveStudy(Store& store, const Selection& selection,
                                             const RunSelector& only, const std::string& file) {
-  if (selection.study == "all") return std::optional<int64_t>();
   if (selection.study.empty()) return LatestStudy(store, {&selection.runs, &only});
+  if (selection.study != "previous") return NamedStudy(store, selection.study, file);
   const std::vector<StudyRecord> studies = TENCH_TRY(store.Studies());
-  if (studies.empty()) return Failed("{} has no study", file);
-  if (selection.study == "latest") return std::optional(studies.back().id);
-  if (selection.study == "previous") {
-    if (studies.size() < 2) return Failed("{} has only one study", file);
-    return std::optional(studies[studies.size() - 2].id);
-  }
-  const int64_t wanted = TENCH_TRY(ParseInteger(selection.study));
-  if (std::none_of(studies.begin(), studies.end(),
-                   [&](const StudyRecord& study) { return study.id == wanted; }))
-    return Failed("{} has no study {}; its newest is {}", file, wanted, studies.back().id);
-  return std::optional(wanted);
+  if (studies.size() < 2)
+    return Failed("{} has {}", file, studies.empty() ? "no study" : "only one study");
+  return std::optional(studies[studies.size() - 2].id);
 }
 
 Result<OpenSide> Open(const std::string& text, const RunSelector& only,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/study_flags.h"
 
-#include "base/text.h"
 #include "cli/bundle.h"
 #include "cli/command.h"
 #include "report/study_choice.h"
@@ -32,26 +31,15 @@ Result<Store> StudyFlags::Open() const {
 }
 
 Result<std::optional<int64_t>> StudyFlags::Study(Store& store) const {
-  const std::vector<StudyRecord> studies = TENCH_TRY(store.Studies());
-  if (study_.empty()) {
-    const RunSelector only = TENCH_TRY(Filter());
-    const std::optional<int64_t> latest = TENCH_TRY(LatestStudy(store, {&only}));
-    if (latest && studies.size() > 1) {
-      fmt::print(stderr, "study {}, the latest of {} in {}; --study all pools them\n", *latest,
-                 studies.size(), database_);
-    }
-    return latest;
+  if (!study_.empty()) return NamedStudy(store, study_, database_);
+  const RunSelector only = TENCH_TRY(Filter());
+  const std::optional<int64_t> latest = TENCH_TRY(LatestStudy(store, {&only}));
+  const size_t studies = TENCH_TRY(store.Studies()).size();
+  if (latest && studies > 1) {
+    fmt::print(stderr, "study {}, the latest of {} in {}; --study all pools them\n", *latest,
+               studies, database_);
   }
-  if (study_ == "all") return std::optional<int64_t>();
-  if (studies.empty()) return Failed("{} has no study", database_);
-  if (study_ == "latest") return std::optional(studies.back().id);
-  const int64_t wanted = TENCH_TRY(ParseInteger(study_).In("--study"));
-  std::vector<std::string> known;
-  for (const StudyRecord& study : studies) {
-    if (study.id == wanted) return std::optional(wanted);
-    known.push_back(fmt::format("{} ({}, {})", study.id, study.suite, study.started_utc));
-  }
-  return Failed("{} has no study {}; it has {}", database_, wanted, Join(known, ", "));
+  return latest;
 }
 
 Result<std::vector<int64_t>> StudyFlags::StudyOfEachMachine(Store& store) const {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "store/test_run.h"
 
 namespace tench::study_flags_test {
 namespace {
@@ -50,7 +51,7 @@ TEST_F(StudyFlagsTest, FindsTheStudyByNumberAndTheNewest) {
   EXPECT_EQ(*Parse("--study latest").Study(store), 2);
   EXPECT_THAT(Parse("--study 3").Study(store).error().message,
               testing::AllOf(HasSubstr("has no study 3"), HasSubstr("1 (quick")));
-  EXPECT_THAT(Parse("--study x").Study(store).error().message, HasSubstr("--study"));
+  EXPECT_THAT(Parse("--study x").Study(store).error().message, HasSubstr("study: 'x'"));
 }
 
 TEST_F(StudyFlagsTest, TheDefaultIsTheNewestStudyOfTheFilter) {
@@ -59,6 +60,25 @@ TEST_F(StudyFlagsTest, TheDefaultIsTheNewestStudyOfTheFilter) {
   EXPECT_EQ(*Parse("").Study(store), 2);
   EXPECT_EQ(*Parse("--only batch=64").Study(store), 1);
   EXPECT_EQ(*Parse("--only batch=7").Study(store), std::nullopt);
+}
+
+TEST_F(StudyFlagsTest, TheDefaultOfSeveralMachinesIsTheNewestStudyOfEach) {
+  using Numbers = std::vector<int64_t>;
+  {
+    Store store = *Store::Open(path_, Store::Mode::kReadWrite);
+    for (const auto& [machine, batch] : {std::pair("pond", 64), {"lake", 64}, {"lake", 16}}) {
+      StudyRecord study = TestStudy();
+      study.machine_id = machine;
+      RunRecord run = TestRun(*store.AddStudy(study), 0, TestCell("native", "lenet", batch));
+      run.machine_id = machine;
+      ASSERT_TRUE(store.AddRun(run, {}).ok());
+    }
+  }
+  Store store = *Parse("").Open();
+  EXPECT_EQ(*Parse("").StudyOfEachMachine(store), (Numbers{1, 3}));
+  EXPECT_EQ(*Parse("--only batch=64").StudyOfEachMachine(store), (Numbers{1, 2}));
+  EXPECT_EQ(*Parse("--study 2").StudyOfEachMachine(store), Numbers{2});
+  EXPECT_EQ(*Parse("--study all").StudyOfEachMachine(store), Numbers{});
 }
 
 TEST_F(StudyFlagsTest, AMissingFileAndAnEmptyStoreAreErrors) {

@@ -90,8 +90,10 @@ TEST(SweepProgressTest, OnATerminalABarIsRewrittenAndOnlyFailedRunsLeaveALine) {
   setenv("TERM", "xterm", 1);
   const ReplacedDescriptor terminal(STDERR_FILENO, 200);
   SweepProgress progress;
+  progress.OnIdentify("native");
+  EXPECT_EQ(terminal.Read(), Live("identifying the build of native"));
   progress.OnStudy(At(0));
-  EXPECT_EQ(terminal.Read(), "study 3: 4 runs\r\n");
+  EXPECT_EQ(terminal.Read(), "\r\x1b[Kstudy 3: 4 runs\r\n");
 
   PlannedCell cell;
   cell.cell = FinishedRun(Outcome::kOk).cell;

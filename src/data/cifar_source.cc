@@ -10,7 +10,7 @@ namespace tench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int64_t kPictureBytes = 3 * 32 * 32;
+constexpr int64_t kImageBytes = 3 * 32 * 32;
 
 struct Layout {
   const char* format;
@@ -45,7 +45,7 @@ class CifarSource : public SampleSource {
     const int64_t offset = (index - part.first) * record_bytes_;
     sample.form = SampleForm::kBytes;
     sample.shape = facts_.shape;
-    sample.bytes.resize(static_cast<size_t>(kPictureBytes));
+    sample.bytes.resize(static_cast<size_t>(kImageBytes));
     unsigned char label = 0;
     TENCH_TRY(part.file.Read(offset + layout_.label_bytes - 1, &label, 1));
     if (label >= layout_.classes)
@@ -68,7 +68,7 @@ class CifarSource : public SampleSource {
   };
 
   explicit CifarSource(const Layout& layout)
-      : layout_(layout), record_bytes_(layout.label_bytes + kPictureBytes) {
+      : layout_(layout), record_bytes_(layout.label_bytes + kImageBytes) {
     facts_.format = layout.format;
     facts_.classes = layout.classes;
     facts_.shape = {3, 32, 32};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of numbers, plain or .gz: one row per sample, separated by commas, with the label in the
 // last (or first) column. A first row that does not begin with a number is a heading. A row of
-// integers from 0 to 255 is read as bytes, so that it can be converted to the formats of pictures.
+// integers from 0 to 255 is read as bytes, so that it can be converted to the formats of images.
 #include <algorithm>
 #include <cmath>
 

@@ -41,7 +41,7 @@ struct ConversionResult {
 };
 
 // `from` and `to` are FORMAT:PATH; `from` may have the keys resize and channels, which decode the
-// pictures. The first sample that is broken ends the conversion.
+// images. The first sample that is broken ends the conversion.
 Result<ConversionResult> ConvertData(std::string_view from, std::string_view to,
                                      const DataProgress& progress, const StopToken& stop);
 

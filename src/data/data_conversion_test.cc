@@ -51,16 +51,16 @@ TEST_F(DataConversionTest, EveryFormatKeepsPixelsLabelsAndOrder) {
 
 TEST_F(DataConversionTest, ClassesBecomeFolders) {
   WriteIdx(root / "digits", 6, 6, 2);
-  Convert(In("mnist", "digits"), In("folder", "pictures"));
-  EXPECT_TRUE(fs::exists(root / "pictures/0000000000/00000004.png"));
-  const FileData data = *FileData::Open(In("folder", "pictures"));
+  Convert(In("mnist", "digits"), In("folder", "images"));
+  EXPECT_TRUE(fs::exists(root / "images/0000000000/00000004.png"));
+  const FileData data = *FileData::Open(In("folder", "images"));
   const DataCheck check = CheckSamples(data.source(), nullptr, StopToken());
   EXPECT_THAT(check.of_class, ElementsAre(Pair(0, 3), Pair(1, 3)));
   EXPECT_THAT(check.of_shape, ElementsAre(Pair("1x6x6", 6)));
   EXPECT_TRUE(check.broken.empty());
 }
 
-TEST_F(DataConversionTest, PicturesAreCopiedOrResized) {
+TEST_F(DataConversionTest, ImagesAreCopiedOrResized) {
   const std::string jpeg = EncodeJpeg(SmoothImage(20, 30));
   WriteBytes(root / "p/carp/a.jpg", jpeg);
   Convert(In("folder", "p"), In("lmdb", "whole"));

@@ -75,14 +75,14 @@ struct Key {
 };
 
 const std::vector<Key>& Keys() {
-  static const std::string kPictures = "folder lmdb tfrecord recordio";
-  static const std::string kValues = kPictures + " mnist cifar10 cifar100 csv hdf5";
+  static const std::string kImageFormats = "folder lmdb tfrecord recordio";
+  static const std::string kValues = kImageFormats + " mnist cifar10 cifar100 csv hdf5";
   static const std::vector<Key> keys = {
-      {"resize", kPictures, SetResize},
-      {"channels", kPictures,
+      {"resize", kImageFormats, SetResize},
+      {"channels", kImageFormats,
        [](DataReference& data, std::string_view value) -> Status {
          const int64_t channels = TENCH_TRY(ParseBounded(value, 0, 3));
-         if (channels == 2) return Failed("pictures have 1 or 3 channels (0 = as stored)");
+         if (channels == 2) return Failed("images have 1 or 3 channels (0 = as stored)");
          data.transform.channels = channels;
          return Ok();
        }},

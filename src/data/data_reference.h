@@ -15,9 +15,9 @@
 
 namespace tench {
 
-// Caffe's transform_param, and the decoding of pictures before it.
+// Caffe's transform_param, and the decoding of images before it.
 struct Transform {
-  int64_t channels = -1;  // of decoded pictures: 1, 3, 0 = as stored; -1 = the format's default
+  int64_t channels = -1;  // of decoded images: 1, 3, 0 = as stored; -1 = the format's default
   int64_t resize_height = 0, resize_width = 0;  // 0 = no resizing
   int64_t crop = 0;                             // side of the square; 0 = none
   bool mirror = false;

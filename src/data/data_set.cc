@@ -90,7 +90,7 @@ Result<Graph> BuildFor(const ZooEntry& entry, const FileData& data, int64_t leng
 std::span<const DataSet> DataSets() {
   static const std::vector<DataSet> sets = {
       Images("mnist", "handwritten digits, 1x28x28, 10 classes", 1, 28, 10, 60'000),
-      Images("cifar10", "small colour pictures, 3x32x32, 10 classes", 3, 32, 10, 50'000),
+      Images("cifar10", "small colour images, 3x32x32, 10 classes", 3, 32, 10, 50'000),
       Images("imagenet", "ILSVRC 2012 photographs, 3x224x224, 1000 classes", 3, 224, 1000,
              1'281'167),
       Sequences("imdb", "film reviews, 100 of 20000 words, 2 classes", 20'000, 100, 2, 25'000),

@@ -34,8 +34,8 @@ Status CheckLabel(int64_t label) {
   return Ok();
 }
 
-Status SetPicture(std::string_view content, StoredSample& sample) {
-  if (!IsJpeg(content) && !IsPng(content)) return Failed("its picture is neither JPEG nor PNG");
+Status SetEncodedImage(std::string_view content, StoredSample& sample) {
+  if (!IsJpeg(content) && !IsPng(content)) return Failed("its image is neither JPEG nor PNG");
   sample.form = IsJpeg(content) ? SampleForm::kJpeg : SampleForm::kPng;
   sample.bytes.assign(content);
   return Ok();
@@ -99,7 +99,7 @@ Status ParseDatum(std::string_view message, StoredSample& sample) {
     }
   }
   TENCH_TRY(CheckLabel(sample.label));
-  if (encoded) return SetPicture(data, sample);
+  if (encoded) return SetEncodedImage(data, sample);
   const bool bytes = !data.empty();
   sample.form = bytes ? SampleForm::kBytes : SampleForm::kReals;
   TENCH_TRY(CheckShape(sample.shape, bytes ? data.size() : sample.reals.size()));
@@ -109,7 +109,7 @@ Status ParseDatum(std::string_view message, StoredSample& sample) {
 
 Result<std::string> DatumOf(const StoredSample& sample) {
   if (sample.form == SampleForm::kReals || sample.form == SampleForm::kWords)
-    return Failed("a Datum can be made of bytes and pictures only");
+    return Failed("a Datum can be made of bytes and images only");
   const bool encoded = sample.form != SampleForm::kBytes;
   std::string message;
   if (!encoded) {
@@ -123,7 +123,7 @@ Result<std::string> DatumOf(const StoredSample& sample) {
 }
 
 Status ParseExample(std::string_view message, StoredSample& sample) {
-  std::string_view picture;
+  std::string_view image;
   std::vector<int64_t> labels;
   WireReader example(message);
   while (TENCH_TRY(example.Next())) {
@@ -135,22 +135,22 @@ Status ParseExample(std::string_view message, StoredSample& sample) {
       const Feature feature = TENCH_TRY(ParseFeature(entry));
       if (feature.key == "image/encoded") {
         WireReader list(TENCH_TRY(ListOf(feature.value, 1)));
-        while (TENCH_TRY(list.Next())) picture = TENCH_TRY(list.Bytes());
+        while (TENCH_TRY(list.Next())) image = TENCH_TRY(list.Bytes());
       } else if (feature.key == "image/class/label") {
         WireReader list(TENCH_TRY(ListOf(feature.value, 3)));
         while (TENCH_TRY(list.Next())) TENCH_TRY(list.AppendIntegers(labels));
       }
     }
   }
-  if (picture.empty()) return Failed("the Example has no image/encoded");
+  if (image.empty()) return Failed("the Example has no image/encoded");
   if (labels.size() != 1)
     return Failed("the Example has {} values of image/class/label, not one", labels.size());
   sample.label = labels[0];
   TENCH_TRY(CheckLabel(sample.label));
-  return SetPicture(picture, sample);
+  return SetEncodedImage(image, sample);
 }
 
-std::string ExampleOf(const StoredSample& picture) {
+std::string ExampleOf(const StoredSample& image) {
   const auto feature = [](std::string_view key, uint32_t kind, std::string_view list) {
     std::string value, entry;
     AppendBytesField(value, kind, list);
@@ -159,8 +159,8 @@ std::string ExampleOf(const StoredSample& picture) {
     return entry;
   };
   std::string bytes, label, features, example;
-  AppendBytesField(bytes, 1, picture.bytes);
-  AppendVarintField(label, 1, static_cast<uint64_t>(picture.label));
+  AppendBytesField(bytes, 1, image.bytes);
+  AppendVarintField(label, 1, static_cast<uint64_t>(image.label));
   AppendBytesField(features, 1, feature("image/encoded", 1, bytes));
   AppendBytesField(features, 1, feature("image/class/label", 3, label));
   AppendBytesField(example, 1, features);

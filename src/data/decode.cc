@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxMeanBytes = size_t{1} << 30;
 
-// Where a crop begins, and whether the picture is mirrored.
+// Where a crop begins, and whether the image is mirrored.
 struct Placement {
   int64_t y = 0, x = 0;
   bool mirrored = false;
@@ -48,7 +48,7 @@ Status DecodeSample(const StoredSample& sample, const ImageRequest& request, Ima
       return Ok();
     case SampleForm::kReals:
     case SampleForm::kWords:
-      return Failed("the sample is no picture");
+      return Failed("the sample is no image");
   }
   return Failed("the sample has no form");
 }
@@ -78,14 +78,14 @@ Result<Shape> Transformer::OutputShape(const Shape& stored) const {
   Shape shape = stored;
   if (shape.empty()) {
     Check(transform_.resize_height > 0 || transform_.crop > 0,
-          "pictures of unknown size are neither resized nor cropped");
+          "images of unknown size are neither resized nor cropped");
     shape = {transform_.channels == 1 ? 1 : 3, transform_.resize_height, transform_.resize_width};
   }
   if (transform_.resize_height > 0) {
     shape[1] = transform_.resize_height;
     shape[2] = transform_.resize_width;
   }
-  if (shape[1] > 0) TENCH_TRY(CheckMean(shape));  // otherwise known with the first picture only
+  if (shape[1] > 0) TENCH_TRY(CheckMean(shape));  // otherwise known with the first image only
   if (transform_.crop > 0) {
     if (shape[1] > 0 && (transform_.crop > shape[1] || transform_.crop > shape[2]))
       return Failed("data: crop: {} is more than the samples of {}", transform_.crop,
@@ -133,7 +133,7 @@ void TransformValues(const Value* values, const Shape& stored, const Placement& 
 
 Status Transformer::Apply(const StoredSample& sample, const SampleDraw& draw, const Shape& shape,
                           Scratch& scratch, std::span<float> out) const {
-  if (sample.form == SampleForm::kWords) return Failed("the sample is no picture");
+  if (sample.form == SampleForm::kWords) return Failed("the sample is no image");
   const bool reals = sample.form == SampleForm::kReals;
   const Image* image = &scratch.decoded;
   int64_t channels = 0, height = 0, width = 0;

@@ -32,10 +32,10 @@ class Transformer {
     Image decoded, resized;
   };
 
-  // Reads the mean file. `channels` is the format's default for decoded pictures.
+  // Reads the mean file. `channels` is the format's default for decoded images.
   static Result<Transformer> Make(const Transform& transform, int64_t channels);
 
-  // The shape of the result for a stored shape ({} = encoded pictures, which have resize or crop).
+  // The shape of the result for a stored shape ({} = encoded images, which have resize or crop).
   Result<Shape> OutputShape(const Shape& stored) const;
 
   // Fails if the sample does not become `shape`.

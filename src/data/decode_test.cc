@@ -96,7 +96,7 @@ TEST(TransformerTest, TheMeanImageIsCroppedAndMirroredWithTheSample) {
               HasSubstr("the mean image is 1x2x2, but the samples are 1x3x3"));
 }
 
-TEST(TransformerTest, PicturesAreDecodedAndResized) {
+TEST(TransformerTest, ImagesAreDecodedAndResized) {
   StoredSample sample;
   sample.form = SampleForm::kPng;
   const Image image = RampImage(1, 8, 8, 0);

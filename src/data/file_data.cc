@@ -72,7 +72,7 @@ Result<InputSpec> FileData::SpecFor(const InputSpec& usual) const {
     return spec;
   }
   if (FollowsNetwork() && !usual.sequences()) return spec;
-  if (FollowsNetwork()) return Failed("data: the network reads words, not pictures");
+  if (FollowsNetwork()) return Failed("data: the network reads words, not images");
   const Shape shape = TENCH_TRY(transformer_.OutputShape(facts().shape));
   spec.data = SetLike(shape);
   spec.channels = shape[0];
@@ -90,10 +90,10 @@ Status FileData::Fit(const TypedGraph& graph) {
   } else {
     const Input* input = InputOf(graph, InputRole::kData);
     if (input == nullptr || InputOf(graph, InputRole::kTokens) != nullptr)
-      return Failed("{}: the network '{}' reads words, not pictures", name, graph.name);
+      return Failed("{}: the network '{}' reads words, not images", name, graph.name);
     if (FollowsNetwork()) {
       if (input->shape.size() != 3)
-        return Failed("{}: the network '{}' reads {}, not pictures", name, graph.name,
+        return Failed("{}: the network '{}' reads {}, not images", name, graph.name,
                       ToString(input->shape));
       Transform transform = transformer_.transform();
       transform.resize_height = input->shape[1];

@@ -30,11 +30,11 @@ class FileData {
   const DataReference& reference() const { return reference_; }
 
   // What a built-in network depends on. `usual` is the network's own data set: without resize and
-  // crop, pictures of unknown size are resized to it.
+  // crop, images of unknown size are resized to it.
   Result<InputSpec> SpecFor(const InputSpec& usual) const;
 
   // Checks that batches fit the network: the shapes of its inputs and, as far as they are known
-  // without reading the samples, its classes and vocabulary. Pictures of unknown size are from then
+  // without reading the samples, its classes and vocabulary. Images of unknown size are from then
   // on resized to the network's input.
   Status Fit(const TypedGraph& graph);
 
@@ -76,7 +76,7 @@ class FileData {
         transformer_(std::move(transformer)) {}
   Status FillSample(const TypedGraph& graph, int64_t position, int64_t row,
                     std::vector<HostTensor>& tensors, RowScratch& scratch) const;
-  // Whether pictures are resized to the network's input.
+  // Whether images are resized to the network's input.
   bool FollowsNetwork() const;
 
   DataReference reference_;

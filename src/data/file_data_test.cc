@@ -74,7 +74,7 @@ TEST_F(FileDataTest, ThreadsDoNotChangeABit) {
   EXPECT_EQ(one[1].i32, four[1].i32);
 }
 
-TEST_F(FileDataTest, PicturesOfAnySizeFollowTheNetwork) {
+TEST_F(FileDataTest, ImagesOfAnySizeFollowTheNetwork) {
   WriteBytes(root / "carp/0.jpg", EncodeJpeg(SmoothImage(300, 260)));
   FileData data = Opened("folder:" + root.string());
   const InputSpec usual = (*FindDataSet("cifar10"))->spec;
@@ -122,7 +122,7 @@ TEST_F(FileDataTest, DataThatDoesNotFitTheNetworkIsRefused) {
   EXPECT_TRUE(*digits.CheckLabels(12));
 }
 
-TEST_F(FileDataTest, ABrokenPictureIsNamedAtAnyNumberOfThreads) {
+TEST_F(FileDataTest, ABrokenImageIsNamedAtAnyNumberOfThreads) {
   const std::string jpeg = EncodeJpeg(RampImage(3, 64, 64, 0), 100);
   for (int64_t n = 0; n < 8; ++n)
     WriteBytes(root / "carp" / fmt::format("{}.jpg", n),
@@ -193,7 +193,7 @@ TEST_F(RealDataTest, PhotographsAreDecodedWhole) {
   EXPECT_TRUE(made.ok()) << made.error().message;
 }
 
-TEST_F(RealDataTest, TheOneClassStudyHas1024Pictures) {
+TEST_F(RealDataTest, TheOneClassStudyHas1024Images) {
   const fs::path path = files / "tench-1024";
   if (!fs::exists(path)) GTEST_SKIP() << path << " is missing";
   const FileData data = Opened("folder:" + path.string());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders of pictures: one folder per class, in the order of their names, or a text file of
+// Folders of images: one folder per class, in the order of their names, or a text file of
 // `file label` lines as Caffe's ImageData layer reads it. The first bytes of a file tell JPEG from
 // PNG. Hidden files and files of other kinds are left out.
 #include <algorithm>
@@ -13,15 +13,15 @@ namespace tench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr size_t kMaxPictureBytes = size_t{1} << 30;
+constexpr size_t kMaxImageFileBytes = size_t{1} << 30;
 constexpr size_t kMaxListBytes = size_t{1} << 30;
 
-struct Picture {
+struct ImageFile {
   fs::path path;
   int64_t label = 0;
 };
 
-bool IsPictureName(const fs::path& path) {
+bool IsImageName(const fs::path& path) {
   std::string ending = path.extension().string();
   for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
@@ -31,7 +31,7 @@ std::vector<fs::path> SortedEntries(const fs::path& folder, bool folders) {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().filename().string().starts_with('.')) continue;
-    if (folders ? entry.is_directory() : entry.is_regular_file() && IsPictureName(entry.path()))
+    if (folders ? entry.is_directory() : entry.is_regular_file() && IsImageName(entry.path()))
       paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
@@ -40,56 +40,54 @@ std::vector<fs::path> SortedEntries(const fs::path& folder, bool folders) {
 
 class FolderSource : public SampleSource {
  public:
-  FolderSource(std::vector<Picture> pictures, std::vector<std::string> names, int64_t classes)
-      : pictures_(std::move(pictures)) {
+  FolderSource(std::vector<ImageFile> images, std::vector<std::string> names, int64_t classes)
+      : images_(std::move(images)) {
     facts_.format = "folder";
-    facts_.count = static_cast<int64_t>(pictures_.size());
+    facts_.count = static_cast<int64_t>(images_.size());
     facts_.classes = classes;
     facts_.encoded = true;
     facts_.class_names = std::move(names);
-    for (const Picture& picture : pictures_) facts_.files.push_back(picture.path);
+    for (const ImageFile& image : images_) facts_.files.push_back(image.path);
   }
 
   Status Read(int64_t index, StoredSample& sample) const override {
-    const Picture& picture = pictures_[static_cast<size_t>(index)];
-    sample.bytes = TENCH_TRY(ReadFile(picture.path, kMaxPictureBytes));
+    const ImageFile& image = images_[static_cast<size_t>(index)];
+    sample.bytes = TENCH_TRY(ReadFile(image.path, kMaxImageFileBytes));
     if (!IsJpeg(sample.bytes) && !IsPng(sample.bytes))
-      return Failed("{}: offset 0: neither a JPEG nor a PNG", picture.path.string());
+      return Failed("{}: offset 0: neither a JPEG nor a PNG", image.path.string());
     sample.form = IsJpeg(sample.bytes) ? SampleForm::kJpeg : SampleForm::kPng;
-    sample.label = picture.label;
+    sample.label = image.label;
     return Ok();
   }
 
   std::string Where(int64_t index) const override {
-    return pictures_[static_cast<size_t>(index)].path.string();
+    return images_[static_cast<size_t>(index)].path.string();
   }
 
  private:
-  std::vector<Picture> pictures_;
+  std::vector<ImageFile> images_;
 };
 
 OpenedSource OpenClassFolders(const fs::path& folder) {
-  std::vector<Picture> pictures;
+  std::vector<ImageFile> images;
   std::vector<std::string> names;
   for (const fs::path& of_class : SortedEntries(folder, true)) {
     const std::vector<fs::path> files = SortedEntries(of_class, false);
     if (files.empty())
       return Failed("{}: the class folder has no .jpg, .jpeg or .png file", of_class.string());
-    for (const fs::path& file : files)
-      pictures.push_back({file, static_cast<int64_t>(names.size())});
+    for (const fs::path& file : files) images.push_back({file, static_cast<int64_t>(names.size())});
     names.push_back(of_class.filename().string());
   }
   if (names.empty())
-    return Failed("{}: no class folders (expected {}/CLASS/picture.jpg)", folder.string(),
+    return Failed("{}: no class folders (expected {}/CLASS/image.jpg)", folder.string(),
                   folder.string());
   const auto classes = static_cast<int64_t>(names.size());
-  return OpenedSource(
-      std::make_unique<FolderSource>(std::move(pictures), std::move(names), classes));
+  return OpenedSource(std::make_unique<FolderSource>(std::move(images), std::move(names), classes));
 }
 
 OpenedSource OpenList(const fs::path& list) {
   const std::string text = TENCH_TRY(ReadFile(list, kMaxListBytes));
-  std::vector<Picture> pictures;
+  std::vector<ImageFile> images;
   int64_t classes = 0, line_number = 0;
   for (const std::string& line : Split(text, '\n')) {
     ++line_number;
@@ -102,16 +100,15 @@ OpenedSource OpenList(const fs::path& list) {
       return Failed("{}:{}: expected 'FILE LABEL' with a label from 0 to {}, not '{}'",
                     list.string(), line_number, kMaxLabel, Printable(trimmed, 80));
     const fs::path file(std::string(Trim(trimmed.substr(0, space))));
-    pictures.push_back({file.is_absolute() ? file : list.parent_path() / file, *label});
+    images.push_back({file.is_absolute() ? file : list.parent_path() / file, *label});
     classes = std::max(classes, *label + 1);
     std::error_code error;
-    if (!fs::is_regular_file(pictures.back().path, error))
-      return Failed("{}:{}: no file '{}'", list.string(), line_number,
-                    pictures.back().path.string());
+    if (!fs::is_regular_file(images.back().path, error))
+      return Failed("{}:{}: no file '{}'", list.string(), line_number, images.back().path.string());
   }
-  if (pictures.empty()) return Failed("{}: the list names no picture", list.string());
+  if (images.empty()) return Failed("{}: the list names no image", list.string());
   return OpenedSource(
-      std::make_unique<FolderSource>(std::move(pictures), std::vector<std::string>(), classes));
+      std::make_unique<FolderSource>(std::move(images), std::vector<std::string>(), classes));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ Result<fs::path> LabelsOf(const fs::path& images) {
   std::string name = images.filename().string();
   const size_t at = name.rfind("images");
   if (at == std::string::npos)
-    return Failed("{}: the name of an idx file of pictures must contain 'images'", images.string());
+    return Failed("{}: the name of an idx file of images must contain 'images'", images.string());
   name.replace(at, 6, "labels");
   for (const std::string_view digit : {"idx3", "idx4"}) {
     if (const size_t idx = name.rfind(digit); idx != std::string::npos) name[idx + 3] = '1';
@@ -70,13 +70,13 @@ class IdxSource : public SampleSource {
     const Shape& shape = source->images_.shape;
     if (shape.size() < 3)
       return source->images_.file.At(
-          3, fmt::format("pictures have 3 or 4 dimensions, not {}", shape.size()));
+          3, fmt::format("images have 3 or 4 dimensions, not {}", shape.size()));
     if (source->labels_.shape.size() != 1)
       return source->labels_.file.At(
           3, fmt::format("labels have 1 dimension, not {}", source->labels_.shape.size()));
     if (source->labels_.shape[0] != shape[0])
       return source->labels_.file.At(
-          4, fmt::format("{} labels, but {} has {} pictures", source->labels_.shape[0],
+          4, fmt::format("{} labels, but {} has {} images", source->labels_.shape[0],
                          source->images_.file.name(), shape[0]));
     SourceFacts& facts = source->facts_;
     facts.format = "mnist";

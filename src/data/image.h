@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A picture of bytes, and the codecs and the resizing of pictures. Channels are planes in the order
-// R, G, B; a grey picture has one. Not aware of files or labels.
+// An image of bytes, and the codecs and the resizing of images. Channels are planes in the order
+// R, G, B; a grey image has one. Not aware of files or labels.
 //
 // JPEG is decoded by libjpeg-turbo with its accurate integer DCT and smooth chroma upsampling,
 // whose SIMD and C code give equal bits. Thread safety: pure functions.

@@ -82,7 +82,7 @@ TEST(ImageTest, HalfAJpegIsAnErrorWithItsOffset) {
   EXPECT_EQ(half.error().message, fmt::format("offset {}: the JPEG is cut off", file.size() / 2));
   EXPECT_FALSE(DecodeJpeg(file.substr(0, 3), {}, image).ok());
   EXPECT_FALSE(DecodeJpeg("", {}, image).ok());
-  EXPECT_THAT(DecodeJpeg("\xff\xd8\xff no picture", {}, image).error().message,
+  EXPECT_THAT(DecodeJpeg("\xff\xd8\xff no image", {}, image).error().message,
               StartsWith("offset "));
 }
 

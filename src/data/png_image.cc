@@ -34,7 +34,7 @@ Status DecodePng(std::string_view content, const ImageRequest& request, Image& i
     return Failed("a PNG of {}x{} pixels is too large", png->height, png->width);
   const bool grey = request.channels == 1 ||
                     (request.channels == 0 && (png->format & PNG_FORMAT_FLAG_COLOR) == 0);
-  // A transparent picture is composed onto black.
+  // A transparent image is composed onto black.
   png->format = grey ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   const png_color background{0, 0, 0};
   std::string pixels(PNG_IMAGE_SIZE(*png), '\0');

@@ -43,10 +43,10 @@ std::string TfRecordOf(std::string_view message) {
   return record;
 }
 
-std::string RecordIoOf(const ImageHeader& header, std::string_view picture) {
+std::string RecordIoOf(const ImageHeader& header, std::string_view image) {
   std::string content, record;
   Append(content, header);
-  content.append(picture);
+  content.append(image);
   const auto add = [&](uint32_t flag, std::string_view part) {
     Append(record, kRecordIoMagic);
     Append(record, flag << 29 | static_cast<uint32_t>(part.size()));

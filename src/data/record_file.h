@@ -18,12 +18,12 @@ std::string TfRecordOf(std::string_view message);
 // A RecordIO part: the magic number, a flag of 3 bits and a length of 29 bits, the content, padding
 // to 4 bytes. A record with the magic number in it (at a multiple of 4) has several parts.
 inline constexpr uint32_t kRecordIoMagic = 0xced7230a;
-// Begins the record of a picture (MXNet's IRHeader).
+// Begins the record of an image (MXNet's IRHeader).
 struct ImageHeader {
   uint32_t flag = 0;  // > 0: the number of labels that follow the header
   float label = 0;
   uint64_t id = 0, id2 = 0;
 };
-std::string RecordIoOf(const ImageHeader& header, std::string_view picture);
+std::string RecordIoOf(const ImageHeader& header, std::string_view image);
 
 }  // namespace tench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of records: TensorFlow's TFRecord of Example messages, and MXNet's RecordIO of an image
-// header and a picture. The positions of the records are found when the file is opened.
+// header and an image. The positions of the records are found when the file is opened.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -123,7 +123,7 @@ class RecordIoSource : public RecordSource {
     sample.label = static_cast<int64_t>(header.label);
     sample.bytes = record.substr(begin);
     if (!IsJpeg(sample.bytes) && !IsPng(sample.bytes))
-      return Failed("{}: its picture is neither JPEG nor PNG", Where(index));
+      return Failed("{}: its image is neither JPEG nor PNG", Where(index));
     sample.form = IsJpeg(sample.bytes) ? SampleForm::kJpeg : SampleForm::kPng;
     return Ok();
   }

@@ -62,17 +62,16 @@ Result<std::string> FormatOfFile(const fs::path& path) {
 
 std::span<const SourceFormat> SourceFormats() {
   static const std::vector<SourceFormat> formats = {
-      {"mnist", "idx files of MNIST, plain or .gz: a folder, or the file of the pictures", OpenIdx},
+      {"mnist", "idx files of MNIST, plain or .gz: a folder, or the file of the images", OpenIdx},
       {"cifar10", "binary files of CIFAR-10: a folder, or one file", OpenCifar10},
       {"cifar100", "binary files of CIFAR-100, fine labels: a folder, or one file", OpenCifar100},
-      {"folder", "JPEG and PNG pictures: a folder per class, or a list of 'FILE LABEL'",
-       OpenFolder},
+      {"folder", "JPEG and PNG images: a folder per class, or a list of 'FILE LABEL'", OpenFolder},
       {"lmdb", "Caffe's LMDB of Datum: a folder, or its data.mdb", OpenLmdb},
       {"imdb", "the IMDB reviews: the folder with train/, or one with neg/ and pos/", OpenImdb},
       {"csv", "numbers and a label per row, plain or .gz", OpenCsv},
       {"hdf5", "HDF5 with the datasets data and label: a list of files, or one", OpenHdf5},
-      {"tfrecord", "TensorFlow's TFRecord of Example with encoded pictures", OpenTfRecord},
-      {"recordio", "MXNet's RecordIO of encoded pictures", OpenRecordIo},
+      {"tfrecord", "TensorFlow's TFRecord of Example with encoded images", OpenTfRecord},
+      {"recordio", "MXNet's RecordIO of encoded images", OpenRecordIo},
   };
   return formats;
 }

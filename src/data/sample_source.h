@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The interface of every reader of a data set in files. A source knows how many samples its files
-// have and reads sample i as stored: bytes, reals, words, or a JPEG or PNG picture, with its label.
+// have and reads sample i as stored: bytes, reals, words, or a JPEG or PNG image, with its label.
 // Not aware of decoding (decode.h), sample order, augmentation or networks.
 //
 // Errors: one line that names the file and, where there is one, the byte offset.
@@ -39,8 +39,8 @@ struct SourceFacts {
   std::string format;      // the name in `format:PATH`
   int64_t count = 0;       // samples
   int64_t classes = 0;     // 0 = unknown until every label is read
-  Shape shape;             // {C, H, W}; {} for encoded pictures, whose sizes may differ, and words
-  bool encoded = false;    // samples are, or may be, JPEG or PNG pictures
+  Shape shape;             // {C, H, W}; {} for encoded images, whose sizes may differ, and words
+  bool encoded = false;    // samples are, or may be, JPEG or PNG images
   int64_t vocabulary = 0;  // > 0: samples are word ids below it
   std::vector<std::string> class_names;      // in the order of the labels; may be empty
   std::vector<std::filesystem::path> files;  // all that determine the samples

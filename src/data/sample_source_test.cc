@@ -154,16 +154,16 @@ TEST_F(SampleSourceTest, ReadsAFolderPerClassInTheOrderOfNames) {
   EXPECT_EQ(Read(*source, 2).label, 1);
 }
 
-TEST_F(SampleSourceTest, ReadsAListOfPictures) {
-  WriteBytes(root / "my pictures/a.png", *EncodePng(RampImage(3, 4, 4, 1)));
-  WriteBytes(root / "list.txt", "my pictures/a.png 7\n\nmy pictures/a.png 2\n");
+TEST_F(SampleSourceTest, ReadsAListOfImages) {
+  WriteBytes(root / "my images/a.png", *EncodePng(RampImage(3, 4, 4, 1)));
+  WriteBytes(root / "list.txt", "my images/a.png 7\n\nmy images/a.png 2\n");
   const auto source = Open("folder", root / "list.txt");
   EXPECT_EQ(source->facts().count, 2);
   EXPECT_EQ(source->facts().classes, 8);
   EXPECT_EQ(Read(*source, 0).label, 7);
-  WriteBytes(root / "list.txt", "my pictures/a.png 7\nabsent.png 1\n");
+  WriteBytes(root / "list.txt", "my images/a.png 7\nabsent.png 1\n");
   EXPECT_THAT(ErrorOf("folder", root / "list.txt"), HasSubstr("list.txt:2: no file '"));
-  WriteBytes(root / "list.txt", "my pictures/a.png\n");
+  WriteBytes(root / "list.txt", "my images/a.png\n");
   EXPECT_THAT(ErrorOf("folder", root / "list.txt"), HasSubstr("list.txt:1: expected 'FILE LABEL'"));
 }
 
@@ -171,7 +171,7 @@ TEST_F(SampleSourceTest, AFolderWithoutClassesIsNamed) {
   EXPECT_THAT(ErrorOf("folder", root), HasSubstr("no class folders"));
   fs::create_directory(root / "empty");
   EXPECT_THAT(ErrorOf("folder", root), HasSubstr("empty: the class folder has no"));
-  WriteBytes(root / "empty/a.jpg", "no picture");
+  WriteBytes(root / "empty/a.jpg", "no image");
   EXPECT_THAT(ErrorOf("folder", root), HasSubstr("a.jpg: offset 0: neither a JPEG nor a PNG"));
   EXPECT_THAT(ErrorOf("folder", root / "absent"), HasSubstr("no such file or folder"));
 }
@@ -316,7 +316,7 @@ TEST_F(SampleSourceTest, ReadsTfRecords) {
   EXPECT_EQ(MaskedCrc32c("123456789"), ((0xe3069283u >> 15 | 0xe3069283u << 17) + 0xa282ead8u));
 }
 
-TEST_F(SampleSourceTest, ReadsRecordIoWithTheMagicNumberInAPicture) {
+TEST_F(SampleSourceTest, ReadsRecordIoWithTheMagicNumberInAnImage) {
   StoredSample odd = Png(1, 4);
   // After the header of 24 bytes, at a multiple of 4.
   odd.bytes.resize((odd.bytes.size() + 3) / 4 * 4, '\0');
@@ -366,7 +366,7 @@ TEST_F(SampleSourceTest, TheFormatIsDetectedFromNames) {
   WriteBytes(root / "db/data.mdb", "");
   WriteBytes(root / "reviews/train/neg/a.txt", "");
   WriteBytes(root / "reviews/train/pos/a.txt", "");
-  WriteBytes(root / "pictures/carp/a.jpg", "");
+  WriteBytes(root / "images/carp/a.jpg", "");
   WriteBytes(root / "t.csv.gz", "");
   for (const auto& [name, format] :
        std::vector<std::pair<std::string, std::string>>{{"idx", "mnist"},
@@ -376,10 +376,10 @@ TEST_F(SampleSourceTest, TheFormatIsDetectedFromNames) {
                                                         {"db", "lmdb"},
                                                         {"reviews", "imdb"},
                                                         {"reviews/train", "imdb"},
-                                                        {"pictures", "folder"},
+                                                        {"images", "folder"},
                                                         {"t.csv.gz", "csv"}})
     EXPECT_EQ(*DetectFormat(root / name), format) << name;
-  EXPECT_THAT(DetectFormat(root / "pictures/carp").error().message, HasSubstr("write FORMAT:"));
+  EXPECT_THAT(DetectFormat(root / "images/carp").error().message, HasSubstr("write FORMAT:"));
   EXPECT_FALSE(DetectFormat(root / "absent").ok());
   EXPECT_THAT(OpenSource("mnits", root).error().message, HasSubstr("did you mean 'mnist'?"));
 }

@@ -61,17 +61,17 @@ class GrowingFile {
   int64_t size_ = 0;
 };
 
-// The sample as an encoded picture: bytes become a PNG, without loss.
-Result<StoredSample> AsPicture(const StoredSample& sample) {
+// The sample as an encoded image: bytes become a PNG, without loss.
+Result<StoredSample> AsEncodedImage(const StoredSample& sample) {
   if (sample.form == SampleForm::kJpeg || sample.form == SampleForm::kPng) return sample;
   if (sample.form != SampleForm::kBytes)
-    return Failed("the sample holds numbers or words, and cannot become a picture");
-  StoredSample picture;
-  picture.form = SampleForm::kPng;
-  picture.label = sample.label;
-  picture.bytes =
+    return Failed("the sample holds numbers or words, and cannot become an image");
+  StoredSample image;
+  image.form = SampleForm::kPng;
+  image.label = sample.label;
+  image.bytes =
       TENCH_TRY(EncodePng({sample.shape[0], sample.shape[1], sample.shape[2], sample.bytes}));
-  return picture;
+  return image;
 }
 
 class FolderWriter : public SampleWriter {
@@ -80,7 +80,7 @@ class FolderWriter : public SampleWriter {
       : folder_(std::move(folder)), names_(facts.class_names) {}
 
   Status Add(int64_t index, const StoredSample& sample) override {
-    const StoredSample picture = TENCH_TRY(AsPicture(sample));
+    const StoredSample image = TENCH_TRY(AsEncodedImage(sample));
     const auto label = static_cast<size_t>(sample.label);
     // Digits, so that the order of the names is that of the labels.
     const fs::path folder =
@@ -88,10 +88,10 @@ class FolderWriter : public SampleWriter {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) return Failed("{}: {}", folder.string(), error.message());
-    const char* ending = picture.form == SampleForm::kJpeg ? "jpg" : "png";
-    return WriteFileAtomically(folder / fmt::format("{:08}.{}", index, ending), picture.bytes);
+    const char* ending = image.form == SampleForm::kJpeg ? "jpg" : "png";
+    return WriteFileAtomically(folder / fmt::format("{:08}.{}", index, ending), image.bytes);
   }
-  // Every picture is durable by itself.
+  // Every image is durable by itself.
   Result<std::vector<int64_t>> Checkpoint() override { return std::vector<int64_t>(); }
 
  private:
@@ -104,7 +104,7 @@ class TfRecordWriter : public SampleWriter {
   explicit TfRecordWriter(GrowingFile file) : file_(std::move(file)) {}
 
   Status Add(int64_t, const StoredSample& sample) override {
-    return file_.Append(TfRecordOf(ExampleOf(TENCH_TRY(AsPicture(sample)))));
+    return file_.Append(TfRecordOf(ExampleOf(TENCH_TRY(AsEncodedImage(sample)))));
   }
   Result<std::vector<int64_t>> Checkpoint() override {
     TENCH_TRY(file_.Sync());
@@ -124,7 +124,7 @@ class RecordIoWriter : public SampleWriter {
     if (sample.label > kExactFloats)
       return Failed("RecordIO has labels up to {}, not {}", kExactFloats, sample.label);
     const ImageHeader header{0, static_cast<float>(sample.label), static_cast<uint64_t>(index), 0};
-    return file_.Append(RecordIoOf(header, TENCH_TRY(AsPicture(sample)).bytes));
+    return file_.Append(RecordIoOf(header, TENCH_TRY(AsEncodedImage(sample)).bytes));
   }
   Result<std::vector<int64_t>> Checkpoint() override {
     TENCH_TRY(file_.Sync());
@@ -148,7 +148,7 @@ class IdxWriter : public SampleWriter {
                                                     const SourceFacts& facts,
                                                     const WriterCheckpoint& from) {
     if (facts.shape.size() != 3)
-      return Failed("idx needs pictures of one known size: add resize= (and channels=)");
+      return Failed("idx needs images of one known size: add resize= (and channels=)");
     const bool grey = facts.shape[0] == 1;
     const std::vector<int64_t> sizes =
         from.sizes.size() == 2 ? from.sizes : std::vector<int64_t>{0, 0};

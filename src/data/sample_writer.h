@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Writers of data sets: class folders of pictures, Caffe's LMDB, idx, TFRecord and RecordIO. A
+// Writers of data sets: class folders of images, Caffe's LMDB, idx, TFRecord and RecordIO. A
 // writer continues a part that an earlier process left, at a checkpoint. Not aware of the source,
 // or of where the complete data set will be (data_conversion.h). Ownership: a writer owns its open
 // files. Used by one thread.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests: writes small data sets of every format, and pictures of known values.
+// For tests: writes small data sets of every format, and images of known values.
 
 #include <cstddef>
 #include <cstdio>
@@ -29,14 +29,14 @@ inline std::string BigEndian(uint32_t value) {
           static_cast<char>(value >> 8), static_cast<char>(value)};
 }
 
-// Pixel i of picture n has the value n + i, modulo 256.
+// Pixel i of image n has the value n + i, modulo 256.
 inline std::string Ramp(int64_t n, int64_t size) {
   std::string bytes;
   for (int64_t i = 0; i < size; ++i) bytes.push_back(static_cast<char>(n + i));
   return bytes;
 }
 
-// Pictures of height × width, labelled 0, 1, …, classes - 1, 0, ….
+// Images of height × width, labelled 0, 1, …, classes - 1, 0, ….
 inline void WriteIdx(const std::filesystem::path& folder, int64_t count, int64_t side,
                      int64_t classes) {
   std::string images = BigEndian(0x803) + BigEndian(static_cast<uint32_t>(count)) +

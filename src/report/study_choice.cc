@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
+
 namespace tench {
 namespace {
 
@@ -19,6 +21,21 @@ Result<bool> HasMatchingRun(Store& store, int64_t study,
 }
 
 }  // namespace
+
+Result<std::optional<int64_t>> NamedStudy(Store& store, const std::string& text,
+                                          const std::string& file) {
+  if (text == "all") return std::optional<int64_t>();
+  const std::vector<StudyRecord> studies = TENCH_TRY(store.Studies());
+  if (studies.empty()) return Failed("{} has no study", file);
+  if (text == "latest") return std::optional(studies.back().id);
+  const int64_t wanted = TENCH_TRY(ParseInteger(text).In("study"));
+  std::vector<std::string> known;
+  for (const StudyRecord& study : studies) {
+    if (study.id == wanted) return std::optional(wanted);
+    known.push_back(fmt::format("{} ({}, {})", study.id, study.suite, study.started_utc));
+  }
+  return Failed("{} has no study {}; it has {}", file, wanted, Join(known, ", "));
+}
 
 Result<std::optional<int64_t>> LatestStudy(Store& store,
                                            const std::vector<const RunSelector*>& selectors) {

@@ -42,6 +42,19 @@ TEST_F(StudyChoiceTest, IsTheNewestStudyWithAMatchingRun) {
   EXPECT_EQ(Latest({"worker=native"}), std::nullopt);
 }
 
+TEST_F(StudyChoiceTest, AStudyIsNamedByItsNumberOrPlace) {
+  EXPECT_EQ(NamedStudy(store_, "latest", "x.db").error().message, "x.db has no study");
+  AddStudy("pond", "torch");
+  AddStudy("pond", "torch");
+  EXPECT_EQ(*NamedStudy(store_, "1", "x.db"), 1);
+  EXPECT_EQ(*NamedStudy(store_, "latest", "x.db"), 2);
+  EXPECT_EQ(*NamedStudy(store_, "all", "x.db"), std::nullopt);
+  EXPECT_EQ(NamedStudy(store_, "3", "x.db").error().message,
+            "x.db has no study 3; it has 1 (quick, 2026-01-02T03:04:05Z), "
+            "2 (quick, 2026-01-02T03:04:05Z)");
+  EXPECT_EQ(NamedStudy(store_, "old", "x.db").error().message, "study: 'old' is not an integer");
+}
+
 TEST_F(StudyChoiceTest, EveryMachineHasItsOwnNewestStudy) {
   AddStudy("pond", "torch");
   AddStudy("lake", "torch");

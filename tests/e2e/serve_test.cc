@@ -24,6 +24,7 @@ namespace tench::serve_test {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -113,7 +114,7 @@ class ServeTest : public testing::Test {
   }
 
   void StartServe() {
-    serve_ = Start({"serve", "r.db", "--port", "0"});
+    serve_ = Start({"serve", "r.db", "--port", "0", "--title", "nightly"});
     const std::string address = serve_.ReadUntil('\n');
     ASSERT_THAT(address, StartsWith("http://127.0.0.1:")) << Log();
     port_ = std::stoi(address.substr(std::string("http://127.0.0.1:").size()));
@@ -179,7 +180,8 @@ class ServeTest : public testing::Test {
 TEST_F(ServeTest, WaitsForASweepFollowsItAndEndsWithCtrlC) {
   StartServe();
   EXPECT_EQ(Live()["state"], "waiting");
-  EXPECT_THAT(Ask("GET /", host_), HasSubstr("<section id=\"live\""));
+  EXPECT_THAT(Ask("GET /", host_),
+              AllOf(HasSubstr("<section id=\"live\""), HasSubstr("<title>nightly")));
 
   sweep_ = Start({"sweep", "live.yaml", "--db", "r.db", "--no-verify", "--no-sentinel"});
   const Json first = LiveWhen([](const Json& state) {

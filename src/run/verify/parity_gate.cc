@@ -39,13 +39,13 @@ Result<ParityRecord> ParityGate::Find(const PlannedCell& planned,
   const WorkerEntry* entry = TENCH_TRY(workers_.Find(worker.name));
   if (!entry->installed()) return Unsupported("the worker is not installed");
   const Description description = TENCH_TRY(workers_.Describe(*entry, worker.version));
-  // The run says the same; no need to start a trial for it.
+  // The run itself reports this; a trial would only repeat it.
   if (const auto missing = description.facts.find(kMissingFact); missing != description.facts.end())
     return Unsupported("{}", missing->second);
   if (!IsVersion(worker.version, description.version))
     return Unsupported("version {} was asked for, but {} is installed", worker.version,
                        description.version);
-  // What may differ by how much is known for f32 only.
+  // Tolerances exist for f32 only.
   if (cell.Text(kAxisPrecision) != "f32")
     return Unsupported("parity has no tolerances for {}", cell.Text(kAxisPrecision));
   const Subject subject = TENCH_TRY(ParitySubject(cell, readers_));
@@ -84,7 +84,7 @@ Result<ParityRecord> ParityGate::FindOr(const ParityKey& key, const WorkerBuild&
   record.worst_tensor = found.worst_tensor;
   record.checked_utc = UtcNow();
   if (!build.Unchanged()) return Failed("the worker was rebuilt while it was verified");
-  // Only a verdict is kept: a crash or a timeout may pass.
+  // Only a verdict is stored: a crash or a timeout may be transient.
   if (found.outcome == Outcome::kOk || found.outcome == Outcome::kWrong)
     TENCH_TRY(store_.SetParity(record));
   return record;
@@ -92,7 +92,7 @@ Result<ParityRecord> ParityGate::FindOr(const ParityKey& key, const WorkerBuild&
 
 ParityGate::Finding ParityGate::Check(const PlannedCell& planned,
                                       const Verifier::Progress& progress) {
-  // The arbiter is right by definition.
+  // The reference is correct by definition.
   if (WorkerName::Of(planned.cell.Text(kAxisWorker)).name == "reference")
     return {State::kVerified, "", ""};
   const Result<ParityRecord> found = Find(planned, progress);

@@ -22,10 +22,10 @@ constexpr TrialKind kSketched[] = {TrialKind::kOps,   TrialKind::kGradient, Tria
 
 // About the rounding of sums of a thousand terms in f32.
 constexpr const char* kJitterUlps = "16";
-// A pool whose two largest inputs almost agree chooses the other one in some jitters only; the
-// largest change of several counts.
+// If the two largest inputs of a pooling window nearly tie, only some jitters change the choice.
+// The largest change over several jitters counts.
 constexpr int kJitters = 3;
-// Of committed sketches, whose runs take minutes.
+// For committed sketches, whose trials take minutes.
 constexpr int kSketchJitters = 1;
 
 // The reference's update is not compared with anything: a worker's is recomputed from its own

@@ -58,7 +58,7 @@ class OneVerification {
   }
 
  private:
-  // Nothing when the worker ended otherwise than with tensors: the outcome is noted then.
+  // nullopt if the trial failed; result_ then has its outcome.
   Result<std::optional<ParityRun>> Run(const Trial& trial) {
     progress_(fmt::format("{}, {}", entry_.name, Name(trial.kind)));
     ParityRun seen = TENCH_TRY(RunTrial(entry_, version_, trial, timeout_ns_, stop_));
@@ -96,7 +96,7 @@ class OneVerification {
     return kind != TrialKind::kSteady || TryUpdate(trial, *seen);
   }
 
-  // Whether all are within their tolerance; otherwise the worst is the reason of the failure.
+  // Whether all are within their tolerance; otherwise the worst one becomes the reason.
   bool NoteWorst(TrialKind kind, const std::vector<Deviation>& deviations) {
     NoteFurthest(kind, deviations);
     const auto worst = std::max_element(
@@ -126,8 +126,8 @@ class OneVerification {
     return false;
   }
 
-  // Every gradient, every update and every running statistic needs a trial that would show its
-  // fault. A movement shows both the gradient and the update.
+  // Every gradient, every update and every running statistic needs a trial that would detect an
+  // error in it. A movement covers both the gradient and the update.
   Status NoteUndiscriminated() {
     const TypedGraph graph = TENCH_TRY(Infer(subject_.job.network, subject_.batch));
     const auto any = [&](const std::string& name, std::initializer_list<const char*> kinds) {
@@ -161,7 +161,7 @@ class OneVerification {
     if (!observed) {
       result_.reason =
           fmt::format("the observing build at batch {}: {}", subject_.job.batch, result_.reason);
-      // Nothing is known of the timed build then.
+      // The timed build was not judged.
       if (result_.outcome == Outcome::kWrong) result_.outcome = Outcome::kUnsupported;
       return Ok();
     }
@@ -195,7 +195,7 @@ class OneVerification {
     return TrialKind::kTrain;
   }
 
-  // A fault that no layer's output shows. Gradients were looked at before.
+  // Names the part that is wrong although every layer's output agrees. Gradients were checked before.
   bool NamePart(TrialKind kind, const std::vector<Deviation>& deviations) {
     const auto differs = [&](std::string_view what) {
       return std::any_of(deviations.begin(), deviations.end(), [&](const Deviation& one) {
@@ -234,7 +234,7 @@ class OneVerification {
     result_.outcome = Outcome::kWrong;
   }
 
-  // An op that is wrong alone is the surest hint of all.
+  // An op that is wrong alone is the strongest evidence.
   void NameOp(const Trial& trial, const std::vector<Deviation>& deviations) {
     std::vector<std::string> wrong;
     for (const WantedTensor& wanted : trial.Wanted()) {
@@ -256,7 +256,8 @@ class OneVerification {
                     wrong.size() > 1 ? fmt::format(" and {} more", wrong.size() - 1) : "");
   }
 
-  // After a failure of the whole network, looks whether an op alone explains it. Never goes on.
+  // After a failure of the whole network, checks whether one op alone explains it. Returns false: no
+  // further trial follows.
   Result<bool> NameOps() {
     const Trial trial = TENCH_TRY(MakeTrial(subject_, TrialKind::kOps));
     const Outcome outcome = result_.outcome;
