@@ -74,7 +74,7 @@ Json PanelSpec(const ReportData& data, int64_t number, const std::string& title,
 
 std::string RateLabel(double rate, const RankRow& row) {
   const std::string text = RateText(rate);
-  return row.rank == 1 ? text + " /s" : fmt::format("{}  ({:.2f}×)", text, RatioOf(row));
+  return row.rank == 1 ? text + " /s" : fmt::format("{}  ({:.2f}×)", text, row.ratio);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ DataTable CellTable(const ReportData& data) {
         ChartNumber(high),
         ChartNumber(rate),
         row.step_ns ? ChartNumber(row.step_ns->value) : Json(nullptr),
-        row.ratio > 0 ? ChartNumber(RatioOf(row)) : Json(nullptr),
+        row.ratio > 0 ? ChartNumber(row.ratio) : Json(nullptr),
         ChartNumber(ratio_low),
         ChartNumber(ratio_high),
         row.against_best ? Json(Name(row.verdict)) : Json(nullptr),
