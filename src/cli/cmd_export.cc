@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/live_line.h"
 #include "cli/study_flags.h"
 #include "report/thesis_csv.h"
 
@@ -17,7 +18,10 @@ struct ExportFlags {
 Result<int> Export(const ExportFlags& flags) {
   Store store = TENCH_TRY(flags.study.Open());
   const std::optional<int64_t> study = TENCH_TRY(flags.study.Study(store));
+  LiveLine line;
+  line.Show("reading the runs");
   const ThesisExport result = TENCH_TRY(ExportThesis(store, study, flags.thesis));
+  line.Clear();
   for (const auto& file : result.files) fmt::print("{}\n", file.string());
   for (const std::string& note : result.notes) fmt::print(stderr, "note: {}\n", note);
   return 0;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/axis_flags.h"
 #include "cli/command.h"
+#include "cli/live_line.h"
 #include "data/data_set.h"
 #include "logs/import/log_import.h"
 #include "machine/host.h"
@@ -83,9 +84,12 @@ Result<std::vector<NewRun>> ReadLogs(const ImportFlags& flags) {
     import.machine_id = host.machine_id;
   }
   std::vector<NewRun> runs;
+  LiveLine line;
   const auto read = [&](const std::vector<std::string>& files, LogFormat format,
                         std::string_view framework) -> Status {
     for (const std::string& file : files) {
+      line.Show(CountedProgress(runs.size(), flags.caffe.size() + flags.tensorflow.size(),
+                                Printable(file)));
       import.format = format;
       import.file = file;
       import.cell = TENCH_TRY(CellOfLog(flags, file, framework));

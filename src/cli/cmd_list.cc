@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/known_names.h"
+#include "cli/live_line.h"
 #include "cli/output_terminal.h"
 #include "data/data_set.h"
 #include "data/sample_source.h"
@@ -47,7 +48,9 @@ Listing ListWorkers() {
                   {},
                   {{"title", 1}, {"options", 2}, {"candidates", 3}}};
   WorkerCatalog workers = WorkerCatalog::Discover();
-  for (const WorkerEntry& entry : workers.entries()) {
+  LiveLine line;
+  for (size_t done = 0; const WorkerEntry& entry : workers.entries()) {
+    line.Show(CountedProgress(done++, workers.entries().size(), entry.name));
     std::string version = "-", state = "not installed: " + entry.install, options, candidates;
     if (entry.installed()) {
       Result<Description> description = workers.Describe(entry);
