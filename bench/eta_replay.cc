@@ -77,8 +77,7 @@ Replayed Replay(const StudyRecord& study, const std::vector<RunRecord>& runs) {
     if (finished.emplace(run.round, run.cell_id).second) eta.RemoveRemaining(cell);
     const auto done = static_cast<double>(finished.size());
     if (replayed.estimate_ns > 0 || done < kShown * static_cast<double>(planned)) continue;
-    const double share = static_cast<double>(noise.DisturbedRounds()) / done;
-    eta.ExpectRepeats(std::min(share, kMostRepeatShare) * static_cast<double>(planned));
+    eta.ExpectRepeats(noise.ExpectedRepeatShare() * static_cast<double>(planned));
     replayed.elapsed_ns = replayed.duration_ns;
     replayed.estimate_ns = eta.RemainingNs();
   }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/live_line.h"
 #include "cli/output_terminal.h"
 #include "cli/python_flag.h"
 #include "machine/affinity.h"
@@ -189,6 +190,8 @@ void Print(const ActivePython& active, WorkerCatalog& workers, size_t width) {
 }
 
 Result<int> Doctor(const PythonFlag& python, bool json, bool wide) {
+  LiveLine line;
+  line.Show("looking at the machine");
   const std::unique_ptr<Nvml> nvml = Nvml::Open();
   const HostFacts host = ReadHost(nvml.get());
   const std::vector<BusyProcess> busy = LookForOthers();
@@ -199,7 +202,8 @@ Result<int> Doctor(const PythonFlag& python, bool json, bool wide) {
   TextTable table({{"worker"}, {"version"}, {"state"}});
   Json worker_json = Json::array();
   bool any = false;
-  for (const WorkerEntry& entry : workers.entries()) {
+  for (size_t done = 0; const WorkerEntry& entry : workers.entries()) {
+    line.Show(CountedProgress(done++, workers.entries().size(), entry.name));
     std::string version = "-", state;
     if (!entry.installed()) {
       state = fmt::format("not installed; needs {}; {}", entry.needs, entry.install);
@@ -227,6 +231,7 @@ Result<int> Doctor(const PythonFlag& python, bool json, bool wide) {
                            {"state", state}});
   }
   any |= active.asked && !FrameworksOf(workers, active.environments).empty();
+  line.Clear();
   if (json) {
     Json processes = Json::array();
     for (const BusyProcess& process : busy)

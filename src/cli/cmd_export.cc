@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/live_line.h"
 #include "cli/study_flags.h"
 #include "report/thesis_csv.h"
 
@@ -19,7 +20,10 @@ Result<int> Export(const ExportFlags& flags) {
     return Failed("nothing to write: use --thesis FOLDER or --logs FOLDER");
   Store store = TENCH_TRY(flags.study.Open());
   const std::optional<int64_t> study = TENCH_TRY(flags.study.Study(store));
-  const auto tell = [](const ThesisExport& done) {
+  LiveLine line;
+  line.Show("reading the runs");
+  const auto tell = [&line](const ThesisExport& done) {
+    line.Clear();
     for (const auto& file : done.files) fmt::print("{}\n", file.string());
     for (const std::string& note : done.notes) fmt::print(stderr, "note: {}\n", note);
   };

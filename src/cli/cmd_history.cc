@@ -22,7 +22,7 @@ struct HistoryFlags {
   std::vector<std::string> only, networks, workers;
   int64_t since = 0;
   GateFlags gate;
-  bool json = false, rerun = false;
+  bool json = false, rerun = false, wide = false;
 };
 
 Result<HistoryOptions> OptionsOf(const HistoryFlags& flags) {
@@ -76,7 +76,7 @@ Result<int> ShowHistory(const HistoryFlags& flags) {
     if (measured) history = TENCH_TRY(Read(store, flags, options));
   }
   fmt::print("{}", flags.json ? PrintJson(HistoryToJson(history), 1) + "\n"
-                              : RenderHistory(history, OutputWidth()));
+                              : RenderHistory(history, flags.wide ? 0 : OutputWidth()));
   return flags.gate.Conclude(std::vector{GateOf(history)}, fail_on);
 }
 
@@ -108,6 +108,7 @@ Command AddHistoryCommand(CLI::App& root) {
   app->add_flag("--rerun", flags->rerun,
                 "first measure the cells again whose newest point may be a change");
   app->add_flag("--json", flags->json, "print JSON, with every point");
+  app->add_flag("--wide", flags->wide, "print all columns, even if they exceed the terminal");
   flags->gate.AddTo(*app, "none");
   app->footer(
       "A change of level is confirmed by at least two studies after it. A change at the newest\n"

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/axis_flags.h"
 #include "cli/command.h"
+#include "cli/live_line.h"
 #include "data/data_set.h"
 #include "logs/caffe_facts.h"
 #include "logs/import/log_import.h"
@@ -120,7 +121,10 @@ Result<std::vector<NewRun>> ReadLogs(const ImportFlags& flags) {
     import.machine_id = host.machine_id;
   }
   std::vector<NewRun> runs;
+  LiveLine line;
+  const size_t files = flags.caffe.size() + flags.tensorflow.size() + flags.thesis.size();
   const auto add = [&](const std::string& file, Result<RunResult> result) -> Status {
+    line.Show(CountedProgress(runs.size(), std::max(files, runs.size()), Printable(file)));
     RunResult run = TENCH_TRY(std::move(result));
     std::string key = ImportKey(run.record).value_or("");
     runs.push_back({file, std::move(run), std::move(key)});

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/known_names.h"
+#include "cli/live_line.h"
 #include "cli/output_terminal.h"
 #include "cli/python_flag.h"
 #include "data/data_set.h"
@@ -70,7 +71,9 @@ Result<Listing> ListWorkers(const PythonFlag& python) {
                   {{"title", 1}, {"options", 2}, {"candidates", 3}}};
   WorkerCatalog workers = WorkerCatalog::Discover();
   const std::vector<PythonEnvironment> environments = TENCH_TRY(python.Use(workers));
-  for (const WorkerEntry& entry : workers.entries()) {
+  LiveLine line;
+  for (size_t done = 0; const WorkerEntry& entry : workers.entries()) {
+    line.Show(CountedProgress(done++, workers.entries().size(), entry.name));
     for (const std::string& name : InEnvironments(entry.name, workers, environments))
       listing.rows.push_back(WorkerRow(workers, entry, name));
   }

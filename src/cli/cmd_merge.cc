@@ -6,6 +6,7 @@
 #include "base/plural.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/live_line.h"
 #include "store/merge.h"
 
 namespace tench {
@@ -41,15 +42,18 @@ Result<int> Merge(const MergeFlags& flags) {
   const bool is_new = !fs::exists(flags.output, ignored);
   Result<Store> output = Store::Open(flags.output, Store::Mode::kReadWrite);
   if (!output) return std::move(output).error();
+  LiveLine line;
   const Status merged = output->InOneTransaction([&]() -> Status {
-    for (OpenInput& input : inputs) {
+    for (size_t done = 0; OpenInput & input : inputs) {
+      line.Show(CountedProgress(done++, inputs.size(), input.path));
       const MergeCounts counts = TENCH_TRY(MergeStore(*output, input.store).In(input.path));
-      fmt::print(stderr, "{}: {} and {} added, {} already present\n", input.path,
-                 Plural(counts.studies, "study", "studies"), Plural(counts.runs, "run", "runs"),
-                 counts.known_runs);
+      line.Print(fmt::format("{}: {} and {} added, {} already present", input.path,
+                             Plural(counts.studies, "study", "studies"),
+                             Plural(counts.runs, "run", "runs"), counts.known_runs));
       if (counts.conflicts > 0) {
-        fmt::print(stderr, "{}: {} already present with another result; {} is unchanged\n",
-                   input.path, Plural(counts.conflicts, "run is", "runs are"), flags.output);
+        line.Print(fmt::format("{}: {} already present with another result; {} is unchanged",
+                               input.path, Plural(counts.conflicts, "run is", "runs are"),
+                               flags.output));
       }
     }
     return Ok();

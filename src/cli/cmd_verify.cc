@@ -15,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/known_names.h"
 #include "cli/live_line.h"
+#include "cli/output_terminal.h"
 #include "cli/python_flag.h"
 #include "data/data_set.h"
 #include "machine/affinity.h"
@@ -185,7 +186,7 @@ std::string Render(const std::vector<Verification>& all,
                   compared ? fmt::format("{:.3g}", one.worst) : "-",
                   HumanNs(static_cast<double>(one.wall_ns)), one.Summary()});
   }
-  return table.Render();
+  return table.RenderWrapped(OutputWidth());
 }
 
 Result<int> WriteSketches(const VerifyFlags& flags, const std::vector<Item>& items,

@@ -94,7 +94,7 @@ const std::vector<Key>& Keys() {
        [](DataReference& data, std::string_view value) {
          return Assign(data.transform.mirror, ParseYes(value));
        }},
-      {"bgr", kPictures,
+      {"bgr", kImageFormats,
        [](DataReference& data, std::string_view value) {
          return Assign(data.transform.bgr, ParseYes(value));
        }},

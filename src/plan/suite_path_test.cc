@@ -30,5 +30,26 @@ TEST(SuitePathTest, AFileBesideTheSuiteIsFoundFromAnyFolder) {
   EXPECT_EQ(suite->fingerprint, ParseSuite(text, "s.yaml")->fingerprint);
 }
 
+TEST(SuitePathTest, DataBesideTheSuiteIsFoundWithItsMeanFile) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("tench-test-");
+  std::filesystem::create_directory(folder.path() / "my, photos");
+  std::ofstream(folder.path() / "mean.binaryproto") << "";
+  std::ofstream(folder.path() / "s.yaml")
+      << "worker: torch\nnetwork: lenet\ndata:\n  - mnist\n"
+         "  - 'folder:my, photos,resize=32,mean_file=mean.binaryproto'\n"
+         "  - 'folder:/abs/photos,resize=32'\n  - 'lmdb:none'\n";
+  const Result<Suite> suite = LoadSuite((folder.path() / "s.yaml").string(), {});
+  ASSERT_TRUE(suite.ok()) << suite.error().message;
+  const std::string at = folder.path().string();
+  for (const AxisList& list : suite->blocks[0].axes) {
+    if (list.name != "data") continue;
+    EXPECT_EQ(
+        list.values,
+        (std::vector<std::string>{
+            "mnist", "folder:" + at + "/my, photos,resize=32,mean_file=" + at + "/mean.binaryproto",
+            "folder:/abs/photos,resize=32", "lmdb:none"}));
+  }
+}
+
 }  // namespace
 }  // namespace tench::suite_path_test

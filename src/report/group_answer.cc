@@ -23,7 +23,7 @@ const RankRow* BaselineOf(const RankGroup& group) {
   const RankRow* fastest = nullptr;
   for (const RankRow& row : group.rows) {
     const bool is_line = row.role == Role::kBaseline && row.measured() && row.rank == 0;
-    if (is_line && (fastest == nullptr || RatioOf(row) < RatioOf(*fastest))) fastest = &row;
+    if (is_line && (fastest == nullptr || row.ratio < fastest->ratio)) fastest = &row;
   }
   return fastest;
 }
@@ -55,10 +55,6 @@ std::string DecidedText(const GroupAnswer& answer, const std::string& first,
 
 }  // namespace
 
-double RatioOf(const RankRow& row) {
-  return row.against_best && row.against_best->rounds > 0 ? row.against_best->ratio : row.ratio;
-}
-
 std::optional<Interval> RatioInterval(const RankRow& row) {
   if (!row.against_best || row.against_best->rounds < kFewestRounds) return std::nullopt;
   return row.against_best->interval;
@@ -72,7 +68,7 @@ GroupAnswer AnswerOf(const RankGroup& group) {
   if (answer.fastest == nullptr) return answer;
   answer.kind = AnswerKind::kAlone;
   if (answer.next == nullptr) return answer;
-  answer.lead = RatioOf(*answer.next);
+  answer.lead = answer.next->ratio;
   answer.rounds = answer.next->against_best ? answer.next->against_best->rounds : 0;
   answer.kind = answer.rounds < kFewestRounds ? AnswerKind::kTooFew : AnswerKind::kDecided;
   answer.interval = RatioInterval(*answer.next);
@@ -89,7 +85,7 @@ std::string IntervalText(const Interval& interval) {
 
 std::string BaselineText(const GroupAnswer& answer) {
   if (answer.baseline == nullptr || answer.fastest == nullptr) return "";
-  return fmt::format("{:.0f} % of {}'s speed", RatioOf(*answer.baseline) * 100,
+  return fmt::format("{:.0f} % of {}'s speed", answer.baseline->ratio * 100,
                      PlainLine(answer.baseline->worker));
 }
 

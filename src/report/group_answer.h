@@ -39,9 +39,6 @@ struct GroupAnswer {
 
 GroupAnswer AnswerOf(const RankGroup& group);
 
-// The row's ratio to the fastest one: the paired one, to which interval and verdict belong, or that
-// of the two times if no round is paired. 0 = not measured.
-double RatioOf(const RankRow& row);
 // The 95 % interval of the row's ratio to the fastest one; nullopt with too few rounds.
 std::optional<Interval> RatioInterval(const RankRow& row);
 

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "report/history_text.h"
 #include "report/test_ranking.h"
+#include "report/text_table.h"
 
 namespace tench::history_test {
 namespace {
@@ -13,6 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 constexpr int64_t kRounds = 5;
@@ -191,6 +194,15 @@ TEST(HistoryTest, FailedAndSingleRunsAreNoPoints) {
   builder.Add(failed);
   builder.Add(TimedRun("native", 1e6));
   EXPECT_THAT(std::move(builder).Finish({}).series, IsEmpty());
+}
+
+TEST(HistoryTest, ANarrowTerminalOmitsColumnsByNameAndBreaksLongLines) {
+  const History history = HistoryOf(Levels({{1e6, 10}, {1.05e6, 2}}));
+  const std::string text = RenderHistory(history, 70);
+  for (const std::string& line : Split(text, '\n')) EXPECT_LE(TextWidth(line), 70u) << line;
+  EXPECT_THAT(text, HasSubstr("omitted: version, 95 % (--wide shows all)"));
+  EXPECT_THAT(text, HasSubstr("slower   slower by\n"));
+  EXPECT_THAT(RenderHistory(history, 0), Not(HasSubstr("omitted")));
 }
 
 TEST(HistoryTest, JsonHasEveryPointAndChange) {

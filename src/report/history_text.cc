@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/history_text.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -33,12 +34,14 @@ std::string EstimateInterval(const Estimate& estimate) {
   return fmt::format("{} … {}", HumanNs(*estimate.low), HumanNs(*estimate.high));
 }
 
-std::string SegmentTable(const HistorySegment& segment, size_t width) {
+// `omitted` gets the names of the columns that do not fit.
+std::string SegmentTable(const HistorySegment& segment, size_t width,
+                         std::vector<std::string>& omitted) {
   TextTable table({{"study", Align::kRight},
                    {"begun", Align::kLeft},
-                   {"version", Align::kLeft},
+                   {"version", Align::kLeft, 2},
                    {"time/image", Align::kRight},
-                   {"95 %", Align::kRight},
+                   {"95 %", Align::kRight, 1},
                    {"rounds", Align::kRight},
                    {"change", Align::kRight},
                    {"verdict", Align::kLeft},
@@ -58,7 +61,10 @@ std::string SegmentTable(const HistorySegment& segment, size_t width) {
                   tested ? ChangePercent(point.change->ratio) : "",
                   point.change ? Name(point.verdict) : "", Join(notes, "; ")});
   }
-  return table.Render(width, 2);
+  for (const std::string& name : table.Fit(width, 2)) {
+    if (std::find(omitted.begin(), omitted.end(), name) == omitted.end()) omitted.push_back(name);
+  }
+  return table.RenderWrapped(width, 2);
 }
 
 struct LevelCounts {
@@ -129,17 +135,21 @@ std::string ChangeText(const LevelChange& change) {
 }
 
 std::string RenderHistory(const History& history, size_t width) {
-  std::string out = fmt::format(
-      "time per image of each study; change and verdict: paired with the study before, within "
-      "{:g} %, same\n",
-      history.margin * 100);
+  std::vector<std::string> omitted;
+  std::string out =
+      WrapText(fmt::format("time per image of each study; change and verdict: paired with the "
+                           "study before, within {:g} %, same",
+                           history.margin * 100),
+               width, 0) +
+      '\n';
   for (const HistorySeries& series : history.series) {
-    out += '\n' + SeriesTitle(series) + '\n';
+    out += '\n' + WrapText(SeriesTitle(series), width, 2) + '\n';
     for (const HistorySegment& segment : series.segments) {
-      out += "  on " + SegmentTitle(segment) + '\n';
-      out += SegmentTable(segment, width);
+      out += WrapText("  on " + SegmentTitle(segment), width, 4) + '\n';
+      out += SegmentTable(segment, width, omitted);
     }
   }
+  if (!omitted.empty()) out += '\n' + WrapText(OmittedLine(omitted), width, 2);
   const LevelCounts counts = LevelCountsOf(history);
   out += fmt::format("\n{} cell{}: {} slower, {} faster, {} by the machine, {} candidate{}\n",
                      history.series.size(), history.series.size() == 1 ? "" : "s", counts.slower,

@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/row_comparison.h"
 
+#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "stats/stats.h"
 
 namespace tench {
+namespace {
+
+// Times of rows that have the same rounds as the best one are not changed by rounding.
+constexpr double kEqualTimes = 1e-9;
+
+// The mean over the row's own rounds, times `scale`.
+void SetTime(double scale, RankRow& row) {
+  row.step_ns = ComparedStep(row);
+  row.step_ns->value *= scale;
+  if (row.step_ns->low) *row.step_ns->low *= scale;
+  if (row.step_ns->high) *row.step_ns->high *= scale;
+  if (row.step_flops > 0 && row.step_ns->value > 0)
+    row.flops_per_s = static_cast<double>(row.step_flops) * 1e9 / row.step_ns->value;
+}
+
+}  // namespace
 
 Estimate ComparedImage(std::span<const RoundTime> times) {
   std::vector<double> kept;
@@ -37,10 +54,7 @@ void SetRowTimes(RankGroup& group) {
   }
   SetComparedTimes(cells);
   for (RankRow& row : group.rows) {
-    if (!row.measured()) continue;
-    row.step_ns = ComparedStep(row);
-    if (row.step_flops > 0 && row.step_ns->value > 0)
-      row.flops_per_s = static_cast<double>(row.step_flops) * 1e9 / row.step_ns->value;
+    if (row.measured()) SetTime(1, row);
   }
 }
 
@@ -69,6 +83,17 @@ void CompareRows(const RankRow& best, RankGroup& group) {
     row.against_best = std::move(pairings[i].test);
     // By slices the ratio is not the quotient of the times.
     if (pairings[i].turns && row.against_best->rounds > 0) row.ratio = row.against_best->ratio;
+  }
+}
+
+void SetPairedTimes(const RankRow& best, RankGroup& group) {
+  const double best_ns = ComparedImage(best.times).value;
+  for (RankRow& row : group.rows) {
+    if (!row.measured()) continue;
+    double scale = 1;
+    if (&row != &best && row.against_best && row.against_best->rounds >= kFewestRounds)
+      scale = best_ns * row.against_best->ratio / ComparedImage(row.times).value;
+    SetTime(std::abs(scale - 1) > kEqualTimes ? scale : 1, row);
   }
 }
 

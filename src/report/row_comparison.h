@@ -20,4 +20,8 @@ void SetRowTimes(RankGroup& group);
 // Compares every measured row with `best`, a ranked row of the group. Ranks must be set.
 void CompareRows(const RankRow& best, RankGroup& group);
 
+// Sets the time of every row with a verdict to the time of `best` times their ratio, so that the
+// quotient of the two times shown is the ratio even if some rounds have no pair.
+void SetPairedTimes(const RankRow& best, RankGroup& group);
+
 }  // namespace tench

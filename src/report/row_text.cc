@@ -108,7 +108,7 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   if (row.rss_before_build_bytes) text.before_build = HumanBytes(*row.rss_before_build_bytes);
   if (row.parity_error) text.parity_error = fmt::format("{:.2g}", *row.parity_error);
   if (row.loss) text.loss = fmt::format("{:.4g}", *row.loss);
-  if (row.ratio > 0) text.ratio = fmt::format("{:.2f}", RatioOf(row));
+  if (row.ratio > 0) text.ratio = fmt::format("{:.2f}", row.ratio);
   if (row.against_best) text.verdict = Name(row.verdict) + (row.interleaved ? "" : "*");
   if (const auto interval = RatioInterval(row)) text.interval = IntervalText(*interval);
   if (row.measured() && row.rank == 0) text.name += fmt::format(" ({})", Name(row.role));

@@ -194,27 +194,48 @@ bool RanksAllRoles(const Ranking& ranking, std::span<const Contender> measured) 
          });
 }
 
+void SortByTime(std::vector<Contender>& contenders) {
+  std::stable_sort(contenders.begin(), contenders.end(),
+                   [](const Contender& a, const Contender& b) { return a.image_ns < b.image_ns; });
+}
+
+// Compares all measured rows with the fastest ranked one and sorts them by their times. A row that
+// is faster than the fastest in their common rounds takes its place, each row once.
+RankRow* CompareWithFastest(const Ranking& ranking, RankGroup& group,
+                            std::vector<Contender>& measured) {
+  const auto is_ranked = [](const Contender& one) { return one.row->rank > 0; };
+  SetRowTimes(group);
+  RankRow* best = nullptr;
+  for (std::set<const RankRow*> compared;;) {
+    if (best != nullptr) {
+      for (RankRow& row : group.rows) row.against_best.reset();
+      CompareRows(*best, group);
+      SetPairedTimes(*best, group);
+    }
+    for (Contender& one : measured) one.image_ns = PerImage(ranking, group, *one.row).value;
+    SortByTime(measured);
+    const auto first = std::find_if(measured.begin(), measured.end(), is_ranked);
+    if (first == measured.end() || !compared.insert(first->row).second) return best;
+    best = first->row;
+  }
+}
+
 // Ranks and sorts the rows by time per image.
 void RankRows(const Ranking& ranking, RankGroup& group) {
-  SetRowTimes(group);
   std::vector<Contender> measured;
   for (RankRow& row : group.rows) {
-    if (row.measured()) measured.push_back({PerImage(ranking, group, row).value, &row});
+    if (row.measured()) measured.push_back({0, &row});
   }
-  std::stable_sort(measured.begin(), measured.end(),
-                   [](const Contender& a, const Contender& b) { return a.image_ns < b.image_ns; });
   const bool all_roles = RanksAllRoles(ranking, measured);
-  const Contender* best = nullptr;
-  int64_t rank = 0;
-  for (const Contender& contender : measured) {
-    if (!all_roles && contender.row->role != Role::kFramework) continue;
-    contender.row->rank = ++rank;
-    if (best == nullptr) best = &contender;
-  }
-  if (best != nullptr) {
-    for (const Contender& contender : measured)
-      contender.row->ratio = best->image_ns > 0 ? contender.image_ns / best->image_ns : 1;
-    CompareRows(*best->row, group);
+  for (const Contender& one : measured)
+    one.row->rank = all_roles || one.row->role == Role::kFramework ? 1 : 0;
+  if (const RankRow* best = CompareWithFastest(ranking, group, measured)) {
+    const double best_ns = PerImage(ranking, group, *best).value;
+    int64_t rank = 1;
+    for (const Contender& one : measured) {
+      one.row->ratio = best_ns > 0 ? one.image_ns / best_ns : 1;
+      if (one.row->rank > 0) one.row->rank = one.row == best ? 1 : ++rank;
+    }
   }
   SetLosses(group);
   const bool by_value = ranking.by.has_value();

@@ -6,9 +6,10 @@
 //
 // Rules:
 //  - A row's time is the geometric mean over its rounds of each run's shortest stretch of steps
-//    (round_time.h), whose length depends on the steps of the group's rows. The quotient of two
-//    rows' times is their ratio, if they have the same rounds. The median over rounds of each run's
-//    median step is a second time without a ratio.
+//    (round_time.h), whose length depends on the steps of the group's rows. The time of a
+//    row with at least kFewestRounds paired rounds is the fastest row's time times their ratio over
+//    these rounds, which differs only if some rounds have no pair. So the quotient of the times is
+//    the ratio. The median over rounds of each run's median step is a second time without a ratio.
 //  - One attempt per round counts (round_time.h). A row whose counted runs include a disturbed one
 //    has the flag `disturbed`; these rounds have no pair.
 //  - The time of several runs has Student's t-interval of its logarithms. The median time of a

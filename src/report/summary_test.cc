@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/file.h"
 #include "report/test_ranking.h"
@@ -172,6 +173,49 @@ TEST(SummaryTest, ARoundWithADisturbedRunHasNoPair) {
   const std::vector<RankRow>& rows = ranking.groups[0].rows;
   EXPECT_EQ(rows[1].against_best->rounds, 5);
   EXPECT_THAT(rows[1].flags, testing::Contains("disturbed"));
+  EXPECT_EQ(rows[1].verdict, RatioVerdict::kSlower);
+}
+
+// The machine slows down by half in every round; the runs of `worker` in `round` are disturbed.
+Ranking RankWithDrift(double b_over_a, const std::string& worker, std::set<int64_t> rounds) {
+  std::vector<RunRecord> runs;
+  double mood = 1;
+  for (int64_t round = 0; round < 8; ++round, mood *= 1.5) {
+    for (const char* name : {"a", "b"}) {
+      RunRecord run = TimedRun(name, 10e6 * mood * (name[0] == 'b' ? b_over_a : 1));
+      run.study = 1;
+      run.round = round;
+      run.step_flops = 1000;
+      run.summary.disturbed = name == worker && rounds.contains(round);
+      runs.push_back(run);
+    }
+  }
+  return RankOf(runs);
+}
+
+TEST(SummaryTest, TheQuotientOfTwoTimesIsTheirRatioEvenIfSomeRoundsHaveNoPair) {
+  const Ranking ranking = RankWithDrift(1.2, "b", {6, 7});
+  const std::vector<RankRow>& rows = ranking.groups[0].rows;
+  EXPECT_EQ(rows[0].worker, "a");
+  EXPECT_EQ(rows[1].against_best->rounds, 6);
+  EXPECT_NEAR(rows[1].against_best->ratio, 1.2, 1e-9);
+  EXPECT_NEAR(rows[1].ratio, 1.2, 1e-9);
+  EXPECT_NEAR(rows[1].step_ns->value / rows[0].step_ns->value, 1.2, 1e-9);
+  EXPECT_NEAR(*rows[0].flops_per_s / *rows[1].flops_per_s, 1.2, 1e-9);
+  EXPECT_LT(*rows[1].step_ns->low, rows[1].step_ns->value);
+  EXPECT_GT(*rows[1].step_ns->high, rows[1].step_ns->value);
+}
+
+TEST(SummaryTest, ARowThatIsFasterInTheCommonRoundsComesFirst) {
+  // By its own rounds, the fast ones, b has the shorter time.
+  const Ranking ranking = RankWithDrift(1.2, "b", {5, 6, 7});
+  const std::vector<RankRow>& rows = ranking.groups[0].rows;
+  EXPECT_LT(MeanComparedNs(rows[1].times), MeanComparedNs(rows[0].times));
+  EXPECT_EQ(rows[0].worker, "a");
+  EXPECT_EQ(rows[0].rank, 1);
+  EXPECT_FALSE(rows[0].against_best.has_value());
+  EXPECT_EQ(rows[1].rank, 2);
+  EXPECT_NEAR(rows[1].ratio, 1.2, 1e-9);
   EXPECT_EQ(rows[1].verdict, RatioVerdict::kSlower);
 }
 

@@ -2,6 +2,7 @@
 #include "report/terminal.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>
@@ -26,7 +27,7 @@ struct Column {
 };
 
 constexpr int kMostImportant = 20;
-constexpr int kFlopsImportance = 4, kParityImportance = 6;
+constexpr int kFlopsImportance = 4, kParityImportance = 6, kStepsImportance = 8;
 
 template <class Predicate>
 bool AnyMeasured(const Ranking& ranking, Predicate holds) {
@@ -43,6 +44,21 @@ bool HasParity(const Ranking& ranking) {
 bool ShowsLatency(const RankGroup& group) {
   return std::any_of(group.rows.begin(), group.rows.end(),
                      [](const RankRow& row) { return row.latency.has_value(); });
+}
+
+// "10 steps × 5 rounds", or ranges over the measured rows, where a narrow table lacks the columns.
+std::string StepsAndRounds(const RankGroup& group) {
+  std::vector<RoundTime> times;
+  size_t least = SIZE_MAX, most = 0;
+  for (const RankRow& row : group.rows) {
+    if (!row.measured()) continue;
+    times.insert(times.end(), row.times.begin(), row.times.end());
+    least = std::min(least, row.times.size());
+    most = std::max(most, row.times.size());
+  }
+  const std::string rounds =
+      least == most ? fmt::format("{}", most) : fmt::format("{}–{}", least, most);
+  return fmt::format("{} steps × {} rounds", StepsText(times), rounds);
 }
 
 std::vector<Column> ColumnsOf(const Ranking& ranking, const RankGroup& group) {
@@ -83,7 +99,7 @@ std::vector<Column> ColumnsOf(const Ranking& ranking, const RankGroup& group) {
   }
   columns.push_back({LossTitle(group), Align::kRight, &RowText::loss, 1});
   columns.push_back({"median/image", Align::kRight, &RowText::median_time, 3});
-  columns.push_back({"steps", Align::kRight, &RowText::steps, 8});
+  columns.push_back({"steps", Align::kRight, &RowText::steps, kStepsImportance});
   columns.push_back({"window", Align::kRight, &RowText::window, 4});
   columns.push_back({"rounds", Align::kRight, &RowText::rounds, 11});
   columns.push_back({"outcome", Align::kLeft, &RowText::outcome, 7});
@@ -111,8 +127,10 @@ class TextReport {
       if (!first || !out_.empty()) out_ += '\n';
       first = false;
       Line(kBold, GroupTitle(ranking_, group));
-      Line(kDim, "on the clock: " + (ranking_.by == size_t{kAxisPhase} ? "the phase of each row"
-                                                                       : OnTheClock(group.cell)));
+      Line(kDim, "on the clock: " +
+                     (ranking_.by == size_t{kAxisPhase} ? "the phase of each row"
+                                                        : OnTheClock(group.cell)) +
+                     (least > kStepsImportance ? "; " + StepsAndRounds(group) : ""));
       if (!ranking_.by) Line("", AnswerText(ranking_, group));
       if (options_.markdown) {
         out_ += '\n' + Table(group, least).RenderMarkdown();

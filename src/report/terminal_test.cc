@@ -99,6 +99,13 @@ TEST(TerminalTest, OmittedColumnsAreNamedOnceAndLongLinesAreBroken) {
   EXPECT_THAT(RenderText(SmallRanking(), {}), Not(HasSubstr("omitted")));
 }
 
+TEST(TerminalTest, ANarrowTableStillTellsStepsAndRounds) {
+  EXPECT_THAT(RenderText(SmallRanking(), {.width = 200, .colour = false}),
+              Not(HasSubstr("steps ×")));
+  EXPECT_THAT(RenderText(SmallRanking(), {.width = 80, .colour = false}),
+              HasSubstr("100 steps × 1–2 rounds"));
+}
+
 TEST(TerminalTest, MarkdownHasHeadingsTablesAndCommandsAsCode) {
   const std::string text =
       RenderText(SmallRanking(), {.width = 0, .colour = false, .markdown = true});

@@ -40,6 +40,7 @@ Json ChartTheme(bool dark) {
   const char* ink = dark ? "#dfe6e4" : "#1d2629";
   const char* soft = dark ? "#93a29f" : "#5c6b72";
   const char* line = dark ? "#2f3a3e" : "#e3e8e6";
+  const char* card = dark ? "#191f21" : "#ffffff";  // the page's background of charts
   const Json axis = {{"labelColor", soft},  {"titleColor", soft},     {"gridColor", line},
                      {"domainColor", line}, {"tickColor", line},      {"labelFontSize", 12},
                      {"titleFontSize", 12}, {"titleFontWeight", 500}, {"labelLimit", 220},
@@ -70,6 +71,7 @@ Json ChartTheme(bool dark) {
         {"symbolStrokeWidth", 2},
         {"labelLimit", 260}}},
       {"text", {{"color", ink}}},
+      {"style", {{"halo", {{"stroke", card}, {"strokeWidth", 4}, {"strokeJoin", "round"}}}}},
       {"rule", {{"color", soft}}},
       {"line", {{"strokeWidth", 2}}},
       {"point", {{"size", 50}}}};

@@ -91,6 +91,35 @@ TEST(ChartDataTest, ACellsRowHasItsTimesMemoryAndOutcome) {
   EXPECT_EQ(row["place"], "pond, cpu");
 }
 
+TEST(ChartDataTest, OnlyTheFastestCellOfADecidedComparisonHasWon) {
+  const auto won = [](int64_t rounds) {
+    std::vector<RunRecord> runs;
+    for (int64_t round = 0; round < rounds; ++round) {
+      runs.push_back(ReportRun("mxnet", 64, "train", round));
+      runs.push_back(ReportRun("torch", 64, "train", round));
+    }
+    std::vector<std::string> names;
+    for (const Json& row : Rows(CellTable(Report(runs)), {{"won", true}}))
+      names.push_back(row["series"]);
+    return names;
+  };
+  EXPECT_THAT(won(5), ElementsAre("mxnet"));
+  EXPECT_THAT(won(4), IsEmpty()) << "too few rounds for a winner";
+}
+
+TEST(ChartDataTest, WithheldCpuTimeIsShownPerCellAndPerRound) {
+  std::vector<RunRecord> runs;
+  for (int64_t round = 0; round < 3; ++round) {
+    runs.push_back(ReportRun("mxnet", 64, "train", round));
+    runs.back().summary.steal_share = 0.125 * static_cast<double>(round);
+  }
+  const ReportData data = Report(runs);
+  const Json row = CellTable(data).ToRows()[0];
+  EXPECT_EQ(row["steal_share"], 0.125) << "the median";
+  EXPECT_TRUE(row["throttled_share"].is_null()) << "not read";
+  EXPECT_EQ(RoundTable(data).ToRows()[2]["steal_share"], 0.25);
+}
+
 TEST(ChartDataTest, AFailedCellsRowHasAReasonAndNoNumbers) {
   const std::vector<Json> rows = Rows(CellTable(SmallReport()), {{"series", "caffe"}});
   ASSERT_EQ(rows.size(), 1u);
@@ -148,7 +177,8 @@ TEST(ChartDataTest, TheBaselineIsALineInTheOverviewAndNoWhiskerLeavesTheChart) {
   }
   const ChartSet set = Only(AddOverviewChart, Report(runs));
   const Json& panel = set.charts[0].spec["concat"][0];
-  EXPECT_EQ(panel["layer"].size(), 4u);
+  EXPECT_EQ(panel["layer"].size(), 5u);
+  EXPECT_EQ(panel["layer"][3]["mark"]["style"], "halo") << "above the line, below the label";
   EXPECT_EQ(panel["layer"][1]["encoding"]["x"]["field"], "baseline_rate");
   const double end = panel["layer"][0]["encoding"]["x"]["scale"]["domain"][1];
   const DataTable& table = set.data.at("overview");
@@ -417,7 +447,7 @@ TEST(ChartDataTest, SeriesHaveTheirColourMarkerAndDashByName) {
   EXPECT_TRUE(SeriesColour(data, false)["legend"].is_null());
 }
 
-TEST(ChartDataTest, LossesCountStepsWithoutEpochsAndTellWhyCurvesDiffer) {
+TEST(ChartDataTest, LossesCountStepsWithoutEpochs) {
   RunRecord fixed = ReportRun("mxnet", 64), cycled = ReportRun("torch", 64);
   fixed.dropout = true;
   cycled.cell.values[kAxisInput] = std::string("cycled");
@@ -429,13 +459,28 @@ TEST(ChartDataTest, LossesCountStepsWithoutEpochsAndTellWhyCurvesDiffer) {
     const bool epochs = choice.title.find("cycled") != std::string::npos;
     EXPECT_EQ(choice.x_title, epochs ? "epochs" : "steps");
     EXPECT_EQ(choice.parameters["epochs"], epochs);
-    EXPECT_THAT(choice.note, testing::HasSubstr(epochs ? "No dropout" : "own dropout masks"));
+    EXPECT_EQ(choice.note, "") << "one curve";
     const Json figure = FigureSpec(set.charts[1], choice, false);
     EXPECT_EQ(figure["layer"][0]["encoding"]["x"]["title"], choice.x_title);
   }
   const std::vector<Json> rows = Rows(set.data.at("loss"), {{"series", "torch"}, {"step", 10}});
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0]["epoch"], 1);
+}
+
+TEST(ChartDataTest, LossesOfSeveralWorkersSayWhetherTheyCoincide) {
+  const auto note = [](bool dropout) {
+    RunRecord a = ReportRun("mxnet", 64), b = ReportRun("torch", 64);
+    a.dropout = b.dropout = dropout;
+    return Only(AddLossCharts, Report({a, b})).charts.at(1).choices.at(0).note;
+  };
+  EXPECT_THAT(note(false), testing::HasSubstr("The curves coincide"));
+  EXPECT_THAT(note(true), testing::HasSubstr("own dropout masks"));
+}
+
+TEST(ChartDataTest, HalosHaveTheColourOfThePagesCards) {
+  EXPECT_EQ(ChartTheme(false)["style"]["halo"]["stroke"], "#ffffff");
+  EXPECT_EQ(ChartTheme(true)["style"]["halo"]["stroke"], "#191f21");
 }
 
 TEST(ChartDataTest, ThemesDifferInInkAndShareATransparentBackground) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "report/html/charts.h"
+#include "report/html/loss_note.h"
 
 namespace tench {
 namespace {
@@ -92,23 +93,21 @@ void AddCurve(const ReportCell& cell, DataTable& table) {
   }
 }
 
-// Sets the unit of each choice's x axis: epochs, if all of its curves have them. `notes` also
-// explains curves that differ although workers compute the same.
+// Sets the unit of each choice's x axis: epochs, if all of its curves have them. `notes` also says
+// whether curves of equal computations coincide, and why not.
 void SetUnits(const ReportData& data, Grouping grouping, bool notes,
               std::vector<ChartChoice>& choices) {
   for (ChartChoice& choice : choices) {
-    bool epochs = true, dropout = false;
+    bool epochs = true;
+    std::vector<const ReportCell*> curves;
     for (const ReportCell& cell : data.cells) {
       if (!HasCurve(cell) || choice.parameters["group"] != cell.group[grouping]) continue;
       epochs &= cell.series_data.steps_per_epoch.has_value();
-      dropout |= cell.dropout.value_or(false);
+      curves.push_back(&cell);
     }
     choice.parameters["epochs"] = epochs;
     choice.x_title = epochs ? "epochs" : "steps";
-    if (!notes) continue;
-    choice.note = dropout ? "These curves differ, because every framework draws its own dropout "
-                            "masks."
-                          : "No dropout: equal computations give equal curves.";
+    if (notes) choice.note = LossNote(curves);
   }
 }
 

@@ -63,18 +63,21 @@ Json PanelSpec(const ReportData& data, int64_t number, const std::string& title,
                  {{"x", {{"field", "rate_high"}, {"type", "quantitative"}}},
                   {"y", y},
                   {"text", {{"field", "label"}}}}}};
+  // Keeps a label legible where the baseline crosses it.
+  Json halo = label;
+  halo["mark"]["style"] = "halo";
   return {{"title",
            {{"text", title}, {"fontSize", 13}, {"offset", 6}, {"limit", 320}, {"frame", "bounds"}}},
           {"width", 230},
           {"height", 24 * order.size()},
           {"transform", Json::array({{{"filter", fmt::format("datum.panel === {}", number)}}})},
-          {"layer", baseline ? Json::array({bar, line, interval, label})
+          {"layer", baseline ? Json::array({bar, line, interval, halo, label})
                              : Json::array({bar, interval, label})}};
 }
 
 std::string RateLabel(double rate, const RankRow& row) {
   const std::string text = RateText(rate);
-  return row.rank == 1 ? text + " /s" : fmt::format("{}  ({:.2f}×)", text, RatioOf(row));
+  return row.rank == 1 ? text + " /s" : fmt::format("{}  ({:.2f}×)", text, row.ratio);
 }
 
 }  // namespace

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "record/run_flag.h"
 #include "record/worker_version.h"
 #include "report/group_answer.h"
 #include "report/html/charts.h"
+#include "report/html/comparison_view.h"
 #include "report/record_json.h"
 #include "report/row_text.h"
+#include "stats/stats.h"
 
 namespace tench {
 namespace {
@@ -30,23 +33,80 @@ std::string MemoryState(const ReportCell& cell) {
 }
 
 std::vector<std::string> CellColumns() {
-  std::vector<std::string> columns = {
-      "series",    "role",         "version",      "machine",
-      "rank",      "threads_used", "image_ns",     "low",
-      "high",      "images_per_s", "step_ns",      "ratio",
-      "ratio_low", "ratio_high",   "verdict",      "steps",
-      "rounds",    "gflops_per_s", "memory_bytes", "memory_state",
-      "cpus",      "energy_j",     "gpu_use",      "to_first_step_ns",
-      "spread",    "loss",         "loss_step",    "p50_ns",
-      "p90_ns",    "p99_ns",       "parity_error", "flops_effective",
-      "outcome",   "runs_ok",      "runs",         "flags",
-      "reason",    "command",      "options",      "place",
-      "start_ns",  "build_ns",     "tune_ns",      "pays_after",
-      "settings",  "loading_ns",   "exposed_ns",   "end_to_end_ns"};
+  std::vector<std::string> columns = {"series",
+                                      "role",
+                                      "version",
+                                      "machine",
+                                      "rank",
+                                      "threads_used",
+                                      "image_ns",
+                                      "low",
+                                      "high",
+                                      "images_per_s",
+                                      "step_ns",
+                                      "ratio",
+                                      "ratio_low",
+                                      "ratio_high",
+                                      "verdict",
+                                      "steps",
+                                      "rounds",
+                                      "gflops_per_s",
+                                      "memory_bytes",
+                                      "memory_state",
+                                      "cpus",
+                                      "energy_j",
+                                      "gpu_use",
+                                      "to_first_step_ns",
+                                      "spread",
+                                      "loss",
+                                      "loss_step",
+                                      "p50_ns",
+                                      "p90_ns",
+                                      "p99_ns",
+                                      "parity_error",
+                                      "flops_effective",
+                                      "outcome",
+                                      "runs_ok",
+                                      "runs",
+                                      "flags",
+                                      "reason",
+                                      "command",
+                                      "options",
+                                      "place",
+                                      "start_ns",
+                                      "build_ns",
+                                      "tune_ns",
+                                      "pays_after",
+                                      "settings",
+                                      "steal_share",
+                                      "throttled_share",
+                                      "won",
+                                      "loading_ns",
+                                      "exposed_ns",
+                                      "end_to_end_ns"};
   for (const Axis& axis : Axes()) columns.push_back(axis.name);
   for (size_t i = 0; i < kGroupingCount; ++i)
     columns.emplace_back(ColumnOf(static_cast<Grouping>(i)));
   return columns;
+}
+
+// The fastest cells of the comparisons that have a winner.
+std::set<const ReportCell*> WinnersOf(const ReportData& data) {
+  std::set<const ReportCell*> winners;
+  for (const ComparisonView& view : ComparisonsOf(data)) {
+    if (view.answer.won()) winners.insert(&view.CellOf(*view.answer.fastest));
+  }
+  return winners;
+}
+
+// The median over the counted runs of a share of withheld CPU time.
+std::optional<double> WithheldShare(const RankRow& row,
+                                    std::optional<double> NoiseReadings::*share) {
+  std::vector<double> shares;
+  for (const RoundTime& time : row.times) {
+    if (time.noise.*share) shares.push_back(*(time.noise.*share));
+  }
+  return shares.empty() ? std::nullopt : std::optional(Median(std::move(shares)));
 }
 
 std::string OptionsText(const ReportCell& cell) {
@@ -58,6 +118,7 @@ std::string OptionsText(const ReportCell& cell) {
 }  // namespace
 
 DataTable CellTable(const ReportData& data) {
+  const std::set<const ReportCell*> winners = WinnersOf(data);
   DataTable table(CellColumns());
   for (const ReportCell& cell : data.cells) {
     const RankRow& row = cell.row;
@@ -85,7 +146,7 @@ DataTable CellTable(const ReportData& data) {
         ChartNumber(high),
         ChartNumber(rate),
         row.step_ns ? ChartNumber(row.step_ns->value) : Json(nullptr),
-        row.ratio > 0 ? ChartNumber(RatioOf(row)) : Json(nullptr),
+        row.ratio > 0 ? ChartNumber(row.ratio) : Json(nullptr),
         ChartNumber(ratio_low),
         ChartNumber(ratio_high),
         row.against_best ? Json(Name(row.verdict)) : Json(nullptr),
@@ -120,6 +181,9 @@ DataTable CellTable(const ReportData& data) {
         row.tune_ns ? ChartNumber(static_cast<double>(*row.tune_ns)) : Json(nullptr),
         row.tune_pays_steps ? Json(*row.tune_pays_steps) : Json(nullptr),
         SettingsText(row.settings),
+        ChartNumber(WithheldShare(row, &NoiseReadings::steal_share)),
+        ChartNumber(WithheldShare(row, &NoiseReadings::throttled_share)),
+        winners.contains(&cell),
         ChartNumber(row.loading_ns),
         ChartNumber(row.exposed_ns),
         ChartNumber(row.end_to_end_ns)};
@@ -132,12 +196,13 @@ DataTable CellTable(const ReportData& data) {
 }
 
 DataTable RoundTable(const ReportData& data) {
-  DataTable table(
-      {"cell", "study", "round", "attempt", "shortest_ns", "median_ns", "steps", "disturbed"});
+  DataTable table({"cell", "study", "round", "attempt", "shortest_ns", "median_ns", "steps",
+                   "disturbed", "steal_share", "throttled_share"});
   for (size_t i = 0; i < data.cells.size(); ++i) {
     for (const RoundTime& time : data.cells[i].row.times) {
       table.Add({i, time.study, time.round + 1, time.attempt, ChartNumber(time.compared_ns),
-                 ChartNumber(time.image_ns), time.timed_steps, time.disturbed});
+                 ChartNumber(time.image_ns), time.timed_steps, time.disturbed,
+                 ChartNumber(time.noise.steal_share), ChartNumber(time.noise.throttled_share)});
     }
   }
   return table;

@@ -12,9 +12,11 @@ constexpr int64_t kFewestBatches = 3;  // for a best one
 
 }  // namespace
 
-const std::string& ComparisonView::SeriesOf(const RankRow& row) const {
-  return cells[static_cast<size_t>(&row - group->rows.data())].series;
+const ReportCell& ComparisonView::CellOf(const RankRow& row) const {
+  return cells[static_cast<size_t>(&row - group->rows.data())];
 }
+
+const std::string& ComparisonView::SeriesOf(const RankRow& row) const { return CellOf(row).series; }
 
 const std::string& ComparisonView::Title(const ReportData& data) const {
   return data.group_titles[kGroupWorkers][static_cast<size_t>(cells[0].group[kGroupWorkers])];

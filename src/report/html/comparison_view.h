@@ -18,7 +18,9 @@ struct ComparisonView {
   std::span<const ReportCell> cells;  // in the order of the group's rows
   GroupAnswer answer;
 
-  const std::string& SeriesOf(const RankRow& row) const;  // a row of the group
+  // Of a row of the group.
+  const ReportCell& CellOf(const RankRow& row) const;
+  const std::string& SeriesOf(const RankRow& row) const;
   const std::string& Title(const ReportData& data) const;
   size_t MeasuredFrameworks() const;
 };

@@ -18,9 +18,8 @@ Json CompactColumn(const std::vector<Json>& values) {
   std::unordered_map<std::string, size_t> place;
   Json texts = Json::array(), at = Json::array();
   for (const Json& value : values) {
-    const auto [found, is_new] =
-        place.emplace(is_text(value) ? value.get_ref<const std::string&>() : "", texts.size());
-    if (is_new) texts.push_back(found->first);
+    const auto [found, is_new] = place.emplace(PrintJson(value), texts.size());
+    if (is_new) texts.push_back(value);
     at.push_back(found->second);
   }
   return {{"texts", std::move(texts)}, {"at", std::move(at)}};

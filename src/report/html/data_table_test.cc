@@ -20,6 +20,15 @@ TEST(DataTableTest, WritesRepeatedTextsOnceAndConstantColumnsOnce) {
   EXPECT_EQ(PrintJson(table.ToRows()[2]), R"({"series":"native","batch":4,"phase":"train"})");
 }
 
+TEST(DataTableTest, AMissingTextIsNotAnEmptyOne) {
+  DataTable table({"mark"});
+  table.Add({"negative"});
+  table.Add({nullptr});
+  table.Add({""});
+  EXPECT_EQ(PrintJson(table.ToColumns()),
+            R"({"n":3,"columns":{"mark":{"texts":["negative",null,""],"at":[0,1,2]}}})");
+}
+
 TEST(DataTableTest, NumbersAreShortAndWhatIsNoneIsNull) {
   EXPECT_EQ(PrintJson(ChartNumber(1.0 / 3)), "0.333333");
   EXPECT_EQ(PrintJson(ChartNumber(64.0)), "64");

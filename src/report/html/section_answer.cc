@@ -260,7 +260,7 @@ std::string ComparisonsSection(const ReportData& data) {
         answer.next != nullptr ? fmt::format("{:.2f}×", answer.lead) : "",
         answer.interval ? IntervalText(*answer.interval) : "", VerdictMark(answer),
         answer.baseline != nullptr && answer.fastest != nullptr
-            ? fmt::format("{:.0f} %", RatioOf(*answer.baseline) * 100)
+            ? fmt::format("{:.0f} %", answer.baseline->ratio * 100)
             : "",
         first.steps, answer.next != nullptr ? std::to_string(answer.rounds) : first.rounds);
   }

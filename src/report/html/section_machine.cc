@@ -95,7 +95,8 @@ std::string MachineSection(const ReportData& data) {
         spread->median * 100, spread->cells, spread->largest * 100);
   } else {
     out +=
-        "<p><b>Noise</b> unknown: no cell ran more than once. Repeat the study with <code>--rounds "
+        "<p><b>Noise</b> unknown: no cell was measured in two rounds. Repeat the study with "
+        "<code>--rounds "
         "5</code>.</p>\n";
   }
   return out;

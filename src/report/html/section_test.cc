@@ -199,7 +199,8 @@ TEST(SectionTest, MachineShowsFactsOnceWithHumanSizes) {
 }
 
 TEST(SectionTest, MachineSaysThatOneRoundHasNoNoise) {
-  EXPECT_THAT(MachineSection(TwoWorkers(1)), HasSubstr("unknown: no cell ran more than once"));
+  EXPECT_THAT(MachineSection(TwoWorkers(1)),
+              HasSubstr("unknown: no cell was measured in two rounds"));
 }
 
 TEST(SectionTest, SpreadIsTheMedianAndTheLargestOverCells) {

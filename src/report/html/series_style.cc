@@ -14,14 +14,16 @@ struct KnownStyle {
   std::array<int, 4> dash;
 };
 
-// An SVG path, as Vega accepts it for a symbol.
+// SVG paths, as Vega accepts them for symbols.
+constexpr const char* kBar = "M-1,-0.3L1,-0.3L1,0.3L-1,0.3Z";
+constexpr const char* kHourglass = "M-0.8,-0.8L0.8,-0.8L-0.8,0.8L0.8,0.8Z";
 constexpr const char* kStar =
     "M0,-1L0.26,-0.36L0.95,-0.31L0.42,0.14L0.59,0.81L0,0.44L-0.59,0.81L-0.42,0.14L-0.95,-0.31"
     "L-0.26,-0.36Z";
 
 // Distinguishable with colour-vision deficiency, legible on white and on near-black, and of
 // different lightness. The baseline and the oracle have neutral colours.
-constexpr std::array<KnownStyle, 11> kKnown = {{
+constexpr std::array<KnownStyle, 13> kKnown = {{
     {"native", "#7a8288", "cross", {2, 3, 2, 3}},
     {"reference", "#9aa5ab", "triangle-down", {1, 4, 1, 4}},
     {"torch", "#d9482b", "circle", {1, 0, 1, 0}},
@@ -33,6 +35,8 @@ constexpr std::array<KnownStyle, 11> kKnown = {{
     {"cntk", "#c2457f", "wedge", {3, 1, 3, 1}},
     {"tensorflow1", "#96690f", "arrow", {10, 2, 2, 2}},
     {"torch-python", "#e8907c", kStar, {5, 1, 1, 1}},
+    {"mxnet-python", "#86aee8", kHourglass, {2, 1, 2, 1}},
+    {"caffe2", "#bf94d8", kBar, {7, 2, 1, 2}},
 }};
 
 constexpr std::array<const char*, 4> kOtherColours = {"#2aa7c9", "#8a6d4b", "#b0306a", "#4a5fae"};

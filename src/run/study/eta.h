@@ -5,7 +5,7 @@
 //     of its worker times the mean of its work (network, phase, batch, …) over the mean of all.
 //   - overhead: the mean time between two runs, for the sentinel, the store and the clean-up.
 //   - parity: cells whose parity is not checked yet, by the mean of their network and phase.
-//   - repeats: the share of runs that were disturbed so far, up to the limit of noise_watch.h.
+//   - repeats: as many as NoiseWatch::ExpectedRepeatShare expects.
 // The overhead includes everything that is not known otherwise. Pure.
 //
 // Thread safety: none. RemainingNs costs one pass over the cells after a change, otherwise nothing.

@@ -70,6 +70,24 @@ int64_t NoiseWatch::Repetition(int64_t round, const std::string& group) const {
   return known == rounds_.end() ? 0 : known->second.rbegin()->first;
 }
 
+bool NoiseWatch::AnyDisturbed(const RepetitionRuns& runs) const {
+  return std::any_of(runs.ok.begin(), runs.ok.end(),
+                     [&](const auto& run) { return NoiseOf(run.first, run.second).disturbed(); });
+}
+
+double NoiseWatch::ExpectedRepeatShare() const {
+  double planned_ns = 0, disturbed_ns = 0;
+  for (const auto& [key, repetitions] : rounds_) {
+    const RepetitionRuns& first = repetitions.begin()->second;
+    planned_ns += static_cast<double>(first.wall_ns);
+    if (AnyDisturbed(first)) disturbed_ns += static_cast<double>(first.wall_ns);
+  }
+  const double calm_ns = planned_ns - disturbed_ns;
+  // The sum of a geometric series: repeats of repeats.
+  return disturbed_ns > calm_ns * kMostRepeatShare ? kMostRepeatShare
+                                                   : disturbed_ns / std::max(calm_ns, 1.0);
+}
+
 std::vector<NoiseWatch::Repeat> NoiseWatch::Repeats() const {
   double planned_ns = 0, repeated_ns = 0;
   std::vector<Repeat> repeats;
@@ -92,13 +110,12 @@ std::vector<NoiseWatch::Repeat> NoiseWatch::Repeats() const {
     }
     Repeat whole{key.first, number + 1, {}};
     int64_t wall_ns = 0;
-    bool any = false;
     for (const auto& [cell, run] : last.ok) {
-      any |= NoiseOf(cell, run).disturbed();
       wall_ns += run.wall_ns;
       whole.cells.push_back(cell);
     }
-    if (any && number < kMostRepetitions) disturbed.emplace_back(wall_ns, std::move(whole));
+    if (number < kMostRepetitions && AnyDisturbed(last))
+      disturbed.emplace_back(wall_ns, std::move(whole));
   }
   std::stable_sort(disturbed.begin(), disturbed.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

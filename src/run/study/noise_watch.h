@@ -53,6 +53,9 @@ class NoiseWatch {
   // they complete the most comparisons. Each round is repeated at most six times, and all repeats
   // take at most a third of the time of the planned runs.
   std::vector<Repeat> Repeats() const;
+  // The expected time of repeats over the time of the planned runs: the share of disturbed rounds
+  // of groups so far, whose repeats are disturbed as often, up to the limit.
+  double ExpectedRepeatShare() const;
 
  private:
   struct OkRun {
@@ -70,6 +73,7 @@ class NoiseWatch {
   };
   using RoundOfGroup = std::pair<int64_t, std::string>;
   RunNoise NoiseOf(const std::string& cell, const OkRun& run) const;
+  bool AnyDisturbed(const RepetitionRuns& runs) const;
 
   NoiseProfile profile_;
   // The steps of a cell's runs. `usual_ns` is UsualShortest of them, cached because every query

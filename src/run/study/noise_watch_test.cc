@@ -82,6 +82,19 @@ TEST(NoiseWatchTest, ADisturbedRunIsRepeatedWithTheRestOfItsGroup) {
   EXPECT_EQ(watch.DisturbedRounds(), 0) << "the last repetition counts";
 }
 
+TEST(NoiseWatchTest, ExpectsRepeatsOfWholeGroupsAndOfRepeatsUpToTheLimit) {
+  EXPECT_EQ(Calm(8).ExpectedRepeatShare(), 0);
+  NoiseWatch watch = Calm(10);
+  for (int64_t round = 0; round < 10; ++round)
+    watch.Learn(Watched(round, round == 3 ? 2 : 1, 0, "torch"));
+  EXPECT_DOUBLE_EQ(watch.ExpectedRepeatShare(), 1.0 / 9)
+      << "a tenth, and a tenth of that, and so on; one run disturbs the two of its group";
+  watch.Learn(Watched(3, 1, 1));
+  EXPECT_DOUBLE_EQ(watch.ExpectedRepeatShare(), 1.0 / 9) << "repeats are not planned runs";
+  for (int64_t round = 4; round < 8; ++round) watch.Learn(Watched(round, 2, 0, "mxnet"));
+  EXPECT_DOUBLE_EQ(watch.ExpectedRepeatShare(), kMostRepeatShare);
+}
+
 TEST(NoiseWatchTest, ARoundIsRepeatedSixTimesAtMost) {
   NoiseWatch watch = Calm(39);
   for (int64_t repetition = 0; repetition < 6; ++repetition) {

@@ -380,7 +380,7 @@ class StudyWork {
       Learn(run);
       return true;
     }));
-    progress_.disturbed = noise_.DisturbedRounds();
+    NoteDisturbed();
     return Ok();
   }
 
@@ -415,14 +415,15 @@ class StudyWork {
     }
   }
 
-  // Repeats come after the last round. Until then, the disturbed share of the rounds so far
-  // predicts them.
+  // Repeats come after the last round. Until then, the rounds so far predict them.
   double ExpectedRepeats() const {
-    const auto planned = static_cast<double>(progress_.total);
-    if (!request_.repeat || repeating_ || progress_.done == 0) return 0;
-    const double share =
-        static_cast<double>(progress_.disturbed) / static_cast<double>(progress_.done);
-    return std::min(share, kMostRepeatShare) * planned;
+    if (!request_.repeat || repeating_) return 0;
+    return repeat_share_ * static_cast<double>(progress_.total);
+  }
+
+  void NoteDisturbed() {
+    progress_.disturbed = noise_.DisturbedRounds();
+    repeat_share_ = noise_.ExpectedRepeatShare();
   }
 
   StudyProgress Progress(int64_t elapsed_ns) {
@@ -545,7 +546,7 @@ class StudyWork {
     eta_.LearnOverhead(
         static_cast<double>(NowNs() - begin_ns - parity_ns_ - record.summary.wall_ns));
     progress_.last_disturbed = record.outcome == Outcome::kOk && noise_.Disturbed(record);
-    progress_.disturbed = noise_.DisturbedRounds();
+    NoteDisturbed();
     events_.OnFinish(Progress(0), record);
     // The run was interrupted, but not by a stop request: the machine's resources are exhausted.
     if (record.outcome == Outcome::kInterrupted && !stop_.stop_requested())
@@ -569,6 +570,7 @@ class StudyWork {
   bool piloting_ = false;   // the present run is a pilot
   MemoryHistory memory_;
   NoiseWatch noise_;
+  double repeat_share_ = 0;  // of the planned time, as expected
   StudyLosses losses_;
   std::optional<Sentinel> sentinel_;
   SentinelReading reading_;

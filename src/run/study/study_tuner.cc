@@ -11,6 +11,10 @@
 namespace tench {
 namespace {
 
+// Nothing is known of the workers yet: start-up, build, warm-up and sentinel of a run, and the parity
+// check of a cell.
+constexpr int64_t kUsualOverheadNs = 1'000'000'000, kUsualParityNs = 3'000'000'000;
+
 std::string Title(const Cell& cell) {
   return fmt::format("{} {} {} b{}", cell.Text(kAxisWorker), cell.Text(kAxisNetwork),
                      Name(cell.phase()), cell.Integer(kAxisBatch));
@@ -22,7 +26,9 @@ double TuningShare(const StudyRequest& request, int64_t tune_ns) {
   double runs_ns = 0;
   for (const PlannedCell& cell : request.cells) {
     if (cell.budget.fixed_steps > 0 || cell.budget.epochs > 0) return 0;
-    runs_ns += static_cast<double>(request.rounds) * static_cast<double>(cell.budget.time_limit_ns);
+    if (request.verify) runs_ns += static_cast<double>(kUsualParityNs);
+    runs_ns += static_cast<double>(request.rounds) *
+               static_cast<double>(cell.budget.time_limit_ns + kUsualOverheadNs);
   }
   const double tuning = static_cast<double>(tune_ns);
   return tuning > 0 ? tuning / (tuning + runs_ns) : 0;

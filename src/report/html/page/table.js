@@ -14,6 +14,7 @@ function size(bytes) {
   return bytes >= 2 ** 30 ? `${significant(3)(bytes / 2 ** 30)} GiB` : `${significant(3)(bytes / 2 ** 20)} MiB`;
 }
 
+const percent = (value) => `${significant(2)(value * 100)} %`;
 const ratio = (value) => (value < 10 ? value.toFixed(2) : significant(3)(value));
 
 // Zero means the default of the data set or the network.
@@ -29,7 +30,8 @@ const tableColumns = [
   ["images_per_s", "images/s", significant(4), true], ["step_ns", "time/step", duration, true], ["gflops_per_s", "GFLOP/s", significant(4)],
   ["loading_ns", "load/image", duration], ["exposed_ns", "input/image", duration], ["end_to_end_ns", "end to end", duration],
   ["p50_ns", "p50", duration], ["p90_ns", "p90", duration], ["p99_ns", "p99", duration], ["parity_error", "parity error", significant(2)],
-  ["memory_bytes", "peak memory", size, true], ["cpus", "CPUs", significant(3)], ["gpu_use", "GPU use", significant(3)], ["energy_j", "energy, J", significant(4)], ["start_ns", "start", duration], ["build_ns", "build", duration], ["to_first_step_ns", "to first step", duration],
+  ["memory_bytes", "peak memory", size, true], ["cpus", "CPUs", significant(3)], ["gpu_use", "GPU use", significant(3)], ["energy_j", "energy, J", significant(4)],
+  ["steal_share", "stolen CPU", percent], ["throttled_share", "throttled CPU", percent], ["start_ns", "start", duration], ["build_ns", "build", duration], ["to_first_step_ns", "to first step", duration],
   ["tune_ns", "tuning", duration], ["pays_after", "pays after steps", String], ["settings", "settings", null],
   ["spread", "spread", (value) => `±${significant(2)(value * 100)} %`], ["loss", "loss", significant(4)], ["loss_step", "at step", String], ["steps", "steps", String, true], ["rounds", "rounds", String, true], ["outcome", "outcome", null, true],
   ["runs_ok", "ok runs", String], ["flags", "flags", null], ["reason", "reason", null],
@@ -42,8 +44,8 @@ class CellTable {
     this.rows = rowsOf("cells");
     this.numbers = new Map(this.rows.map((row, i) => [row, i]));
     this.rounds = rowsOf("rounds");
-    const varies = (key) => this.rows.some((row) => row[key] !== this.rows[0][key] && row[key] !== "");
-    this.columns = tableColumns.filter(([key, , , always]) => this.rows.length > 0 && (always || varies(key)));
+    const varies = (key, format) => this.rows.some((row) => row[key] !== this.rows[0][key] && row[key] !== "" && (format || row[key] !== null));
+    this.columns = tableColumns.filter(([key, , format, always]) => this.rows.length > 0 && (always || varies(key, format)));
     this.sort = { key: null, down: false };
     this.words = "";
     this.wanted = {};
@@ -136,7 +138,7 @@ class CellTable {
     });
     const button = element("button", { type: "button", class: "toggle", "aria-expanded": "false", "aria-label": `Rounds and command of ${row.series}` });
     cells[0].prepend(button);
-    const line = element("tr", { class: row.rank === 1 ? "best" : "", title: "Rounds, and the command that repeats it" }, ...cells);
+    const line = element("tr", { class: row.won ? "best" : "", title: "Rounds, and the command that repeats it" }, ...cells);
     line.addEventListener("click", () => {
       const open = line.nextElementSibling?.classList.contains("command") ? line.nextElementSibling : null;
       button.setAttribute("aria-expanded", String(!open));
@@ -155,10 +157,11 @@ class CellTable {
     if (rounds.length === 0) return parts;
     const studies = new Set(rounds.map((round) => round.study)).size > 1;
     const line = (tag, texts) => element("tr", {}, ...texts.map((text) => element(tag, {}, text)));
-    const titles = ["round", "shortest/image", "median/image", "steps", "attempt", "disturbed"];
+    const withheld = [["steal_share", "stolen CPU"], ["throttled_share", "throttled CPU"]].filter(([key]) => rounds.some((round) => round[key] !== null));
+    const titles = ["round", "shortest/image", "median/image", "steps", "attempt", ...withheld.map(([, title]) => title), "disturbed"];
     const body = rounds.map((round) => line("td", [
       studies ? `${round.study}: ${round.round}` : String(round.round), duration(round.shortest_ns), duration(round.median_ns), String(round.steps),
-      String(round.attempt + 1), round.disturbed ? "yes" : ""]));
+      String(round.attempt + 1), ...withheld.map(([key]) => (round[key] === null ? "" : percent(round[key]))), round.disturbed ? "yes" : ""]));
     return [...parts, element("table", { class: "rounds" }, element("thead", {}, line("th", titles)), element("tbody", {}, ...body))];
   }
 
