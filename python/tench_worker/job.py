@@ -19,7 +19,8 @@ SNAPSHOTS = {"folder": "", "after": []}
 # Defaults of a job; None = required.
 JOB = {"protocol": None, "network": None, "fingerprint": "", "parameters": [], "batch": None,
        "device": "cpu", "threads": 1, "precision": "f32", "phase": "train", "seed": 1,
-       "cycled": False, "images": 0, "labels": 0, "solver": {}, "lr_schedule": [], "first_step": 0,
+       "cycled": False, "data": "", "images": 0, "labels": 0, "solver": {}, "lr_schedule": [],
+       "first_step": 0,
        "dropout": True, "budget": {}, "search_ns": 0, "options": {}, "tensors": {},
        "snapshots": {}, "profile": False, "turns": False}
 NESTED = {"solver": SOLVER, "budget": BUDGET, "tensors": TENSORS, "snapshots": SNAPSHOTS}
@@ -71,14 +72,12 @@ class Job(Fields):
         if version != PROTOCOL:
             raise Failed("job.protocol: this worker speaks version %d, not %s" %
                          (PROTOCOL, json.dumps(version)))
-        if values.get("data"):
-            raise Unsupported("workers in Python have no real data yet (job.data)")
-        values.pop("data", None)
         if values.get("data_threads"):
             raise Unsupported("workers in Python have no loader threads (job.data_threads)")
         if values.get("evaluation"):
             raise Unsupported("workers in Python have no evaluation (job.evaluation)")
         Fields.__init__(self, values, JOB, "job")
+        self.values = values  # for the reader of real data
         for key, known in NESTED.items():
             setattr(self, key, Fields(getattr(self, key), known, "job." + key))
         for key in ("batch", "threads", "seed", "images", "labels"):
