@@ -38,7 +38,8 @@ class TimedLoop {
     } else {
       TENCH_TRY(RunTimed(rule, result, [] { return false; }));
     }
-    result.converged = rule.Converged();
+    // Turns may end before the last step.
+    result.converged = rule.Converged() && (!options_.next_turn || rule.Finished());
     result.steps = step_;
     result.stopped = Stopped() && !rule.Finished();
     return result;
