@@ -55,7 +55,9 @@ class TimedLoop(object):
                 break
             self._warm_up(turn.warmup_steps)
             self._timed(rule, result, self.step + turn.steps)
-        result.converged, result.steps = rule.converged, self.step
+        # Turns may end before the last step.
+        result.converged = rule.converged and (self.next_turn is None or rule.finished)
+        result.steps = self.step
         result.stopped = self.stopped() and not rule.finished
         return result
 

@@ -40,7 +40,8 @@ class TimedLoop {
     } else {
       TENCH_TRY(RunTimed(rule, result, [] { return false; }));
     }
-    result.converged = rule.Converged() || reached_;
+    // Turns may end before the last step.
+    result.converged = reached_ || (rule.Converged() && (!options_.next_turn || rule.Finished()));
     result.steps = step_;
     result.stopped = Stopped() && !rule.Finished() && !reached_;
     if (evaluated_at_ != step_ && !result.stopped) TENCH_TRY(Evaluate());
