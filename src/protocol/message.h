@@ -74,7 +74,9 @@ struct BuildSettings {
   // > 0: this many threads of the worker's process load the batches of cycled input during the
   // steps, and keep `prefetch` of them ready.
   int64_t data_threads = 0, prefetch = 2;
-  bool evaluated = false;  // parameters and state are read between steps, to evaluate them
+  // Parameters and state are read between the steps of a training, and set between the steps of the
+  // inference network that evaluates them.
+  bool evaluated = false;
 };
 
 // Evaluation of a training (record/evaluation.h).

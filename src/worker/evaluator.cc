@@ -45,7 +45,6 @@ Result<Evaluator> Evaluator::Make(const Job& job, std::unique_ptr<Adapter> adapt
   options.phase = Phase::kForward;
   options.observe = true;
   options.profile = false;
-  options.evaluated = false;
   TENCH_TRY(evaluator.adapter_->Build(*evaluator.graph_, options).In("evaluation"));
   return evaluator;
 }

@@ -37,7 +37,7 @@ std::vector<std::string> OwnEnvironment() {
 
 Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::vector<int>& cpus,
                               const std::string& version,
-                              const std::map<std::string, std::string>& own) {
+                              const std::map<std::string, std::string>& own, int64_t threads) {
   std::map<std::string, std::string> variables;
   for (const auto& text : ours) {
     const size_t equals = text.find('=');
@@ -51,7 +51,8 @@ Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::v
   if (!cpus.empty()) {
     variables["TENCH_CPUS"] = PrintCpuList(cpus);
     for (const auto name : ThreadCountVariables())
-      variables[std::string(name)] = std::to_string(cpus.size());
+      variables[std::string(name)] =
+          threads > 0 ? std::to_string(threads) : std::to_string(cpus.size());
     // With dynamic teams, OpenMP may use fewer threads than requested.
     variables["OMP_DYNAMIC"] = "FALSE";
     variables["MKL_DYNAMIC"] = "FALSE";

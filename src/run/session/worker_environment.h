@@ -17,15 +17,16 @@ namespace tench {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// `ours` has the form of `environ`: "NAME=VALUE" texts. The result is sorted by name. `cpus` are
-// the worker's CPUs, one per thread: every runtime gets their number, and TENCH_CPUS lists them.
-// Without CPUs (--describe) no thread setting is made. `version` is the framework version that the
-// cell names. A worker that serves several versions selects by TENCH_WORKER_VERSION; for any other
-// worker, the version in its hello is checked. `own` are the variables of the job, which replace
-// all others.
+// `ours` has the form of `environ`: "NAME=VALUE" texts. The result is sorted by name. TENCH_CPUS
+// lists the worker's CPUs, and every runtime gets the number of compute threads: `threads`, or one
+// per CPU if that is 0. Without CPUs (--describe) no thread setting is made. `version` is the
+// framework version that the cell names. A worker that serves several versions selects by
+// TENCH_WORKER_VERSION; for any other worker, the version in its hello is checked. `own` are the
+// variables of the job, which replace all others.
 Environment WorkerEnvironment(const std::vector<std::string>& ours, const std::vector<int>& cpus,
                               const std::string& version = "",
-                              const std::map<std::string, std::string>& own = {});
+                              const std::map<std::string, std::string>& own = {},
+                              int64_t threads = 0);
 std::vector<std::string> OwnEnvironment();
 
 // The part of `ours` that decides which program and libraries a worker runs, as far as it is set:

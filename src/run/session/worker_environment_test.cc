@@ -35,6 +35,13 @@ TEST(WorkerEnvironmentTest, TellsEveryRuntimeTheNumberOfThreads) {
   EXPECT_EQ(given.at("LANG"), "C.UTF-8");
 }
 
+TEST(WorkerEnvironmentTest, TheCpusOfALoaderAddNoComputeThread) {
+  const Environment environment = WorkerEnvironment({}, {0, 1, 2}, "", {}, 2);
+  const std::map<std::string, std::string> given(environment.begin(), environment.end());
+  EXPECT_EQ(given.at("OMP_NUM_THREADS"), "2");
+  EXPECT_EQ(given.at("TENCH_CPUS"), "0-2");
+}
+
 TEST(WorkerEnvironmentTest, NamesTheVersionThatTheCellAsksFor) {
   EXPECT_FALSE(Given({"PATH=/bin"}, {0}).contains("TENCH_WORKER_VERSION"));
   const Environment named = WorkerEnvironment({"TENCH_WORKER_VERSION=1.0"}, {0}, "2.15");

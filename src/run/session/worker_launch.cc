@@ -51,7 +51,8 @@ Result<WorkerLaunch> JobLaunch(const WorkerEntry& entry, const Job& job, const s
   const auto placeable = static_cast<int64_t>(PlaceableCpus(topology, placement));
   const int64_t wanted = std::max(job.threads, std::min(job.threads + job.data_threads, placeable));
   std::vector<int> cpus = TENCH_TRY(PlaceThreads(topology, placement, wanted));
-  spawn.environment = WorkerEnvironment(OwnEnvironment(), cpus, version, job.environment);
+  spawn.environment =
+      WorkerEnvironment(OwnEnvironment(), cpus, version, job.environment, job.threads);
   spawn.cpus = std::move(cpus);
   spawn.folder = folder;
   spawn.output_fd = launch.log.out.get();

@@ -105,6 +105,10 @@ class MxnetAdapter final : public Adapter {
           "NONE: MXNet would fuse an activation into a layer with other readers and give them the "
           "wrong output";
     }
+    if (options.evaluated && options.phase == Phase::kForward && settings.subgraph != kNoSubgraph) {
+      settings.subgraph = kNoSubgraph;
+      choices["subgraph"] = "NONE: fused ops keep the weights of their first step";
+    }
     if (options.profile) {
       // One op at a time in order, so that events can be matched to layers.
       settings.engine = kSynchronousEngine;
