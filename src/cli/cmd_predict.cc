@@ -16,6 +16,7 @@
 #include "data/data_reference.h"
 #include "data/file_data.h"
 #include "machine/affinity.h"
+#include "net/caffe/solver_file.h"
 #include "net/caffe/text_message.h"
 
 namespace tench {
@@ -80,6 +81,17 @@ Result<std::string> TransformOf(const std::string& path) {
   return Join(keys, ",");
 }
 
+// The shape that the network's own test data has, if the data is there.
+Result<Shape> OwnSample(const std::string& path) {
+  const std::string text = TENCH_TRY(ReadFile(path, kMostTextBytes));
+  CaffeState test;
+  test.test = true;
+  const Result<std::optional<CaffeDataFiles>> files = FindDataFiles(text, path, test);
+  if (!files.ok() || !*files) return Shape();
+  const Result<CaffeDataText> data = OpenCaffeData(**files, path);
+  return data.ok() ? data->sample : Shape();
+}
+
 Result<Classifier> OpenClassifier(const PredictFlags& flags, const std::filesystem::path& folder) {
   Classifier classifier;
   const bool prototxt = flags.network.ends_with(".prototxt");
@@ -89,7 +101,8 @@ Result<Classifier> OpenClassifier(const PredictFlags& flags, const std::filesyst
   classifier.data =
       fmt::format("folder:{},shuffle=no{}{}", list.string(), keys.empty() ? "" : ",", keys);
   TENCH_TRY(ParseDataReference(classifier.data).In("--transform"));
-  const Shape sample = TENCH_TRY(SampleOfData(classifier.data));
+  Shape sample = TENCH_TRY(SampleOfData(classifier.data));
+  if (prototxt && sample.empty()) sample = TENCH_TRY(OwnSample(flags.network));
   if (prototxt) {
     CaffeState test;
     test.test = true;

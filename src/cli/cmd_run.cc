@@ -46,6 +46,9 @@ struct RunFlags {
 // Takes from the solver file what no flag sets: the network, its batch, rates. Amend adds the rest
 // to the job.
 Status TakeSolver(const RunFlags& flags, const CaffeSolver& solver, Cell& cell) {
+  if (solver.solver.iter_size > 1)
+    return Failed("{}: iter_size is {}; `tench run` times steps of one batch: use `tench train`",
+                  flags.solver, solver.solver.iter_size);
   if (cell.Text(kAxisNetwork).empty()) {
     const std::string path = NetworkPath(solver, flags.solver);
     if (path.empty())

@@ -43,6 +43,23 @@ TEST(TransformerTest, SubtractsTheMeanBeforeItScales) {
             (std::vector<float>{-0.5f, 0, 0, 0.5f}));
 }
 
+TEST(TransformerTest, BgrSwapsTheChannelsOfPicturesAndNotOfValues) {
+  Transform transform;
+  transform.mean = {1, 2, 3};
+  StoredSample picture;
+  picture.form = SampleForm::kPng;
+  picture.bytes = *EncodePng(RampImage(3, 2, 2, 5));
+  const std::vector<float> rgb = Applied({}, picture, {3, 2, 2});
+  transform.bgr = true;
+  const std::vector<float> bgr = Applied(transform, picture, {3, 2, 2});
+  for (size_t c = 0; c < 3; ++c)
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_EQ(bgr[4 * c + i], rgb[4 * (2 - c) + i] - static_cast<float>(c + 1));
+  const StoredSample bytes = Sample({3, 2, 2});
+  transform.mean.clear();
+  EXPECT_EQ(Applied(transform, bytes, {3, 2, 2}), Applied({}, bytes, {3, 2, 2}));
+}
+
 TEST(TransformerTest, CropsTheCenterOutsideOfTraining) {
   Transform transform;
   transform.crop = 2;

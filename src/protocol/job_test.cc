@@ -88,6 +88,17 @@ TEST(JobTest, SaysOfItsSolverOnlyWhatIsBeyondPlainSgd) {
   const auto parsed = ParseJob(PrintJson(ToJson(job)), "job.json");
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_EQ(parsed->solver, job.solver);
+  job.solver = {0.1, 0, 0.0002, SolverType::kRmsprop};
+  job.solver.rms_decay = 0.9;
+  job.solver.regularization = Regularization::kL1;
+  job.solver.iter_size = 4;
+  job.first_step = 7;
+  job.tensors.every_step = true;
+  const auto again = ParseJob(PrintJson(ToJson(job)), "job.json");
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->solver, job.solver);
+  EXPECT_EQ(again->first_step, 7);
+  EXPECT_TRUE(again->tensors.every_step);
 }
 
 TEST(JobTest, CarriesSnapshotsOnlyWhereTheyAreAskedFor) {
@@ -141,8 +152,10 @@ TEST(JobTest, RefusesWhatIsOutOfRange) {
               HasSubstr("job.seed: must be an unsigned"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["lr"] = "nan"; }),
               HasSubstr("job.solver.lr: must be a number from 0"));
-  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["type"] = "adagrad"; }),
-              HasSubstr("job.solver.type: 'adagrad' is none of sgd, nesterov, adam"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["type"] = "adagard"; }),
+              HasSubstr("job.solver.type: 'adagard' is none of sgd, nesterov, adam"));
+  EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["regularization"] = "l3"; }),
+              HasSubstr("job.solver.regularization: 'l3' is none of l2, l1"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["momentum2"] = 1.5; }),
               HasSubstr("job.solver.momentum2: must be a number from 0"));
   EXPECT_THAT(ErrorWith([](Json& json) { json["solver"]["clip_gradients"] = -1; }),

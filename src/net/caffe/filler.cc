@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/caffe/filler.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -37,12 +38,17 @@ Result<Fill> ReadFanFiller(const caffe::FillerParameter& filler, const Shape& sh
 
 Result<Fill> ReadFiller(const caffe::FillerParameter& filler, const Shape& shape) {
   const std::string& type = filler.type();
-  if (filler.sparse() >= 0) return Unsupported("a filler with `sparse` is not supported");
   if (type == "constant") return Fill{FillKind::kConstant, DecimalOf(filler.value()), 0};
   if (type == "uniform")
     return Fill{FillKind::kUniform, DecimalOf(filler.min()), DecimalOf(filler.max())};
-  if (type == "gaussian")
-    return Fill{FillKind::kGaussian, DecimalOf(filler.mean()), DecimalOf(filler.std())};
+  if (type == "gaussian") {
+    double deviation = DecimalOf(filler.std());
+    // Caffe keeps each value with the probability sparse / outputs and clears the others. tench fills
+    // all of them with the same variance.
+    if (filler.sparse() >= 0 && !shape.empty() && shape[0] > 0)
+      deviation *= std::sqrt(std::min(1.0, filler.sparse() / static_cast<double>(shape[0])));
+    return Fill{FillKind::kGaussian, DecimalOf(filler.mean()), deviation};
+  }
   if (type == "xavier" || type == "msra") return ReadFanFiller(filler, shape);
   if (type == "positive_unitball" || type == "bilinear")
     return Unsupported(

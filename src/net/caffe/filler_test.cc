@@ -24,6 +24,11 @@ TEST(FillerTest, FillersWithoutAFanKeepTheirNumbers) {
   EXPECT_EQ(*Read(R"(type: "gaussian" mean: 1 std: 0.01)"), (Fill{FillKind::kGaussian, 1, 0.01}));
 }
 
+TEST(FillerTest, SparseWeightsBecomeDenseOnesOfTheSameVariance) {
+  EXPECT_EQ(*Read(R"(type: "gaussian" std: 3 sparse: 2)"), (Fill{FillKind::kGaussian, 0, 1.5}));
+  EXPECT_EQ(*Read(R"(type: "gaussian" std: 3 sparse: 9)"), (Fill{FillKind::kGaussian, 0, 3}));
+}
+
 TEST(FillerTest, FillersThatTenchHasTooKeepTheirName) {
   EXPECT_EQ(Read(R"(type: "xavier")")->kind, FillKind::kXavier);
   EXPECT_EQ(Read(R"(type: "msra")")->kind, FillKind::kMsra);
@@ -44,7 +49,6 @@ TEST(FillerTest, UnsupportedFillersAreNamed) {
   EXPECT_THAT(Read(R"(type: "xavier" variance_norm: AVERAGE)", {}).error().message,
               HasSubstr("'xavier' needs weights"));
   EXPECT_THAT(Read(R"(type: "bilinear")").error().message, HasSubstr("'bilinear'"));
-  EXPECT_THAT(Read(R"(type: "gaussian" sparse: 3)").error().message, HasSubstr("sparse"));
   EXPECT_THAT(Read(R"(type: "xavir")").error().message, HasSubstr("Caffe has no filler 'xavir'"));
 }
 

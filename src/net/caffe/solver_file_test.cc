@@ -53,20 +53,20 @@ TEST(SolverFileTest, DefaultsAreCaffes) {
 
 TEST(SolverFileTest, TheOlderWordForTheTypeIsTaken) {
   EXPECT_EQ(Read("solver_type: NESTEROV")->solver.type, SolverType::kNesterov);
-  EXPECT_THAT(
-      ErrorOf(Read("solver_type: ADAGRAD")),
-      HasSubstr(
-          "solver.prototxt:5: solver_type 'AdaGrad' is not supported; SGD, Nesterov, Adam are"));
+  EXPECT_EQ(Read("solver_type: ADAGRAD")->solver.type, SolverType::kAdagrad);
+  EXPECT_EQ(Read("solver_type: RMSPROP")->solver.type, SolverType::kRmsprop);
+  EXPECT_EQ(Read("solver_type: ADADELTA")->solver.type, SolverType::kAdadelta);
   EXPECT_THAT(ErrorOf(Read("solver_type: SGD type: \"SGD\"")), HasSubstr("exclude each other"));
 }
 
 TEST(SolverFileTest, WhatWouldComputeSomethingElseIsRefusedByName) {
-  EXPECT_THAT(ErrorOf(Read("type: \"RMSProp\"")),
-              HasSubstr("solver.prototxt:5: type 'RMSProp' is not supported"));
+  EXPECT_THAT(ErrorOf(Read("type: \"RMSProp\" momentum: 0.9")),
+              HasSubstr("solver.prototxt:5: momentum is 0.9; RMSProp has no momentum"));
+  EXPECT_THAT(ErrorOf(Read("type: \"AdaGrad\" delta: 0")), HasSubstr("AdaGrad divides by it"));
   EXPECT_THAT(ErrorOf(Read("type: \"Adm\"")),
               HasSubstr("type 'Adm' is unknown; did you mean 'Adam'?"));
-  EXPECT_THAT(ErrorOf(Read("regularization_type: \"L1\"")), HasSubstr("regularization_type 'L1'"));
-  EXPECT_THAT(ErrorOf(Read("iter_size: 4")), HasSubstr("iter_size 4 is not supported"));
+  EXPECT_THAT(ErrorOf(Read("regularization_type: \"L3\"")), HasSubstr("regularization_type 'L3'"));
+  EXPECT_THAT(ErrorOf(Read("iter_size: 0")), HasSubstr("iter_size is 0"));
   EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" base_lr: 1 max_iter: 1", "s")),
               HasSubstr("lr_policy is missing"));
   EXPECT_THAT(ErrorOf(ReadSolver("net: \"n\" base_lr: 1 max_iter: 1 lr_policy: \"stp\"", "s")),
@@ -86,7 +86,7 @@ TEST(SolverFileTest, WhatWouldComputeSomethingElseIsRefusedByName) {
 }
 
 TEST(SolverFileTest, TestingIsLeftOutWithANote) {
-  EXPECT_THAT(Read("test_iter: 10 test_interval: 5")->notes, ElementsAre(HasSubstr("testing")));
+  EXPECT_THAT(Read("test_iter: 10")->notes, ElementsAre(HasSubstr("test_iter has no effect")));
 }
 
 TEST(SolverFileTest, ANetworkInsideIsReadWithItsOwnLines) {
@@ -136,6 +136,30 @@ TEST(SolverFileTest, FieldsThatTheTypeOrThePolicyDoesNotUseSurviveWriting) {
   ASSERT_TRUE(again.ok()) << ErrorOf(again);
   EXPECT_EQ(again->solver, solver->solver);
   EXPECT_EQ(again->rate, solver->rate);
+}
+
+TEST(SolverFileTest, TestsHaveTheirNetworksStatesAndLengths) {
+  const auto solver = Read(
+      "test_interval: 5 test_initialization: false test_net: \"t\" test_iter: 3 test_iter: 4 "
+      "test_state { } test_state { stage: \"all\" } regularization_type: \"L1\" iter_size: 2 "
+      "type: \"RMSProp\" rms_decay: 0.9");
+  ASSERT_TRUE(solver.ok()) << ErrorOf(solver);
+  const auto again = ReadSolver(WriteSolver(*solver), "s");
+  ASSERT_TRUE(again.ok()) << ErrorOf(again);
+  for (const CaffeSolver& read : {*solver, *again}) {
+    EXPECT_EQ(read.test_interval, 5);
+    EXPECT_FALSE(read.test_initialization);
+    ASSERT_EQ(read.tests.size(), 2u);
+    EXPECT_EQ(read.tests[0].net, "t");
+    EXPECT_EQ(read.tests[0].iterations, 3);
+    EXPECT_EQ(read.tests[1].net, "");
+    EXPECT_EQ(read.tests[1].state, (CaffeState{0, {"all"}, true}));
+    EXPECT_EQ(read.solver.regularization, Regularization::kL1);
+    EXPECT_EQ(read.solver.iter_size, 2);
+    EXPECT_EQ(read.solver.rms_decay, 0.9);
+  }
+  EXPECT_THAT(ErrorOf(Read("test_interval: 5")), HasSubstr("test_interval needs test_iter"));
+  EXPECT_THAT(ErrorOf(Read("test_interval: 5 test_iter: 0")), HasSubstr("test_iter is 0"));
 }
 
 TEST(SolverFileTest, WeightsAndTheStateOfTheNetworkSurviveWriting) {

@@ -43,7 +43,7 @@ class CaffeAdapter final : public Adapter {
     }
     DescribeDevices({0, "the worker runs Caffe on the CPU"}, description);
     description.precisions = {"f32"};
-    description.updates = {"sgd", "nesterov", "clip_gradients"};
+    description.updates = {"sgd", "nesterov", "clip_gradients", "l1"};
     AddSpinCandidate(description);
     AddHugePagesCandidate(description);
     description.version = "not found";

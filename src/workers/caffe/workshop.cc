@@ -22,9 +22,10 @@ std::string Print(const SolverText& text) {
   std::string out = fmt::format(
       "net: \"{}\"\ntype: \"{}\"\nsolver_mode: CPU\nlr_policy: \"fixed\"\nbase_lr: {}\nmomentum: "
       "{}\nweight_decay: {}\n"
-      "regularization_type: \"L2\"\nrandom_seed: {}\nmax_iter: {}\ndisplay: {}\n",
+      "regularization_type: \"{}\"\nrandom_seed: {}\nmax_iter: {}\ndisplay: {}\n",
       kNetFile, text.solver.type == SolverType::kNesterov ? "Nesterov" : "SGD", text.solver.lr,
       text.solver.momentum, text.solver.weight_decay,
+      text.solver.regularization == Regularization::kL1 ? "L1" : "L2",
       text.seed & std::numeric_limits<int64_t>::max(), text.iterations, text.display);
   if (text.solver.clip_gradients > 0)
     out += fmt::format("clip_gradients: {}\n", text.solver.clip_gradients);
