@@ -87,7 +87,9 @@ class Worker(Adapter):
         self.step(self.job.phase)  # the first step compiles
 
     def _make_lstm(self, layer):
-        """nn.LSTM with our weights; its second bias stays zero and is not trained."""
+        """nn.LSTM with our weights; its second bias stays zero and is not trained. Its gradient is
+        computed, since Paddle's kernel crashes without it.
+        """
         module = paddle.nn.LSTM(layer.inputs[0].shape[2], layer["hidden"])
         for theirs, suffix in (("weight_ih_l0", "weight_input"), ("weight_hh_l0", "weight_hidden"),
                                ("bias_ih_l0", "bias")):
@@ -95,7 +97,7 @@ class Worker(Adapter):
             parameter.stop_gradient = self.job.phase == "forward"
             self.trained["%s.%s" % (layer.name, suffix)] = parameter
         module.bias_hh_l0.set_value(np.zeros(module.bias_hh_l0.shape, np.float32))
-        module.bias_hh_l0.stop_gradient = True
+        module.bias_hh_l0.stop_gradient = self.job.phase == "forward"
         return module
 
     def _make_optimizer(self):
@@ -183,7 +185,8 @@ class Worker(Adapter):
         if phase == "forward":
             with paddle.no_grad():
                 return float(self.call(*self.batch))
-        for tensor in self.trained.values():
+        unused = [module.bias_hh_l0 for module in self.lstms.values()]
+        for tensor in list(self.trained.values()) + unused:
             tensor.clear_gradient(set_to_zero=False)
         before = [self.statistics[name] * keep for name, keep, _ in self.variances]
         loss = self.call(*self.batch)
