@@ -185,5 +185,11 @@ TEST(BuildIdTest, DependsOnNamesAndContentsAlone) {
   EXPECT_NE(BuildId({a}), id);
 }
 
+TEST(BuildIdTest, DependsOnThePackagesOfAnEnvironment) {
+  const std::vector<HashedFile> files;
+  EXPECT_EQ(BuildId(files), BuildId(files, ""));
+  EXPECT_NE(BuildId(files, "jax 0.10.2, numpy 2.4.6"), BuildId(files, "jax 0.10.1, numpy 2.4.6"));
+}
+
 }  // namespace
 }  // namespace tench::worker_build_test

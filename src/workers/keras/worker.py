@@ -190,6 +190,14 @@ class Worker(Adapter):
             sink(name, images_to_nchw(self._read(self.taps[name].kept)))
 
 
+def _dense(gradient):
+    """TensorFlow's gradient of an embedding is a list of slices, with repetitions."""
+    if not hasattr(gradient, "indices") or keras.backend.backend() != "tensorflow":
+        return gradient
+    import tensorflow
+    return tensorflow.convert_to_tensor(gradient)
+
+
 def _make_classes(graph, job):
     """Subclasses of Keras' classes, which exist after `load` only."""
 
@@ -209,7 +217,7 @@ def _make_classes(graph, job):
 
         def keep(self, gradient, variable):
             if self.keeps:
-                self.assign(self.gradient_of(variable), kops.convert_to_tensor(gradient))
+                self.assign(self.gradient_of(variable), _dense(gradient))
 
         def gradient_of(self, variable):
             return self.written[self.place_of(variable)]
@@ -227,9 +235,7 @@ def _make_classes(graph, job):
             self.keep(gradient, variable)
             rate, decay = self.rules[self.place_of(variable)]
             if decay != 0:
-                # The gradient of an embedding may be sparse.
-                gradient = kops.convert_to_tensor(gradient) + \
-                    decay * kops.convert_to_tensor(variable)
+                gradient = _dense(gradient) + decay * kops.convert_to_tensor(variable)
             keras.optimizers.SGD.update_step(self, gradient, variable, learning_rate * rate)
 
     class Tap(keras.layers.Layer):

@@ -45,7 +45,12 @@ class Worker(Adapter):
             self.trained[p.name].stop_gradient = not learns
         for p in graph.statistics:
             self.statistics[p.name] = paddle.zeros(list(p.shape))
+        self.variances = []  # name, share that is kept, factor of the new share
         for layer in graph.layers:
+            if layer.op == "batch_norm":
+                count = int(np.prod(layer.shape)) // layer.shape[1]
+                self.variances.append((layer.name + ".running_var", 1 - layer["momentum"],
+                                       count / max(count - 1.0, 1.0)))
             if layer.op == "lstm":
                 self.lstms[layer.name] = self._make_lstm(layer)
         self.optimizer = self._make_optimizer() if job.phase == "train" else None
@@ -72,16 +77,19 @@ class Worker(Adapter):
                 for index, tensor in enumerate(worker.statistics.values()):
                     self.register_buffer("s%d" % index, tensor)
 
-            def forward(self, *inputs):
-                return worker._eager(*inputs)
+            def forward(self, batch):
+                return worker._eager(*batch)
 
-        self.call = paddle.jit.to_static(Model(), full_graph=True)
+        model = paddle.jit.to_static(Model(), full_graph=True)
+        self.call = lambda *inputs: model(list(inputs))
         self.set_batch({layer.name: np.ones(layer.shape, np.float32 if layer["role"] == "data"
                                             else np.int32) for layer in self.graph.inputs})
         self.step(self.job.phase)  # the first step compiles
 
     def _make_lstm(self, layer):
-        """nn.LSTM with our weights; its second bias stays zero and is not trained."""
+        """nn.LSTM with our weights; its second bias stays zero and is not trained. Its gradient is
+        computed, since Paddle's kernel crashes without it.
+        """
         module = paddle.nn.LSTM(layer.inputs[0].shape[2], layer["hidden"])
         for theirs, suffix in (("weight_ih_l0", "weight_input"), ("weight_hh_l0", "weight_hidden"),
                                ("bias_ih_l0", "bias")):
@@ -89,7 +97,7 @@ class Worker(Adapter):
             parameter.stop_gradient = self.job.phase == "forward"
             self.trained["%s.%s" % (layer.name, suffix)] = parameter
         module.bias_hh_l0.set_value(np.zeros(module.bias_hh_l0.shape, np.float32))
-        module.bias_hh_l0.stop_gradient = True
+        module.bias_hh_l0.stop_gradient = self.job.phase == "forward"
         return module
 
     def _make_optimizer(self):
@@ -177,10 +185,13 @@ class Worker(Adapter):
         if phase == "forward":
             with paddle.no_grad():
                 return float(self.call(*self.batch))
-        for tensor in self.trained.values():
+        unused = [module.bias_hh_l0 for module in self.lstms.values()]
+        for tensor in list(self.trained.values()) + unused:
             tensor.clear_gradient(set_to_zero=False)
+        before = [self.statistics[name] * keep for name, keep, _ in self.variances]
         loss = self.call(*self.batch)
         loss.backward()
+        self._correct(before)
         if phase == "train":
             if self.job.observe:
                 self.kept = {p.name: self._gradient(p) for p in self.graph.trained}
@@ -188,6 +199,15 @@ class Worker(Adapter):
                 self._clip()
             self.optimizer.step()
         return float(loss)
+
+    def _correct(self, before):
+        """Paddle's running variance is that of the population; tench's is the sample's. Autograd
+        needs the variance until the backward pass is over.
+        """
+        with paddle.no_grad():
+            for old, (name, _, factor) in zip(before, self.variances):
+                variance = self.statistics[name]
+                paddle.assign(old + (variance - old) * factor, variance)
 
     def _gradient(self, parameter):
         return self.trained[parameter.name].grad.numpy().copy()
@@ -281,17 +301,12 @@ class _Network(Lowering):
     reshape = flatten
 
     def batch_norm(self, layer, x):
-        """Paddle's running variance is that of the population; tench's is the sample's."""
         mean = self.statistics[layer.name + ".running_mean"]
         var = self.statistics[layer.name + ".running_var"]
         weight = self.weight(layer) if layer.has_weight else None
         keep = 1 - layer["momentum"]
-        count = int(np.prod(layer.shape)) // layer.shape[1]
-        old = var * keep if self.training else None
-        y = F.batch_norm(x, mean, var, weight, self.bias(layer), self.training, keep, layer["eps"])
-        if self.training and count > 1:
-            paddle.assign(old + (var - old) * (count / (count - 1.0)), var)
-        return y
+        return F.batch_norm(x, mean, var, weight, self.bias(layer), self.training, keep,
+                            layer["eps"])
 
     def scale(self, layer, x):
         view = (1, -1, 1, 1) if len(layer.shape) == 4 else (1, -1)
