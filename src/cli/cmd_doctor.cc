@@ -5,16 +5,19 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/output_terminal.h"
 #include "machine/affinity.h"
+#include "machine/ceilings.h"
 #include "machine/host.h"
 #include "machine/load.h"
 #include "machine/nvml.h"
 #include "machine/peak.h"
 #include "protocol/missing_fact.h"
+#include "record/ceiling_json.h"
 #include "report/text_table.h"
 #include "run/session/worker_catalog.h"
 
@@ -102,12 +105,34 @@ std::vector<std::string> Advice(const HostFacts& host, const std::vector<BusyPro
   return advice;
 }
 
-Result<int> Doctor(bool json, bool wide) {
+// The ceilings of a roofline with one thread and with all.
+std::vector<Ceiling> Ceilings(const HostFacts& host) {
+  std::vector<int64_t> threads = {1};
+  if (host.allowed_cpus.size() > 1)
+    threads.push_back(static_cast<int64_t>(host.allowed_cpus.size()));
+  return MeasureCeilings(host.cpu, threads);
+}
+
+Rows CeilingRows(const std::vector<Ceiling>& ceilings) {
+  Rows rows;
+  for (const Ceiling& ceiling : ceilings) {
+    const std::string value =
+        ceiling.flops_per_s > 0 ? fmt::format("{:.1f} GFLOP/s (f32 multiply-adds in registers)",
+                                              ceiling.flops_per_s / 1e9)
+                                : fmt::format("{:.1f} GB/s (y += a·x)", ceiling.bytes_per_s / 1e9);
+    rows.push_back({fmt::format("{}, {}", ceiling.name, Plural(ceiling.threads, "thread")),
+                    value + (ceiling.disturbed ? "; disturbed, may be too low" : "")});
+  }
+  return rows;
+}
+
+Result<int> Doctor(bool json, bool wide, bool with_ceilings) {
   const std::unique_ptr<Nvml> nvml = Nvml::Open();
   const HostFacts host = ReadHost(nvml.get());
   const std::vector<BusyProcess> busy = LookForOthers();
   const std::vector<std::string> advice = Advice(host, busy);
   const Peak peak = MeasurePeak(static_cast<int64_t>(host.allowed_cpus.size()));
+  const std::vector<Ceiling> ceilings = with_ceilings ? Ceilings(host) : std::vector<Ceiling>();
   WorkerCatalog workers = WorkerCatalog::Discover();
   TextTable table({{"worker"}, {"version"}, {"state"}});
   Json worker_json = Json::array();
@@ -141,19 +166,21 @@ Result<int> Doctor(bool json, bool wide) {
     Json processes = Json::array();
     for (const BusyProcess& process : busy)
       processes.push_back({{"pid", process.pid}, {"name", process.name}, {"cpus", process.cpus}});
-    const Json all = {{"host", HostToJson(host)},
-                      {"peak",
-                       {{"threads", peak.threads},
-                        {"flops_per_s", peak.flops_per_s},
-                        {"bytes_per_s", peak.bytes_per_s}}},
-                      {"workers", worker_json},
-                      {"busy_processes", processes},
-                      {"advice", advice}};
+    Json all = {{"host", HostToJson(host)},
+                {"peak",
+                 {{"threads", peak.threads},
+                  {"flops_per_s", peak.flops_per_s},
+                  {"bytes_per_s", peak.bytes_per_s}}},
+                {"workers", worker_json},
+                {"busy_processes", processes},
+                {"advice", advice}};
+    if (with_ceilings) all["ceilings"] = CeilingsToJson(ceilings);
     fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
     return any ? kExitOk : kExitNegative;
   }
   TextTable facts({{"fact"}, {"value"}}, false);
   for (const auto& [name, value] : MachineRows(host, peak)) facts.AddRow({name, value});
+  for (const auto& [name, value] : CeilingRows(ceilings)) facts.AddRow({name, value});
   for (const BusyProcess& process : busy) {
     facts.AddRow(
         {"busy process", fmt::format("{} (pid {}): {:.2f} CPUs", Printable(process.name, 40),
@@ -178,10 +205,15 @@ Command AddDoctorCommand(CLI::App& root) {
       "doctor", "Check the machine, the installed workers and sources of noise");
   auto json = std::make_shared<bool>(false);
   auto wide = std::make_shared<bool>(false);
+  auto ceilings = std::make_shared<bool>(false);
   app->add_flag("--json", *json, "print JSON");
   app->add_flag("--wide", *wide, "do not break lines at the width of the terminal");
+  app->add_flag(
+      "--ceilings", *ceilings,
+      "also measure the ceilings of a roofline: FLOP/s per instruction set, bandwidth per "
+      "cache level");
   app->footer("Exit code: 0 if at least one worker can run, 1 otherwise.");
-  return {app, [json, wide] { return Doctor(*json, *wide); }};
+  return {app, [json, wide, ceilings] { return Doctor(*json, *wide, *ceilings); }};
 }
 
 }  // namespace tench
