@@ -22,6 +22,7 @@ function(tench_install_worker name component)
 endfunction()
 
 install(TARGETS tench RUNTIME DESTINATION bin COMPONENT core)
+install(TARGETS tench_blas_recorder LIBRARY DESTINATION bin COMPONENT core)
 tench_install_worker(reference core)
 tench_install_worker(native core)
 tench_install_worker(caffe workers)

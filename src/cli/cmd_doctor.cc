@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
@@ -12,11 +13,13 @@
 #include "cli/output_terminal.h"
 #include "cli/python_flag.h"
 #include "machine/affinity.h"
+#include "machine/ceilings.h"
 #include "machine/host.h"
 #include "machine/load.h"
 #include "machine/nvml.h"
 #include "machine/peak.h"
 #include "protocol/missing_fact.h"
+#include "record/ceiling_json.h"
 #include "report/text_table.h"
 #include "run/session/worker_catalog.h"
 
@@ -189,7 +192,28 @@ void Print(const ActivePython& active, WorkerCatalog& workers, size_t width) {
   }
 }
 
-Result<int> Doctor(const PythonFlag& python, bool json, bool wide) {
+// The ceilings of a roofline with one thread and with all.
+std::vector<Ceiling> Ceilings(const HostFacts& host) {
+  std::vector<int64_t> threads = {1};
+  if (host.allowed_cpus.size() > 1)
+    threads.push_back(static_cast<int64_t>(host.allowed_cpus.size()));
+  return MeasureCeilings(host.cpu, threads);
+}
+
+Rows CeilingRows(const std::vector<Ceiling>& ceilings) {
+  Rows rows;
+  for (const Ceiling& ceiling : ceilings) {
+    const std::string value =
+        ceiling.flops_per_s > 0 ? fmt::format("{:.1f} GFLOP/s (f32 multiply-adds in registers)",
+                                              ceiling.flops_per_s / 1e9)
+                                : fmt::format("{:.1f} GB/s (y += a·x)", ceiling.bytes_per_s / 1e9);
+    rows.push_back({fmt::format("{}, {}", ceiling.name, Plural(ceiling.threads, "thread")),
+                    value + (ceiling.disturbed ? "; disturbed, may be too low" : "")});
+  }
+  return rows;
+}
+
+Result<int> Doctor(const PythonFlag& python, bool json, bool wide, bool with_ceilings) {
   LiveLine line;
   line.Show("looking at the machine");
   const std::unique_ptr<Nvml> nvml = Nvml::Open();
@@ -197,6 +221,7 @@ Result<int> Doctor(const PythonFlag& python, bool json, bool wide) {
   const std::vector<BusyProcess> busy = LookForOthers();
   const std::vector<std::string> advice = Advice(host, busy);
   const Peak peak = MeasurePeak(static_cast<int64_t>(host.allowed_cpus.size()));
+  const std::vector<Ceiling> ceilings = with_ceilings ? Ceilings(host) : std::vector<Ceiling>();
   WorkerCatalog workers = WorkerCatalog::Discover();
   const ActivePython active = TENCH_TRY(FindActivePython(python, workers));
   TextTable table({{"worker"}, {"version"}, {"state"}});
@@ -236,20 +261,22 @@ Result<int> Doctor(const PythonFlag& python, bool json, bool wide) {
     Json processes = Json::array();
     for (const BusyProcess& process : busy)
       processes.push_back({{"pid", process.pid}, {"name", process.name}, {"cpus", process.cpus}});
-    const Json all = {{"host", HostToJson(host)},
-                      {"peak",
-                       {{"threads", peak.threads},
-                        {"flops_per_s", peak.flops_per_s},
-                        {"bytes_per_s", peak.bytes_per_s}}},
-                      {"workers", worker_json},
-                      {"python", ToJson(active, workers)},
-                      {"busy_processes", processes},
-                      {"advice", advice}};
+    Json all = {{"host", HostToJson(host)},
+                {"peak",
+                 {{"threads", peak.threads},
+                  {"flops_per_s", peak.flops_per_s},
+                  {"bytes_per_s", peak.bytes_per_s}}},
+                {"workers", worker_json},
+                {"python", ToJson(active, workers)},
+                {"busy_processes", processes},
+                {"advice", advice}};
+    if (with_ceilings) all["ceilings"] = CeilingsToJson(ceilings);
     fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
     return any ? kExitOk : kExitNegative;
   }
   TextTable facts({{"fact"}, {"value"}}, false);
   for (const auto& [name, value] : MachineRows(host, peak)) facts.AddRow({name, value});
+  for (const auto& [name, value] : CeilingRows(ceilings)) facts.AddRow({name, value});
   for (const BusyProcess& process : busy) {
     facts.AddRow(
         {"busy process", fmt::format("{} (pid {}): {:.2f} CPUs", Printable(process.name, 40),
@@ -277,10 +304,15 @@ Command AddDoctorCommand(CLI::App& root) {
   auto wide = std::make_shared<bool>(false);
   auto python = std::make_shared<PythonFlag>();
   python->AddTo(*app);
+  auto ceilings = std::make_shared<bool>(false);
   app->add_flag("--json", *json, "print JSON");
   app->add_flag("--wide", *wide, "do not break lines at the width of the terminal");
+  app->add_flag(
+      "--ceilings", *ceilings,
+      "also measure the ceilings of a roofline: FLOP/s per instruction set, bandwidth per "
+      "cache level");
   app->footer("Exit code: 0 if at least one worker can run, 1 otherwise.");
-  return {app, [=] { return Doctor(*python, *json, *wide); }};
+  return {app, [=] { return Doctor(*python, *json, *wide, *ceilings); }};
 }
 
 }  // namespace tench

@@ -2,9 +2,12 @@
 #include "cli/why_runs.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <numeric>
 
 #include "cli/live_line.h"
+#include "machine/ceilings.h"
 #include "profile/census_builder.h"
 #include "record/run_flag.h"
 #include "run/session/run_cell.h"
@@ -46,6 +49,19 @@ WhySide FactsOf(const SideRuns& side) {
           static_cast<int64_t>(side.plain_ns.size())};
 }
 
+// Measured once per number of threads.
+class MeasuredCeilings {
+ public:
+  const std::vector<Ceiling>& Of(int64_t threads) {
+    const auto [found, fresh] = ceilings_.try_emplace(threads);
+    if (fresh) found->second = MeasureCeilings(ReadCpu(), std::array{threads});
+    return found->second;
+  }
+
+ private:
+  std::map<int64_t, std::vector<Ceiling>> ceilings_;
+};
+
 }  // namespace
 
 Result<SideRuns> StoredRuns(Store& store, const std::string& cell_id,
@@ -77,6 +93,7 @@ Result<SideRuns> StoredRuns(Store& store, const std::string& cell_id,
 Result<WhyRounds> MakeRuns(WorkerCatalog& workers, const RunRequest& a, const RunRequest& b,
                            int64_t rounds, Store* store, StopToken stop) {
   WhyRounds made;
+  MeasuredCeilings ceilings;
   LiveLine line;
   constexpr size_t kRuns = 4;  // of a round: bit 0 is the side, bit 1 whether it is profiled
   for (int64_t round = 0; round < rounds; ++round) {
@@ -88,7 +105,9 @@ Result<WhyRounds> MakeRuns(WorkerCatalog& workers, const RunRequest& a, const Ru
       line.Show(CountedProgress(
           static_cast<size_t>(round) * kRuns + i, static_cast<size_t>(rounds) * kRuns,
           request.planned.cell.Label() + (request.profile ? ", profiled" : "")));
-      const RunResult result = RunCell(workers, request, nullptr, stop);
+      RunResult result = RunCell(workers, request, nullptr, stop);
+      if (result.series.census.steps > 0)
+        result.series.census.ceilings = ceilings.Of(result.record.threads);
       if (store != nullptr) TENCH_TRY(store->AddRun(result.record, result.series));
       if (result.record.outcome != Outcome::kOk) {
         made.failed = {result.record.outcome,
@@ -111,6 +130,9 @@ Why Explain(const SideRuns& a, const std::string& a_name, const SideRuns& b,
   why.b = FactsOf(b);
   why.threads = std::max(a.threads, b.threads);
   why.plain_difference_ns = MeanDifference(a.plain_ns, b.plain_ns);
+  for (const SideRuns* side : {&a, &b}) {
+    if (why.ceilings.empty()) why.ceilings = side->censuses.front().ceilings;
+  }
   why.causes = LeadingCauses(why.alignment);
   why.commands.resize(why.causes.size());
   return why;

@@ -2,11 +2,9 @@
 #include "machine/peak.h"
 
 #include <algorithm>
-#include <functional>
-#include <thread>
 #include <vector>
 
-#include "base/clock.h"
+#include "machine/run_together.h"
 
 namespace tench {
 namespace {
@@ -75,17 +73,6 @@ Choice Choose() {
   return {NarrowTile, {4, 8}};
 }
 
-// Runs work(thread) on all threads concurrently and returns the time until the last one has
-// finished.
-int64_t RunTogetherNs(int64_t threads, const std::function<void(int64_t)>& work) {
-  const int64_t begin_ns = NowNs();
-  std::vector<std::thread> others;
-  for (int64_t i = 1; i < threads; ++i) others.emplace_back(work, i);
-  work(0);
-  for (std::thread& other : others) other.join();
-  return NowNs() - begin_ns;
-}
-
 struct Panels {
   std::vector<float> a, b, c;
 };
@@ -111,10 +98,9 @@ double MeasureFlops(int64_t threads) {
   int64_t repeats = 1;
   double best = 0;
   for (int window = 0; window < kWindows; ++window) {
-    const int64_t time_ns = std::max<int64_t>(1, RunTogetherNs(threads, [&](int64_t thread) {
-                                                for (int64_t i = 0; i < repeats; ++i)
-                                                  multiply(panels[static_cast<size_t>(thread)]);
-                                              }));
+    const int64_t time_ns = RunTogetherNs(threads, [&](int64_t thread) {
+      for (int64_t i = 0; i < repeats; ++i) multiply(panels[static_cast<size_t>(thread)]);
+    });
     // The first window only calibrates `repeats`.
     if (window > 0)
       best = std::max(best, flops * static_cast<double>(repeats * threads) /
@@ -134,12 +120,11 @@ double MeasureBytes(int64_t threads) {
   std::vector<float> x(kArrayElements, 1), y(kArrayElements, 0);
   double best = 0;
   for (int window = 0; window < kWindows; ++window) {
-    const int64_t time_ns =
-        std::max<int64_t>(1, RunTogetherNs(threads, [&](int64_t thread) {
-                            const int64_t first = kArrayElements * thread / threads,
-                                          last = kArrayElements * (thread + 1) / threads;
-                            AddScaled(y.data() + first, x.data() + first, 0.5f, last - first);
-                          }));
+    const int64_t time_ns = RunTogetherNs(threads, [&](int64_t thread) {
+      const int64_t first = kArrayElements * thread / threads,
+                    last = kArrayElements * (thread + 1) / threads;
+      AddScaled(y.data() + first, x.data() + first, 0.5f, last - first);
+    });
     best =
         std::max(best, 3.0 * sizeof(float) * kArrayElements / static_cast<double>(time_ns) * 1e9);
   }

@@ -81,8 +81,9 @@ std::vector<Cause> LeadingCauses(const Alignment& alignment, size_t most, double
        fmt::format("{} spends {} of a step outside its kernels, {} {} ({})", alignment.b_name,
                    HumanNs(b_rest), alignment.a_name, HumanNs(a_rest), SignedMs(b_rest - a_rest))});
   const double least = least_share * std::max(alignment.a_step_ns, alignment.b_step_ns);
-  std::erase_if(causes,
-                [&](const Cause& cause) { return !(std::abs(cause.difference_ns) >= least); });
+  std::erase_if(causes, [&](const Cause& cause) {
+    return cause.difference_ns == 0 || !(std::abs(cause.difference_ns) >= least);
+  });
   std::stable_sort(causes.begin(), causes.end(), [](const Cause& x, const Cause& y) {
     return std::abs(x.difference_ns) > std::abs(y.difference_ns);
   });

@@ -36,9 +36,10 @@ TEST(CauseTest, ConversionsUpdatesAndTheRemainderAreOneCauseEach) {
   std::string all;
   for (const Cause& cause : LeadingCauses(AlignProfiles(FusingSide(), PlainSide()), 20, 0))
     all += cause.sentence + "\n";
-  EXPECT_THAT(all, HasSubstr("torch updates in 1 kernel per step, native in 2 (+200 µs)"));
-  EXPECT_THAT(all, HasSubstr("torch converts layouts or copies in 2 kernels per step, native in 1 "
-                             "(-150 µs)"));
+  EXPECT_THAT(all, HasSubstr("torch updates in 1 kernel per step, native in 2 kernels (+200 µs)"));
+  EXPECT_THAT(
+      all, HasSubstr("torch converts layouts or copies in 2 kernels per step, native in 1 kernel "
+                     "(-150 µs)"));
   EXPECT_THAT(all, HasSubstr("of a step outside its kernels"));
 }
 

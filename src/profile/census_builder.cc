@@ -101,6 +101,7 @@ Census Merged(std::span<const Census> censuses) {
   for (const Census& census : censuses) {
     if (all.source.empty()) all.source = census.source;
     all.steps += census.steps;
+    if (all.ceilings.empty()) all.ceilings = census.ceilings;
     for (const CensusRow& row : census.rows) {
       const auto [sum, fresh] = table.At(row.layer, row.direction, row.implementation);
       if (fresh) {

@@ -32,7 +32,7 @@ Result<Graph> LayerNetwork(const TypedGraph& graph, const std::string& name) {
   const size_t index = TENCH_TRY(Find(graph, name));
   const TypedLayer& typed = graph.layers[index];
   const std::vector<bool> needs_gradient = NeedsGradient(graph);
-  GraphBuilder builder(graph.name + " " + name);
+  GraphBuilder builder(graph.name + "/" + name);
   std::vector<std::string> inputs;
   for (size_t i = 0; i < typed.inputs.size(); ++i) {
     const TypedLayer& producer = graph.layers[typed.inputs[i]];

@@ -12,7 +12,7 @@
 
 namespace tench {
 
-// `layer` is the name of a layer of `graph` that is no input. The result's name is "NETWORK LAYER".
+// `layer` is the name of a layer of `graph` that is no input. The result's name is "NETWORK/LAYER".
 Result<Graph> LayerNetwork(const TypedGraph& graph, const std::string& layer);
 
 }  // namespace tench

@@ -19,7 +19,8 @@ inline TypedGraph ProfiledNetwork() {
   builder.Append("conv1", Convolution{4, {3, 3}, {1, 1}, {1, 1}}, {"data"});
   builder.Append("relu1", Relu{}, {"conv1"});
   builder.Append("conv2", Convolution{4, {3, 3}, {1, 1}, {1, 1}}, {"relu1"});
-  builder.Append("fc", FullyConnected{10}, {"conv2"});
+  builder.Append("flat", Flatten{}, {"conv2"});
+  builder.Append("fc", FullyConnected{10}, {"flat"});
   builder.Append("loss", SoftmaxCrossEntropy{}, {"fc", "label"});
   return *Infer(builder.Take(), 2);
 }

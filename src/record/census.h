@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "record/ceiling.h"
 #include "record/kernel_group.h"
 
 namespace tench {
@@ -34,6 +35,7 @@ struct Census {
   std::string source;  // "profile of torch"
   int64_t steps = 0;   // profiled; 0 = no profile
   std::vector<CensusRow> rows;
+  std::vector<Ceiling> ceilings = {};  // of the machine, measured with the run; may be empty
 
   bool operator==(const Census&) const = default;
 };

@@ -5,6 +5,7 @@
 
 #include "base/plural.h"
 #include "base/text.h"
+#include "record/ceiling_json.h"
 #include "report/text_table.h"
 
 namespace tench {
@@ -59,13 +60,30 @@ std::string CpuSentence(const Why& why) {
                      Plural(why.threads, "thread"));
 }
 
+std::string CeilingSentence(const Why& why) {
+  if (why.ceilings.empty()) return "";
+  std::vector<std::string> parts;
+  bool disturbed = false;
+  for (const Ceiling& ceiling : why.ceilings) {
+    disturbed |= ceiling.disturbed;
+    parts.push_back(ceiling.flops_per_s > 0
+                        ? fmt::format("{} {:.4g} GFLOP/s", ceiling.name, ceiling.flops_per_s / 1e9)
+                        : fmt::format("{} {:.4g} GB/s", ceiling.name, ceiling.bytes_per_s / 1e9));
+  }
+  return fmt::format("Ceilings with {}: {}.{}", Plural(why.ceilings.front().threads, "thread"),
+                     Join(parts, ", "),
+                     disturbed ? " The machine was busy while they were measured." : "");
+}
+
 std::vector<std::string> Sentences(const Why& why) {
   const Alignment& alignment = why.alignment;
   std::vector<std::string> sentences = {
       PlainSentence(why),
       CoverageSentence(alignment.a_name, alignment.a_kernels_ns, alignment.a_step_ns),
       CoverageSentence(alignment.b_name, alignment.b_kernels_ns, alignment.b_step_ns)};
-  if (std::string cpus = CpuSentence(why); !cpus.empty()) sentences.push_back(std::move(cpus));
+  for (std::string sentence : {CpuSentence(why), CeilingSentence(why)}) {
+    if (!sentence.empty()) sentences.push_back(std::move(sentence));
+  }
   return sentences;
 }
 
@@ -220,6 +238,7 @@ Json WhyToJson(const Why& why) {
           {"unprofiled_difference", interval},
           {"groups", groups},
           {"rows", rows},
+          {"ceilings", CeilingsToJson(why.ceilings)},
           {"causes", causes}};
 }
 

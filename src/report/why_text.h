@@ -31,6 +31,7 @@ struct Why {
   int64_t threads = 0;
   // Of the unprofiled difference of b over a; nullopt with fewer than two rounds.
   std::optional<Interval> plain_difference_ns;
+  std::vector<Ceiling> ceilings;  // of the machine; empty if not measured
   std::vector<Cause> causes;
   // Replays the op of a cause in both workers; "" for a cause of no single op.
   std::vector<std::string> commands;

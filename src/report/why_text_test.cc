@@ -71,6 +71,15 @@ TEST(WhyTextTest, LowCoverageAndOverlapAreSaid) {
   EXPECT_THAT(RenderWhy(why, 0), HasSubstr("kernels overlap in time"));
 }
 
+TEST(WhyTextTest, CeilingsAreOneSentence) {
+  Why why = TestWhy();
+  EXPECT_THAT(RenderWhy(why, 0), Not(HasSubstr("Ceilings")));
+  why.ceilings = {{"avx2", 2, 2.5e11, 0, false}, {"L1", 2, 0, 3e11, true}};
+  EXPECT_THAT(RenderWhy(why, 0),
+              HasSubstr("Ceilings with 2 threads: avx2 250 GFLOP/s, L1 300 GB/s. The machine was "
+                        "busy while they were measured.\n"));
+}
+
 TEST(WhyTextTest, FitsATerminalExceptForCommands) {
   Why why = TestWhy();
   why.commands = {"", ""};

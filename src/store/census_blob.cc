@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "base/json.h"
+#include "record/ceiling_json.h"
 
 namespace tench {
 namespace {
@@ -52,7 +52,10 @@ std::string EncodeCensus(const Census& census) {
   if (census.steps == 0) return "";
   Json rows = Json::array();
   for (const CensusRow& row : census.rows) rows.push_back(RowToJson(row));
-  return PrintJson({{"source", census.source}, {"steps", census.steps}, {"rows", rows}});
+  return PrintJson({{"source", census.source},
+                    {"steps", census.steps},
+                    {"rows", rows},
+                    {"ceilings", CeilingsToJson(census.ceilings)}});
 }
 
 Result<Census> DecodeCensus(std::string_view blob) {
@@ -65,6 +68,8 @@ Result<Census> DecodeCensus(std::string_view blob) {
   census.source = fields.String("source");
   census.steps = fields.Integer("steps", 1, kMost);
   for (const Json& row : fields.Array("rows")) census.rows.push_back(TENCH_TRY(RowFromJson(row)));
+  for (const Json& ceiling : fields.Array("ceilings"))
+    census.ceilings.push_back(TENCH_TRY(CeilingFromJson(ceiling)));
   TENCH_TRY(fields.Finish());
   return census;
 }

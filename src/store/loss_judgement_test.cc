@@ -159,5 +159,21 @@ TEST(LossJudgementTest, AReaderJudgesTheRunsOfAKilledSweep) {
   EXPECT_TRUE(*store.HasUnjudgedLosses()) << "a reader changes nothing";
 }
 
+TEST(LossJudgementTest, AReaderDoesNotSeeProfiledRuns) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("losses-test");
+  Store store = *Store::Open(folder.path() / "r.db", Store::Mode::kReadWrite);
+  ASSERT_EQ(*store.AddStudy(TestStudy()), 1);
+  RunRecord profiled = Losses(0, "torch", 3);
+  profiled.flags.push_back(kFlagProfiled);
+  for (const RunRecord& run : {profiled, Losses(0, "mxnet", 3)})
+    ASSERT_TRUE(store.AddRun(run, {}).ok());
+  std::vector<std::string> seen;
+  ASSERT_TRUE(ForEachJudgedRun(store, std::nullopt, [&](const RunRecord& run) {
+                seen.push_back(run.cell.Text(kAxisWorker));
+                return true;
+              }).ok());
+  EXPECT_THAT(seen, ElementsAre("mxnet"));
+}
+
 }  // namespace
 }  // namespace tench::loss_judgement_test

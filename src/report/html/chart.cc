@@ -15,6 +15,7 @@ std::vector<std::string> DrawnSeries(const ReportData& data) {
   for (const ReportCell& cell : data.cells) {
     if (cell.row.step_ns || !cell.series_data.loss.empty()) drawn.insert(cell.series);
   }
+  for (const CellProfile& profile : data.profiles) drawn.insert(profile.series);
   std::vector<std::string> ordered = data.series;
   std::erase_if(ordered, [&](const std::string& series) { return !drawn.contains(series); });
   return ordered;

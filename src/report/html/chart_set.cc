@@ -222,6 +222,8 @@ ChartSet MakeCharts(const ReportData& data) {
   AddPhaseChart(data, set);
   AddThreadChart(data, set);
   AddStepChart(data, set);
+  AddWhyCharts(data, set);
+  AddRooflineChart(data, set);
   AddTrendChart(data, set);
   AddReleaseChart(data, set);
   AddThenAndNowChart(data, set);

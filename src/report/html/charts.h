@@ -39,6 +39,10 @@ void AddStepChart(const ReportData& data, ChartSet& set);
 void AddTrendChart(const ReportData& data, ChartSet& set);
 // Images per second against the month of a version's release, one line per framework.
 void AddReleaseChart(const ReportData& data, ChartSet& set);
+// The difference between two profiled workers, by kernel group and by layer.
+void AddWhyCharts(const ReportData& data, ChartSet& set);
+// Intensity and FLOP/s of the kernels of profiled workers, under the machine's ceilings.
+void AddRooflineChart(const ReportData& data, ChartSet& set);
 // Published figures beside the report's own.
 void AddThenAndNowChart(const ReportData& data, ChartSet& set);
 

@@ -33,6 +33,9 @@ constexpr SectionRow kMemory = {"memory", "Memory and CPU", "Resource use during
 constexpr SectionRow kInside = {"inside", "Inside a step",
                                 "Phases, thread scaling and the distribution of step times.",
                                 "No run has stored its steps."};
+constexpr SectionRow kWhy = {
+    "why", "Why", "Profiles of two workers, aligned by layer. Profiled runs are never ranked.",
+    "<code>tench why A B --network NAME --db FILE</code> stores the profiles for this section."};
 constexpr SectionRow kTrend = {"trend", "History", "Time per image over studies.",
                                "Two studies with the same cell draw a line here."};
 constexpr SectionRow kTable = {
@@ -138,8 +141,8 @@ std::string StudyNames(const ReportData& data) {
 
 std::string Header(const ReportData& data, const PageOptions& options) {
   std::string out = "<body>\n<nav aria-label=\"Sections\"><div>\n";
-  for (const SectionRow* section :
-       {&kSummary, &kBatch, &kLoss, &kAccuracy, &kMemory, &kInside, &kTrend, &kTable, &kThen})
+  for (const SectionRow* section : {&kSummary, &kBatch, &kLoss, &kAccuracy, &kMemory, &kInside,
+                                    &kWhy, &kTrend, &kTable, &kThen})
     out += fmt::format("<a href=\"#{}\">{}</a>\n", section->id, section->title);
   if (!options.live.section.empty()) out += "<a href=\"#live\">Live</a>\n";
   out +=
@@ -186,7 +189,8 @@ std::string RenderPage(const ReportData& data, const ChartSet& charts, const Pag
     page.Part(parts[i]);
   }
   page.Close();
-  for (const SectionRow* section : {&kBatch, &kLoss, &kAccuracy, &kMemory, &kInside, &kTrend}) {
+  for (const SectionRow* section :
+       {&kBatch, &kLoss, &kAccuracy, &kMemory, &kInside, &kWhy, &kTrend}) {
     page.Open(*section);
     page.Charts(*section);
     if (section == &kAccuracy) page.Add(TrainingSection(data));

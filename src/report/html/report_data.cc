@@ -124,6 +124,17 @@ void NameSeries(ReportData& data) {
                    [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
 }
 
+// A profile has the name of its cell, if the report has that cell.
+void NameProfiles(ReportData& data) {
+  for (CellProfile& profile : data.profiles) {
+    for (const ReportCell& cell : data.cells) {
+      if (cell.row.cell_id == profile.cell_id) profile.series = cell.series;
+    }
+    if (std::find(data.series.begin(), data.series.end(), profile.series) == data.series.end())
+      data.series.push_back(profile.series);
+  }
+}
+
 std::optional<double> SpreadOf(const std::vector<double>& rounds) {
   if (rounds.size() < 2) return std::nullopt;
   double mean = 0, squares = 0;
@@ -239,6 +250,8 @@ Result<ReportData> ReadReport(Store& store, const RankOptions& options, bool ano
                                             return AddStoredFacts(store, ranking);
                                           }));
   data.parities = std::move(parities);
+  data.profiles = TENCH_TRY(ReadProfiles(store, options.only, anonymous ? &names : nullptr));
+  NameProfiles(data);
   // The report may be of one study; a trend needs all of them.
   if (TENCH_TRY(store.Studies()).size() > 1) {
     HistoryOptions history;

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "report/history.h"
+#include "report/html/cell_profile.h"
 #include "report/summary.h"
 #include "store/store.h"
 
@@ -87,8 +88,9 @@ struct ReportData {
   std::vector<std::string> common_axes;  // "threads=1": of all cells, so that no title names it
   std::vector<std::string> series;       // all ReportCell::series, in legend order
   std::vector<ParityRecord> parities;
-  History history;                   // of the cells, over the studies of the report
-  int64_t cells_without_series = 0;  // left out to keep the report small
+  std::vector<CellProfile> profiles;  // of any study, and of runs without one
+  History history;                    // of the cells, over the studies of the report
+  int64_t cells_without_series = 0;   // left out to keep the report small
 };
 
 // `anonymous` removes names of machines and paths (report/anonymous.h).

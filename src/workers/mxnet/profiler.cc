@@ -166,9 +166,7 @@ Status Profiler::SetState(bool on) {
   return library_.Ask(library_->MXSetProcessProfilerState(on ? 1 : 0, 0, nullptr), "profiler");
 }
 
-Status Profiler::BeginStep() {
-  return started_ && steps_ < kProfiledSteps ? SetState(true) : Ok();
-}
+Status Profiler::BeginStep() { return started_ && steps_ < kProfiledSteps ? SetState(true) : Ok(); }
 
 Status Profiler::EndStep() {
   return started_ && steps_++ < kProfiledSteps ? SetState(false) : Ok();

@@ -38,7 +38,8 @@ class Profiler {
 
   // Steps before the last Start are not part of the events.
   void Start() { started_ = true; }
-  // Called around every step. Ignored before Start, and after enough steps, because MXNet keeps all events in memory.
+  // Called around every step. Ignored before Start, and after enough steps, because MXNet keeps all
+  // events in memory.
   Status BeginStep();
   Status EndStep();
   Result<std::vector<OpEvent>> Finish();
