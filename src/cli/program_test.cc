@@ -137,7 +137,7 @@ TEST(ListTest, JsonHoldsEveryTopic) {
 TEST(ListTest, DataSetsHaveThePublishedNumberOfImages) {
   const ProgramRun run = RunTench({"list", "datasets"});
   EXPECT_EQ(run.code, 0);
-  EXPECT_THAT(run.output, HasSubstr("mnist     60000   "));
+  EXPECT_THAT(run.output, HasSubstr("mnist     60000    handwritten"));
 }
 
 TEST(ShowTest, CountsTheParametersOfLenet) {
@@ -157,6 +157,8 @@ TEST(SweepTest, ADryRunListsCellsAndWritesNothing) {
   const ProgramRun run = RunTench({"sweep", suite, "--dry-run", "--db", store});
   EXPECT_EQ(run.code, 0) << run.errors;
   EXPECT_THAT(run.output, HasSubstr("2 cells x 3 rounds = 6 runs\n"));
+  EXPECT_THAT(RunTench({"sweep", suite, "--dry-run", "--rounds", "2"}).output,
+              HasSubstr("2 cells x 2 rounds = 4 runs\n"));
   EXPECT_FALSE(std::filesystem::exists(store));
 }
 

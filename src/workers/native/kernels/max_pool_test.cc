@@ -20,7 +20,8 @@ TEST(MaxPoolTest, TakesTheFirstMaximumAndGivesItTheGradient) {
     std::vector<float> x(outputs * shape.kernel_h * shape.kernel_w);
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = static_cast<float>(i * 7919 % 5) - 3;  // many maxima are equal
-    x[3] = std::numeric_limits<float>::quiet_NaN();
+    // First in its window, and second.
+    x[3] = x[shape.block + 5] = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> dy = RandomArray(outputs, 1);
     std::vector<double> expected_y(outputs), expected_dx(x.size());
     std::vector<uint8_t> expected_which(outputs);
