@@ -65,7 +65,7 @@ TEST_F(SchemaTest, RefusesANewerFileAndNamesBothVersionsAndTheWayOut) {
     const Result<Store> store = Store::Open(path_, mode);
     ASSERT_FALSE(store.ok());
     EXPECT_THAT(store.error().message, AllOf(HasSubstr(path_.string()), HasSubstr("schema 42"),
-                                             HasSubstr("up to 5"), HasSubstr("update tench")));
+                                             HasSubstr("up to 6"), HasSubstr("update tench")));
   }
 }
 
