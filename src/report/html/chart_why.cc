@@ -15,18 +15,18 @@ constexpr size_t kMostLayers = 25;
 constexpr double kMs = 1e-6;
 
 // Two profiles of one group, the faster one first.
-struct Pair {
+struct ProfiledPair {
   const CellProfile* a;
   const CellProfile* b;
 };
 
-std::vector<Pair> Pairs(const ReportData& data) {
-  std::vector<Pair> pairs;
+std::vector<ProfiledPair> Pairs(const ReportData& data) {
+  std::vector<ProfiledPair> pairs;
   for (size_t i = 0; i < data.profiles.size(); ++i) {
     for (size_t j = i + 1; j < data.profiles.size(); ++j) {
       const CellProfile &x = data.profiles[i], &y = data.profiles[j];
       if (x.group != y.group) continue;
-      pairs.push_back(x.step_ns <= y.step_ns ? Pair{&x, &y} : Pair{&y, &x});
+      pairs.push_back(x.step_ns <= y.step_ns ? ProfiledPair{&x, &y} : ProfiledPair{&y, &x});
     }
   }
   return pairs;
@@ -125,7 +125,7 @@ void AddWhyCharts(const ReportData& data, ChartSet& set) {
   DataTable layers(
       {"pair", "place", "layer", "series", "time_ms", "difference_ms", "group", "kernel"});
   std::vector<ChartChoice> choices;
-  for (const Pair& pair : Pairs(data)) {
+  for (const ProfiledPair& pair : Pairs(data)) {
     const Alignment alignment = AlignProfiles(SideOf(*pair.a), SideOf(*pair.b));
     const auto number = static_cast<int64_t>(choices.size());
     AddWaterfall(number, alignment, groups);
