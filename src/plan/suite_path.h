@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Paths of networks, data and workers in a suite. A relative path counts from the current folder; where
-// there is no such file, from the suite's folder, so that a suite and its files can be moved
+// Paths of networks, data and workers in a suite. A relative path counts from the current folder;
+// where there is no such file, from the suite's folder, so that a suite and its files can be moved
 // together.
 // Thread safety: no shared state; ResolvePaths looks for files.
 

@@ -112,6 +112,7 @@ TEST(ChartDataTest, WithheldCpuTimeIsShownPerCellAndPerRound) {
   for (int64_t round = 0; round < 3; ++round) {
     runs.push_back(ReportRun("mxnet", 64, "train", round));
     runs.back().summary.steal_share = 0.125 * static_cast<double>(round);
+    runs.back().summary.throttled_share = std::nullopt;
   }
   const ReportData data = Report(runs);
   const Json row = CellTable(data).ToRows()[0];

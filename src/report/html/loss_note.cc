@@ -13,7 +13,7 @@ namespace tench {
 namespace {
 
 // Of the chart's height: about the width of three lines.
-constexpr double kVisibleShare = 0.01;
+constexpr double kVisibleShare = 0.01, kSmallShare = 1e-4;
 
 using Curve = std::vector<LossPoint>;
 
@@ -97,10 +97,11 @@ std::string LossNote(std::span<const ReportCell* const> curves) {
       Compare(*curves[i], *curves[j], range, difference);
   }
   if (!difference.first_step) {
-    return fmt::format(
-        "The curves coincide: equal computations. They differ by at most {:.1g} % "
-        "of the range of the losses.",
-        difference.largest * 100);
+    const std::string most = difference.largest < kSmallShare
+                                 ? fmt::format("less than {} %", kSmallShare * 100)
+                                 : fmt::format("at most {:.1g} %", difference.largest * 100);
+    return "The curves coincide: equal computations. They differ by " + most +
+           " of the range of the losses.";
   }
   const std::string where =
       fmt::format("The curves separate at step {:.0f} ({}, {})", *difference.first_step,

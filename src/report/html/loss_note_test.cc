@@ -31,6 +31,11 @@ TEST(LossNoteTest, EqualComputationsCoincideAndTheNoteSaysHowWell) {
             "the losses.");
 }
 
+TEST(LossNoteTest, ATinyDifferenceHasAPlainNumber) {
+  EXPECT_THAT(NoteOf(Curve("torch", {2.3, 2, 0.3}), Curve("mxnet", {2.3, 2.000001, 0.3})),
+              HasSubstr("They differ by less than 0.01 % of the range"));
+}
+
 TEST(LossNoteTest, OneCurveHasNoNote) {
   const ReportCell alone = Curve("torch", {2.3, 2});
   const std::vector<const ReportCell*> curves = {&alone};

@@ -11,8 +11,8 @@
 namespace tench {
 namespace {
 
-// Nothing is known of the workers yet: start-up, build, warm-up and sentinel of a run, and the parity
-// check of a cell.
+// Nothing is known of the workers yet: start-up, build, warm-up and sentinel of a run, and the
+// parity check of a cell.
 constexpr int64_t kUsualOverheadNs = 1'000'000'000, kUsualParityNs = 3'000'000'000;
 
 std::string Title(const Cell& cell) {
