@@ -170,27 +170,46 @@ class TextReport {
     return table;
   }
 
+  // Without a target, and without energy, the columns of these have no text.
+  static TextTable TrainingsTable(const std::vector<TrainingText>& texts) {
+    struct Part {
+      TextColumn column;
+      std::string TrainingText::*text;
+    };
+    std::vector<Part> parts = {{{"worker"}, &TrainingText::worker},
+                               {{"reached", Align::kRight, 4}, &TrainingText::reached},
+                               {{"time to target", Align::kRight}, &TrainingText::seconds},
+                               {{"epochs", Align::kRight, 1}, &TrainingText::epochs},
+                               {{"energy", Align::kRight, 5}, &TrainingText::energy},
+                               {{"top-1", Align::kRight}, &TrainingText::top1},
+                               {{"top-5", Align::kRight, 6}, &TrainingText::top5},
+                               {{"loss", Align::kRight, 3}, &TrainingText::loss},
+                               {{"evaluation", Align::kRight, 7}, &TrainingText::evaluation},
+                               {{"runs", Align::kRight, 2}, &TrainingText::runs}};
+    std::erase_if(parts, [&](const Part& part) {
+      return std::all_of(texts.begin(), texts.end(),
+                         [&](const TrainingText& text) { return (text.*part.text).empty(); });
+    });
+    std::vector<TextColumn> columns;
+    for (const Part& part : parts) columns.push_back(part.column);
+    TextTable table(columns);
+    for (const TrainingText& text : texts) {
+      std::vector<std::string> cells;
+      for (const Part& part : parts) cells.push_back(text.*part.text);
+      table.AddRow(std::move(cells));
+    }
+    return table;
+  }
+
   void AppendTrainings() {
     const std::vector<TrainingRow>& rows = ranking_.trainings;
     for (size_t i = 0; i < rows.size();) {
       if (!out_.empty()) out_ += '\n';
       Line(kBold, TrainingTitle(rows[i]));
-      TextTable table({{"worker"},
-                       {"reached", Align::kRight, 4},
-                       {"time to target", Align::kRight},
-                       {"epochs", Align::kRight, 1},
-                       {"energy", Align::kRight, 5},
-                       {"top-1", Align::kRight},
-                       {"top-5", Align::kRight, 6},
-                       {"loss", Align::kRight, 3},
-                       {"evaluation", Align::kRight, 7},
-                       {"runs", Align::kRight, 2}});
-      const size_t first = i;
-      for (; i < rows.size() && SameTraining(rows[first], rows[i]); ++i) {
-        const TrainingText text = TextOf(rows[i]);
-        table.AddRow({text.worker, text.reached, text.seconds, text.epochs, text.energy, text.top1,
-                      text.top5, text.loss, text.evaluation, text.runs});
-      }
+      std::vector<TrainingText> texts;
+      for (const size_t first = i; i < rows.size() && SameTraining(rows[first], rows[i]); ++i)
+        texts.push_back(TextOf(rows[i]));
+      TextTable table = TrainingsTable(texts);
       if (options_.markdown) {
         out_ += '\n' + table.RenderMarkdown();
         continue;

@@ -15,6 +15,8 @@ inline Cell CellWithout(size_t axis) {
   EXPECT_TRUE(cell.Set("worker", "reference"));
   EXPECT_TRUE(cell.Set("network", "lenet"));
   if (axis != kAxisWorker && axis != kAxisNetwork) cell.values[axis] = Axes()[axis].fallback;
+  // Without a loader there is nothing to prefetch.
+  if (axis == kAxisPrefetch) cell.values[kAxisDataThreads] = int64_t{1};
   return cell;
 }
 

@@ -105,10 +105,6 @@ class MxnetAdapter final : public Adapter {
           "NONE: MXNet would fuse an activation into a layer with other readers and give them the "
           "wrong output";
     }
-    if (options.evaluated && options.phase == Phase::kForward && settings.subgraph != kNoSubgraph) {
-      settings.subgraph = kNoSubgraph;
-      choices["subgraph"] = "NONE: fused ops keep the weights of their first step";
-    }
     if (options.profile) {
       // One op at a time in order, so that events can be matched to layers.
       settings.engine = kSynchronousEngine;
@@ -119,6 +115,8 @@ class MxnetAdapter final : public Adapter {
     ApplySettings(settings);
     TENCH_TRY(SetThreads(*library_, settings, options.threads));
     network_ = TENCH_TRY(Network::Make(*library_, graph_, options_, settings));
+    settings_ = settings;
+    stepped_ = false;
     TENCH_TRY(library_->Ask((*library_)->MXRandomSeed(static_cast<int>(options.seed & 0x7fffffff)),
                             "seed"));
     if (options.profile) profiler_ = TENCH_TRY(Profiler::Make(*library_));
@@ -128,6 +126,13 @@ class MxnetAdapter final : public Adapter {
   }
 
   Status SetParameters(const TensorSource& source) override {
+    // In inference, ops reorder the weights of their first step in place, or keep a copy of them.
+    // The statistics and the batch are set after the parameters.
+    if (stepped_ && options_.phase == Phase::kForward) {
+      network_.reset();
+      network_ = TENCH_TRY(Network::Make(*library_, graph_, options_, settings_));
+      stepped_ = false;
+    }
     for (size_t i = 0; i < graph_.parameters.size(); ++i) {
       if (!graph_.parameters[i].trained) continue;
       if (network_->HasMomentum(i)) TENCH_TRY(network_->ZeroMomentum(i));
@@ -177,6 +182,7 @@ class MxnetAdapter final : public Adapter {
 
   Result<double> Step(Phase phase) override {
     Check(phase == options_.phase, "a step of a phase that was not built");
+    stepped_ = true;
     if (profiler_) TENCH_TRY(profiler_->BeginStep());
     TENCH_TRY(network_->Queue());
     TENCH_TRY(Wait(*library_));
@@ -234,6 +240,8 @@ class MxnetAdapter final : public Adapter {
   Result<Library> library_;
   TypedGraph graph_;
   BuildOptions options_;
+  EngineSettings settings_;
+  bool stepped_ = false;  // since the network was bound
   std::unique_ptr<Network> network_;
   std::unique_ptr<Profiler> profiler_;
 };
