@@ -44,6 +44,7 @@ class Adapter(object):
     name = ""              # the NAME of tench-worker-NAME
     role = "framework"     # or baseline, oracle: docs/protocol.md
     package = ""           # the package whose version is the worker's, or several
+    gpu = ""               # why the worker lists no GPU
     ops = ()               # the abilities of docs/network.md
     updates = ("sgd",)     # of sgd, nesterov, adam, clip_gradients
     precisions = ("f32",)
@@ -52,7 +53,7 @@ class Adapter(object):
 
     def facts(self):
         """Further facts for the description, without loading the framework: text to text."""
-        return {}
+        return {"gpu": self.gpu} if self.gpu else {}
 
     def load(self, job):
         """Imports the framework and sets its threads. `job` is a job.Job."""

@@ -22,6 +22,11 @@ class Binding(object):
         arrays = [np.asarray(source(p.name + suffix), np.float32) for p in self.parameters]
         return np.ascontiguousarray(self.join(arrays))
 
+    def zeros(self):
+        """An array of the variable's shape."""
+        shapes = {p.name: p.shape for p in self.parameters}
+        return self.read(lambda name: np.zeros(shapes[name], np.float32))
+
     def write(self, array, sink, suffix="", factor=1.0):
         parts = self.split(np.asarray(array))
         for parameter, part in zip(self.parameters, parts):

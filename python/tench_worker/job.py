@@ -18,7 +18,7 @@ SNAPSHOTS = {"folder": "", "after": []}
 # Defaults of a job; None = required.
 JOB = {"protocol": None, "network": None, "fingerprint": "", "parameters": [], "batch": None,
        "device": "cpu", "threads": 1, "precision": "f32", "phase": "train", "seed": 1,
-       "cycled": False, "images": 0, "labels": 0, "solver": {}, "lr_schedule": [],
+       "cycled": False, "data": "", "images": 0, "labels": 0, "solver": {}, "lr_schedule": [],
        "dropout": True, "budget": {}, "search_ns": 0, "options": {}, "tensors": {},
        "snapshots": {}, "profile": False}
 NESTED = {"solver": SOLVER, "budget": BUDGET, "tensors": TENSORS, "snapshots": SNAPSHOTS}
@@ -70,10 +70,8 @@ class Job(Fields):
         if version != PROTOCOL:
             raise Failed("job.protocol: this worker speaks version %d, not %s" %
                          (PROTOCOL, json.dumps(version)))
-        if values.get("data"):
-            raise Unsupported("workers in Python have no real data yet (job.data)")
-        values.pop("data", None)
         Fields.__init__(self, values, JOB, "job")
+        self.values = values  # for the reader of real data
         for key, known in NESTED.items():
             setattr(self, key, Fields(getattr(self, key), known, "job." + key))
         for key in ("batch", "threads", "seed", "images", "labels"):

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The job's weights and batches: from files where the job names them, else from the generator.
 
-`JobInput.fill` is the source of adapters, `JobInput.make_batch` the only place that makes samples;
-another kind of data set replaces that method and nothing else.
+`JobInput.fill` is the source of adapters, `JobInput.make_batch` makes or reads the samples.
 """
 import numpy as np
 
+from .batch_reader import BatchReader
 from .errors import Failed
 from .fill import fill_tensor
 from .job import hint
 from .network import product, read_graph
-from .tensor_files import read_raw, state_shapes
-
-INTEGERS = ("label", "tokens", "lengths")
+from .tensor_files import input_type, read_raw, state_shapes
 
 
 class JobInput(object):
@@ -25,10 +23,10 @@ class JobInput(object):
         self.loaded = {}
         for layer in graph.inputs:
             if layer.name in job.tensors.load:
-                kind = "<i4" if layer["role"] in INTEGERS else "<f4"
-                values = read_raw(job.tensors.load[layer.name], layer.shape, kind)
+                values = read_raw(job.tensors.load[layer.name], layer.shape, input_type(layer))
                 self._check_range(layer, values)
                 self.loaded[layer.name] = values
+        self.reader = BatchReader(job, graph) if job.data else None
 
     def _check_names(self):
         if not self.job.tensors.load:
@@ -72,8 +70,7 @@ class JobInput(object):
 
     def _samples(self, layer, first):
         size = product(layer.shape[1:])
-        integers = layer["role"] in INTEGERS
-        values = np.empty((self.job.batch, size), np.int32 if integers else np.float32)
+        values = np.empty((self.job.batch, size), input_type(layer))
         row = 0
         while row < self.job.batch:  # the data set is cyclic
             begin = (first + row) % self.images
@@ -87,6 +84,8 @@ class JobInput(object):
 
     def make_batch(self, step):
         """{input layer: array} of a step."""
+        if self.reader is not None:
+            return self.reader.read(step)
         first = step * self.job.batch % self.images if self.job.cycled else 0
         return {layer.name: self.loaded[layer.name] if layer.name in self.loaded
                 else self._samples(layer, first) for layer in self.graph.inputs}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Facts about this process: clocks, memory, loaded libraries (C++: worker/process_facts)."""
+import os
 import time
 
 SMALLEST_NORMAL = 2.0 ** -126
@@ -12,6 +13,13 @@ else:  # Python 3.6
 
     def cpu_ns():
         return int(time.process_time() * 1e9)
+
+
+def cache_folder(name):
+    """Where a framework's compiler may keep its code: the user's cache folder of tench."""
+    home = os.environ.get("HOME") or "/tmp"
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.join(cache, "tench", name)
 
 
 def _status_bytes(field):

@@ -78,8 +78,26 @@ def job(**changes):
     return result
 
 
-def environment():
-    return dict(os.environ, PYTHONPATH=ROOT, PYTHONDONTWRITEBYTECODE="1")
+# Stands for tench-batches: every value of step i is i, and step 3 ends it as {last} says.
+BATCHES = """#!{python}
+import struct, sys
+job = sys.stdin.readline()
+sys.stdout.write("{{}}\\n")
+sys.stdout.flush()
+for line in iter(sys.stdin.readline, ""):
+    step = int(line)
+    if step == 3:
+        {last}
+    sys.stdout.write("{{}}\\n")
+    sys.stdout.flush()
+    sys.stdout.buffer.write(struct.pack("<8f2i", *[step] * 10))
+    sys.stdout.flush()
+"""
+
+
+def environment(batches=None):
+    return dict(os.environ, PYTHONPATH=ROOT, PYTHONDONTWRITEBYTECODE="1",
+                TENCH_BATCHES=batches or "/nowhere/tench-batches")
 
 
 class ServeTest(unittest.TestCase):
@@ -98,14 +116,14 @@ class ServeTest(unittest.TestCase):
     def worker(self, load="pass", step="pass", text=None):
         return self.write(text or WORKER.format(load=load, step=step))
 
-    def call(self, arguments, text=None, load="pass", step="pass"):
+    def call(self, arguments, text=None, load="pass", step="pass", batches=None):
         command = [sys.executable, "-m", "tench_worker", self.worker(load, step, text)] + arguments
         reader, writer = os.pipe()
         with open(os.path.join(self.folder.name, "log"), "w+") as log:
             # The shell puts the pipe on descriptor 3, as tench does.
             process = subprocess.Popen(["/bin/sh", "-c", 'exec "$@" 3>&%d' % writer, "sh"] +
-                                       command, stdout=log, stderr=log, env=environment(),
-                                       pass_fds=(writer,))
+                                       command, stdout=log, stderr=log, pass_fds=(writer,),
+                                       env=environment(batches))
             os.close(writer)
             with os.fdopen(reader) as answers:
                 lines = [json.loads(line) for line in answers]
@@ -189,6 +207,27 @@ class ServeTest(unittest.TestCase):
             answer = self.run_job(job(**changes))
             self.assertEqual(answer.lines[-1]["kind"], "unsupported", changes)
             self.assertIn(words, answer.lines[-1]["message"])
+
+    def run_on_batches(self, last):
+        batches = self.write(BATCHES.format(python=sys.executable, last=last), "batches")
+        os.chmod(batches, 0o700)
+        step = "return float(self.batch['data'].sum() + self.batch['label'].sum())"
+        return self.run_job(job(data="csv:/x", cycled=True, images=4), step=step, batches=batches)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_real_data_comes_from_the_reader(self):
+        answer = self.run_on_batches("pass")
+        self.assertEqual(answer.types[-1], "result", answer.lines[-1])
+        self.assertEqual(answer.lines[2]["loss"] + answer.lines[3]["loss"], [0.0, 10.0, 20.0, 30.0])
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_an_error_and_the_death_of_the_reader_end_the_run(self):
+        said = "sys.exit(print('{\"error\": \"a.png: broken\"}'))"
+        for last, message in ((said, "a.png: broken"),
+                              ("sys.exit(5)", "tench-batches ended with code 5")):
+            answer = self.run_on_batches(last)
+            self.assertEqual(answer.lines[-1],
+                             {"type": "error", "kind": "failed", "message": message})
 
     @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
     def test_a_missing_module_is_the_last_line_of_the_traceback(self):

@@ -7,6 +7,14 @@ import numpy as np
 from .errors import Failed
 
 
+INTEGERS = ("label", "tokens", "lengths")
+
+
+def input_type(layer):
+    """Of an input layer's values."""
+    return "<i4" if layer["role"] in INTEGERS else "<f4"
+
+
 def tensor_path(folder, kind, name):
     return os.path.join(folder, kind, name.replace("%", "%25").replace("/", "%2F") + ".bin")
 

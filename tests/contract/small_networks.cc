@@ -120,4 +120,17 @@ std::vector<Graph> SmallNetworks() {
   return {SmallLenet(), SmallBranches(), SmallLstm(), SmallAutoencoder(), SmallCaffe()};
 }
 
+Graph SideBySide(const std::vector<Graph>& networks) {
+  Graph all;
+  for (const Graph& network : networks) {
+    all.name += (all.name.empty() ? "" : "_and_") + network.name;
+    for (Layer layer : network.layers) {
+      layer.name = network.name + "/" + layer.name;
+      for (std::string& input : layer.inputs) input = network.name + "/" + input;
+      all.layers.push_back(std::move(layer));
+    }
+  }
+  return all;
+}
+
 }  // namespace tench

@@ -20,4 +20,8 @@ Graph SmallCaffe();
 
 std::vector<Graph> SmallNetworks();
 
+// One network of several, side by side: layer "fc" of the network "small_lstm" is "small_lstm/fc".
+// Its loss is the sum of theirs.
+Graph SideBySide(const std::vector<Graph>& networks);
+
 }  // namespace tench

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A worker's name as part of a test's name, where GoogleTest allows letters, digits and underscores
-// only: "torch_python".
+// Names of workers in tests.
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 namespace tench {
 
+// As part of a test's name, where GoogleTest allows letters, digits and underscores only:
+// "torch_python".
 inline std::string TestName(std::string worker) {
   std::replace(worker.begin(), worker.end(), '-', '_');
   return worker;
+}
+
+// Whether a worker is one on the Python kit. These share the protocol's implementation, and a
+// process of theirs takes a second to load its framework, so tests start fewer of them.
+inline bool IsOnKit(const std::string& worker) {
+  return std::filesystem::exists(TENCH_BIN_DIR "/../share/tench/python-workers/" + worker + ".py");
 }
 
 }  // namespace tench

@@ -30,7 +30,7 @@ class PlainWorkerTest : public testing::Test {
     ASSERT_TRUE(WriteFileAtomically(folder_.path() / "net.json", kNetwork).ok());
     const std::string python = PythonWithNumpy();
     if (python.empty()) GTEST_SKIP() << "no Python with numpy; make workers W=jax";
-    setenv("PATH", (python + ":" + getenv("PATH")).c_str(), 1);
+    setenv("PATH", (python + ":" TENCH_BIN_DIR ":" + getenv("PATH")).c_str(), 1);
   }
 
   // The folder of a python3 that has numpy; "" = none.
@@ -80,6 +80,15 @@ TEST_F(PlainWorkerTest, TrainsAsReferenceDoes) { ExpectSameLosses("--batch 4 --s
 
 TEST_F(PlainWorkerTest, CyclesThroughTheSameSamples) {
   ExpectSameLosses("--batch 4 --images 10 --labels 2 --input cycled --epochs 3 --seed 7");
+}
+
+TEST_F(PlainWorkerTest, ReadsTheSameFiles) {
+  std::string rows;
+  for (int i = 0; i < 7; ++i)
+    rows += fmt::format("{0}.5,{1},-{0},0.25,{1},1,{1}\n", i, i % 3);
+  const std::string file = (folder_.path() / "rows.csv").string();
+  ASSERT_TRUE(WriteFileAtomically(file, rows).ok());
+  ExpectSameLosses("--batch 3 --input cycled --steps 5 --data csv:" + file);
 }
 
 TEST_F(PlainWorkerTest, ObeysTheStopRule) {

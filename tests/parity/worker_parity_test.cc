@@ -21,10 +21,10 @@ WorkerCatalog& Catalog() {
   return catalog;
 }
 
-std::vector<std::string> Workers() {
+std::vector<std::string> Workers(bool on_kit) {
   std::vector<std::string> names;
   for (const WorkerEntry& entry : Catalog().entries())
-    if (entry.installed()) names.push_back(entry.name);
+    if (entry.installed() && IsOnKit(entry.name) == on_kit) names.push_back(entry.name);
   return names;
 }
 
@@ -38,10 +38,11 @@ class WorkerParityTest : public testing::TestWithParam<std::string> {
     ops_ = description->ops;
   }
 
-  // The first layer whose op the worker does not declare.
+  // The first layer with an op, or a field of one, that the worker does not declare.
   std::string Lacking(const Graph& network) const {
     for (const Layer& layer : network.layers) {
-      if (std::ranges::count(ops_, OpName(layer.op)) == 0) return layer.name;
+      for (const std::string& word : OpNeeds(layer.op))
+        if (std::ranges::count(ops_, word) == 0) return layer.name;
     }
     return "";
   }
@@ -90,7 +91,34 @@ TEST_P(WorkerParityTest, HoldsOnTheOpsOfCaffesNetworksAtAnOddBatch) {
 }
 TEST_P(WorkerParityTest, HoldsAtAnOddBatch) { ExpectVerified(SmallBranches(), 5); }
 
-INSTANTIATE_TEST_SUITE_P(Every, WorkerParityTest, testing::ValuesIn(Workers()),
+INSTANTIATE_TEST_SUITE_P(Every, WorkerParityTest, testing::ValuesIn(Workers(false)),
+                         [](const auto& worker) { return TestName(worker.param); });
+
+// The same networks side by side, so that a framework is loaded a third as often.
+class KitParityTest : public WorkerParityTest {
+ protected:
+  // Networks with an op that the worker lacks are left out.
+  Graph SupportedOf(const std::vector<Graph>& networks) const {
+    std::vector<Graph> supported;
+    for (const Graph& network : networks)
+      if (Lacking(network).empty()) supported.push_back(network);
+    return SideBySide(supported);
+  }
+};
+
+TEST_P(KitParityTest, HoldsOnImages) {
+  ExpectVerified(SupportedOf({SmallLenet(), SmallBranches()}), 5, true);
+}
+TEST_P(KitParityTest, HoldsOnSequencesCodesAndTheOpsOfCaffesNetworks) {
+  ExpectVerified(SupportedOf({SmallLstm(), SmallAutoencoder(), SmallCaffe()}), 7);
+}
+TEST_P(KitParityTest, RefusesNetworksWithAnOpThatItLacks) {
+  for (const Graph& network : SmallNetworks())
+    if (!Lacking(network).empty()) ExpectVerified(network, 4);
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(KitParityTest);
+INSTANTIATE_TEST_SUITE_P(Every, KitParityTest, testing::ValuesIn(Workers(true)),
                          [](const auto& worker) { return TestName(worker.param); });
 
 }  // namespace

@@ -15,14 +15,12 @@ from tench_worker.network import average_share, exact_pads, product
 class Worker(Adapter):
     name = "caffe2"
     package = "torch"
+    gpu = "the environment has no CUDA libraries"
     ops = ("input", "conv", "pool", "lrn", "relu", "relu.negative_slope", "sigmoid", "tanh", "fc",
            "dropout", "concat", "slice", "add", "add.coefficients", "multiply", "maximum",
            "flatten", "reshape", "batch_norm", "batch_norm.affine", "scale", "softmax",
            "embedding", "lstm", "mean_over_time", "softmax_cross_entropy",
            "sigmoid_cross_entropy", "mean_squared_error")
-
-    def facts(self):
-        return {"gpu": "the environment has no CUDA libraries"}
 
     def load(self, job):
         global core, workspace
@@ -39,9 +37,8 @@ class Worker(Adapter):
         lowering = _Lowering(graph, job)
         self.model, self.values = lowering.make()
         net = self.model.net
-        shapes = {p.name: p.shape for p in graph.parameters}
         for binding in self.bindings:
-            zeros = binding.read(lambda name: np.zeros(shapes[name], np.float32))
+            zeros = binding.zeros()
             workspace.FeedBlob(binding.name, zeros)
             workspace.FeedBlob(binding.name + ".momentum", zeros)
         for p in graph.statistics:

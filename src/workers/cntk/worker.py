@@ -17,14 +17,12 @@ from tench_worker.network import average_share, exact_pads, product
 class Worker(Adapter):
     name = "cntk"
     package = "cntk"
+    gpu = "the CPU package of CNTK has no GPU kernels"
     ops = ("input", "conv", "pool", "lrn", "relu", "relu.negative_slope", "sigmoid", "tanh", "fc",
            "dropout", "concat", "slice", "add", "add.coefficients", "multiply", "maximum",
            "flatten", "reshape", "batch_norm", "batch_norm.affine", "scale", "softmax",
            "embedding", "lstm", "mean_over_time", "softmax_cross_entropy",
            "sigmoid_cross_entropy", "mean_squared_error")
-
-    def facts(self):
-        return {"gpu": "the CPU package of CNTK has no GPU kernels"}
 
     def load(self, job):
         global C
@@ -39,9 +37,9 @@ class Worker(Adapter):
     def build(self, graph, job):
         self.graph, self.job, self.rate = graph, job, job.solver.lr
         self.bindings = bind(graph, fc="io", special=_lstm_bindings)
-        self.variables, shapes = {}, {p.name: p.shape for p in graph.parameters}
+        self.variables = {}
         for binding in self.bindings:
-            zeros = binding.read(lambda name: np.zeros(shapes[name], np.float32))
+            zeros = binding.zeros()
             self.variables[binding.name] = C.parameter(zeros.shape, init=zeros, name=binding.name)
         for p in graph.statistics:
             self.variables[p.name] = C.constant(np.zeros(p.shape, np.float32), name=p.name)

@@ -20,13 +20,11 @@ LAYOUT = Option("layout", "memory layout of images", "nhwc", ("nhwc", "nchw"))
 class Worker(Adapter):
     name = "jax"
     package = "jax"
+    gpu = "the CPU package of jaxlib has no GPU backend"
     ops = ABILITIES
     updates = ("sgd", "nesterov", "adam", "clip_gradients")
     options = (LAYOUT,)
     tuning = (candidate({"layout": "nchw"}, ops=("conv", "pool")), HUGE_PAGES)
-
-    def facts(self):
-        return {"gpu": "the CPU package of jaxlib has no GPU backend"}
 
     def load(self, job):
         # Both are read when the backend is created: the threads of XLA's pool, and no search for
@@ -49,7 +47,6 @@ class Worker(Adapter):
     def build(self, graph, job):
         self.graph, self.job = graph, job
         self.rate = job.solver.lr
-        self.phase_step = {}
         layout = job.option(LAYOUT)
         self._compile(layout)
         return BuildFacts(self.planned_bytes, {"layout": layout}, gradients_materialized=True)

@@ -16,6 +16,7 @@ from tench_worker.serve import find_version
 class Worker(Adapter):
     name = "mxnet-python"
     package = ("mxnet-mkl", "mxnet")
+    gpu = "the CPU package of MXNet has no GPU kernels"
     ops = ABILITIES
 
     @property
@@ -23,9 +24,6 @@ class Worker(Adapter):
         """The wheel with MKL-DNN has the version of the plain one."""
         mkl = find_version("mxnet-mkl")
         return mkl + "-mkl" if mkl else ""
-
-    def facts(self):
-        return {"gpu": "the CPU package of MXNet has no GPU kernels"}
 
     def load(self, job):
         global mx

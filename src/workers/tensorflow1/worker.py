@@ -23,13 +23,11 @@ INTER_OP = Option("inter_op", "ops that run concurrently; `threads` is the job's
 class Worker(Adapter):
     name = "tensorflow1"
     package = "tensorflow"
+    gpu = "the CPU package of TensorFlow has no GPU kernels"
     ops = ABILITIES
     updates = ("sgd", "nesterov", "adam", "clip_gradients")
     options = (INTER_OP,)
     tuning = (candidate({"inter_op": "threads"}), HUGE_PAGES)
-
-    def facts(self):
-        return {"gpu": "the CPU package of TensorFlow has no GPU kernels"}
 
     def load(self, job):
         global tf
@@ -69,9 +67,8 @@ class Worker(Adapter):
             shape = _nhwc_shape(layer.shape) if real else layer.shape
             fill = 1 if layer["role"] == "lengths" else 0
             self._variable(layer.name, shape, tf.float32 if real else tf.int32, False, fill)
-        shapes = {p.name: p.shape for p in self.graph.parameters}
         for binding in self.bindings:
-            zeros = binding.read(lambda name: np.zeros(shapes[name], np.float32))
+            zeros = binding.zeros()
             self._variable(binding.name, zeros.shape, tf.float32, True)
         for parameter in self.graph.statistics:
             self._variable(parameter.name, parameter.shape, tf.float32, False)

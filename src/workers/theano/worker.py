@@ -11,32 +11,28 @@ import numpy as np
 from tench_worker import HUGE_PAGES, SHORT_SPIN, Adapter, BuildFacts, Unsupported
 from tench_worker.lowering import Lowering
 from tench_worker.network import ABILITIES
+from tench_worker.process_facts import cache_folder
 
 
 class Worker(Adapter):
     name = "theano"
     package = "Theano"
+    gpu = "Theano's GPU backend (libgpuarray) is not part of the environment"
     ops = tuple(word for word in ABILITIES if word != "lrn.region")
     updates = ("sgd",)
     tuning = (SHORT_SPIN, HUGE_PAGES)
-
-    def facts(self):
-        return {"gpu": "Theano's GPU backend (libgpuarray) is not part of the environment"}
 
     def load(self, job):
         import shutil
         compiler = shutil.which("g++")
         if compiler is None:
             raise Unsupported("Theano needs a C++ compiler; as root: apt-get install g++")
-        cache = os.path.join(os.environ.get("XDG_CACHE_HOME") or
-                             os.path.join(os.environ.get("HOME") or "/tmp", ".cache"),
-                             "tench", "theano")
         # The environment's link to OpenBLAS, which the launcher put on the loader's path.
         folder = os.environ.get("LD_LIBRARY_PATH", "").split(":")[0]
         found = os.path.exists(os.path.join(folder, "libopenblas.so"))
         blas = "-L%s -lopenblas" % folder if found else "-lopenblas"
         flags = {"device": "cpu", "floatX": "float32", "openmp": "True", "blas.ldflags": blas,
-                 "cxx": compiler, "base_compiledir": cache}
+                 "cxx": compiler, "base_compiledir": cache_folder("theano")}
         os.environ["THEANO_FLAGS"] = ",".join("%s=%s" % pair for pair in sorted(flags.items()))
         global theano, T
         import theano

@@ -13,6 +13,7 @@ from tench_worker import (HUGE_PAGES, SHORT_SPIN, Adapter, BuildFacts, Option, U
                           candidate)
 from tench_worker.lowering import Lowering
 from tench_worker.network import ABILITIES
+from tench_worker.process_facts import cache_folder
 from tench_worker.profile import IntervalClock, ProfileRows
 
 
@@ -23,19 +24,15 @@ MODE = Option("mode", "`eager`, or `compile`: torch.compile with inductor (PyTor
 class Worker(Adapter):
     name = "torch-python"
     package = "torch"
+    gpu = "the environment has no CUDA libraries"
     ops = ABILITIES
     updates = ("sgd", "nesterov", "clip_gradients")
     options = (MODE,)
     tuning = (candidate({"mode": "compile"}), SHORT_SPIN, HUGE_PAGES)
 
-    def facts(self):
-        return {"gpu": "the environment has no CUDA libraries"}
-
     def load(self, job):
         global torch, F
-        cache = os.environ.get("XDG_CACHE_HOME") or \
-            os.path.join(os.environ.get("HOME") or "/tmp", ".cache")
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(cache, "tench", "inductor")
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = cache_folder("inductor")
         # Compiles in this process: a pool of compilers would outlive the build.
         os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
         import torch

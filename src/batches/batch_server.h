@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Reads a job's real data for a worker in another language, with the readers of the C++ workers. A
+// separate process: the codecs and threads of the readers then never meet the framework's.
+//
+//   worker   the job as one line of JSON, then one step number per line
+//   server   one line per line of the worker: {} or {"error": "..."}, after which it ends.
+//            Each {} for a step is followed by the values of every input layer, in the order of the
+//            network without gaps: float32 or int32, as in the protocol's tensor files
+//
+// Not aware of the protocol's messages. Used by one thread; the job's threads decode.
+
+#include <istream>
+
+#include "base/file.h"
+
+namespace tench {
+
+// Serves until `requests` ends. Fails with an error that the server has sent, or if the worker has
+// closed its end of `answers`.
+Status ServeBatches(std::istream& requests, const Fd& answers);
+
+}  // namespace tench
