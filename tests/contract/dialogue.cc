@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "test_name.h"
 
 namespace tench {
 namespace {
@@ -38,6 +39,7 @@ pid_t Start(const std::string& executable, std::vector<std::string> words, int a
     dup2(answers, 3);
     close(answers);
   }
+  setenv(kXlaFlags, kQuickXla, 1);
   execv(executable.c_str(), argv.data());
   _exit(127);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Names of workers in tests.
+// Names of workers in tests, and what tests know of single workers.
 
 #include <algorithm>
 #include <filesystem>
@@ -20,5 +20,10 @@ inline std::string TestName(std::string worker) {
 inline bool IsOnKit(const std::string& worker) {
   return std::filesystem::exists(TENCH_BIN_DIR "/../share/tench/python-workers/" + worker + ".py");
 }
+
+// For workers' processes in tests: XLA compiles without LLVM's optimizer, which is half of the time
+// of jax's tests. The graphs and their passes are the same.
+inline constexpr const char* kXlaFlags = "XLA_FLAGS";
+inline constexpr const char* kQuickXla = "--xla_backend_optimization_level=0";
 
 }  // namespace tench

@@ -84,8 +84,7 @@ TEST_F(PlainWorkerTest, CyclesThroughTheSameSamples) {
 
 TEST_F(PlainWorkerTest, ReadsTheSameFiles) {
   std::string rows;
-  for (int i = 0; i < 7; ++i)
-    rows += fmt::format("{0}.5,{1},-{0},0.25,{1},1,{1}\n", i, i % 3);
+  for (int i = 0; i < 7; ++i) rows += fmt::format("{0}.5,{1},-{0},0.25,{1},1,{1}\n", i, i % 3);
   const std::string file = (folder_.path() / "rows.csv").string();
   ASSERT_TRUE(WriteFileAtomically(file, rows).ok());
   ExpectSameLosses("--batch 3 --input cycled --steps 5 --data csv:" + file);

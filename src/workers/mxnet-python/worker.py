@@ -5,12 +5,17 @@ The outputs SoftmaxOutput, LogisticRegressionOutput and LinearRegressionOutput s
 pass; the loss is a value beside them. MXNet 1.2 trains no RNN operator on a CPU, so an LSTM is
 mxnet.rnn.LSTMCell, unrolled. The C++ worker `mxnet` runs 1.9, whose C API 1.2 lacks.
 """
+import json
+
 import numpy as np
 
 from tench_worker import Adapter, BuildFacts
 from tench_worker.lowering import Lowering
 from tench_worker.network import ABILITIES, average_share, exact_pads, product
+from tench_worker.profile import ProfileRows
 from tench_worker.serve import find_version
+
+PROFILE = "mxnet_profile.json"  # in the run's temporary folder
 
 
 class Worker(Adapter):
@@ -59,6 +64,11 @@ class Worker(Adapter):
             self.watcher = values.bind(mx.cpu(), {name: args[name] for name in names},
                                        aux_states=self.watched_statistics, grad_req="null")
         mx.nd.waitall()
+        if job.profile:
+            mx.profiler.set_config(filename=PROFILE, profile_symbolic=True,
+                                   profile_imperative=True, profile_memory=False,
+                                   profile_api=False, aggregate_stats=False)
+        self.traces = False
         return BuildFacts(0, {}, gradients_materialized=True)
 
     # --- the contract ---
@@ -98,6 +108,9 @@ class Worker(Adapter):
         self.rate = rate
 
     def step(self, phase):
+        if self.job.profile and not self.traces:
+            self.traces = True  # what precedes the first step does not count
+            mx.profiler.set_state("run")
         if self.watcher is not None:
             for name, array in self.statistics.items():
                 array.copyto(self.watched_statistics[name])
@@ -118,6 +131,26 @@ class Worker(Adapter):
             mx.nd.sgd_mom_update(weight, self.kept[p.name], self.momenta[p.name], out=weight,
                                  lr=self.rate * p.lr_mult, momentum=solver.momentum,
                                  wd=solver.weight_decay * p.decay_mult)
+
+    def profile(self):
+        """MXNet's trace has the type of an op, not its name, so rows have no layer."""
+        mx.profiler.set_state("stop")
+        mx.profiler.dump()
+        with open(PROFILE) as file:
+            events = json.load(file)["traceEvents"]
+        rows, begun = ProfileRows(), {}
+        for event in events:
+            if event.get("cat") != "operator":
+                continue
+            # "[Convolution,Activation]" executes as one.
+            kernel, key = event["name"].strip("[]"), (event["tid"], event["name"])
+            if event["ph"] == "B":
+                begun[key] = event["ts"]
+            elif key in begun:
+                direction = "backward" if "_backward" in kernel else \
+                    "update" if kernel.endswith("_update") else "forward"
+                rows.add("", direction, kernel, 1000 * (event["ts"] - begun.pop(key)))
+        return rows.rows()
 
     def gradients(self, sink):
         for p in self.graph.trained:
