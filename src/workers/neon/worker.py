@@ -62,51 +62,43 @@ class Worker(Adapter):
                          compat_mode="caffe")
 
     def build(self, graph, job):
-        self.graph, self.job, self.copied = graph, job, {}
-        self._check_chain()
+        self.graph, self.job = graph, job
         self.profiled = ProfileRows() if job.profile else None
         self.clock = IntervalClock(self.profiled) if job.profile else None
-        self.parts, self.cost, top, known = [], None, None, {}
+        self.parts, self.buffers, self.ends, self.holders = {}, {}, {}, {}
         for layer in graph.computed:
             if layer.is_loss:
-                self._end_with(layer, top)
+                self.ends[layer.name] = _End(layer)
                 continue
-            made = getattr(self, "_" + layer.op)(layer)
-            for part in made:
-                part.configure(top if top is not None else layer.inputs[0].shape[1:])
-                part.prev_layer = top
-                part.allocate()
-                if isinstance(part, neon_layers.Pooling):
-                    part.argmax = be.empty(part.outputs.shape, dtype=np.uint8)
-                if part.owns_delta and self.parts:
-                    part.deltas = be.iobuf(part.in_shape)
-                self.parts.append(part)
-                known[(layer.name, type(part).__name__)] = part
-                top = part
-            self._check_shape(layer, top)
-            self.copied[layer.name] = made
-        self.bindings = bind(graph, special=self._bindings)
-        self.holders = {}
-        for layer in graph.computed:
-            kind = {"conv": "Convolution", "fc": "Linear"}.get(layer.op)
+            parts = self.parts[layer.name] = getattr(self, "_" + layer.op)(layer)
+            self._join(layer, parts)
             for suffix, parameter in layer.parameters.items():
-                self.holders[parameter.name] = known[
-                    (layer.name, kind if suffix == "weight" else "Bias")]
+                self.holders[parameter.name] = parts[0 if suffix == "weight" else 1]
+        self.bindings = bind(graph, special=self._bindings)
         self.optimizers = self._make_optimizers() if job.phase == "train" else []
         return BuildFacts(0, {"backend": "cpu"}, gradients_materialized=True)
 
-    def _check_chain(self):
-        for layer in self.graph.computed:
-            if len(self.graph.readers(layer.name)) > 1:
-                raise Unsupported("layer '%s': this worker builds chains, and it has several readers"
-                                  % layer.name)
-        if sum(layer.is_loss for layer in self.graph.computed) != 1:
-            raise Unsupported("layer '%s': this worker has one loss" % self.graph.computed[-1].name)
+    def _join(self, layer, parts):
+        """Sizes and allocates a layer's parts, of which each reads the one before."""
+        source, from_input = layer.inputs[0], layer.inputs[0].op == "input"
+        for i, part in enumerate(parts):
+            part.configure(parts[i - 1].out_shape if i else _shape_of(source))
+            part.allocate()
+            if isinstance(part, neon_layers.Pooling):
+                part.argmax = be.empty(part.outputs.shape, dtype=np.uint8)
+            # The first layer needs no gradient of its input.
+            if part.owns_delta and not (i == 0 and from_input and part.has_params):
+                part.deltas = be.iobuf(part.in_shape)
+        if parts and not parts[0].owns_output:
+            self._protect(layer, source)
+        if parts and np.prod(parts[-1].out_shape) != np.prod(layer.shape[1:]):
+            raise Unsupported("layer '%s': neon gives it the shape %s" %
+                              (layer.name, parts[-1].out_shape))
 
-    def _check_shape(self, layer, part):
-        made = part.out_shape if isinstance(part.out_shape, tuple) else (part.out_shape,)
-        if np.prod(made) != np.prod(layer.shape[1:]):
-            raise Unsupported("layer '%s': neon gives it the shape %s" % (layer.name, made))
+    def _protect(self, layer, source):
+        """A layer that works in place gets a copy of what others read as well."""
+        if source.op == "input" or len(self.graph.readers(source.name)) > 1:
+            self.buffers[layer.name] = be.iobuf(_shape_of(source))
 
     # --- layers ---
 
@@ -114,15 +106,15 @@ class Worker(Adapter):
         return [part, neon_layers.Bias(init=_Zeros())] if layer.has_bias else [part]
 
     def _conv(self, layer):
-        if layer["groups"] != 1:
-            raise Unsupported("layer '%s': neon has no convolution in groups" % layer.name)
         kernel, stride, pad, dilation = (layer[key] for key in ("kernel", "stride", "pad",
                                                                 "dilation"))
-        return self._with_bias(layer, neon_layers.Convolution(
-            tuple(kernel) + (layer["out_channels"],), init=_Zeros(),
+        groups = layer["groups"]
+        made = [neon_layers.Convolution(
+            tuple(kernel) + (layer["out_channels"] // groups,), init=_Zeros(),
             strides={"str_h": stride[0], "str_w": stride[1]},
             padding={"pad_h": pad[0], "pad_w": pad[1]},
-            dilation={"dil_h": dilation[0], "dil_w": dilation[1]}))
+            dilation={"dil_h": dilation[0], "dil_w": dilation[1]}) for _ in range(groups)]
+        return self._with_bias(layer, made[0] if groups == 1 else _Groups(made))
 
     def _pool(self, layer):
         kernel, stride, pad = layer["kernel"], layer["stride"], layer["pad"]
@@ -156,36 +148,21 @@ class Worker(Adapter):
     def _flatten(self, layer):
         return []  # the order is that of neon's tensors
 
-    def _end_with(self, layer, top):
-        """The loss: neon's costs expect the matching activation before them."""
-        self.loss, self.weight = layer, float(layer["loss_weight"])
-        if layer.op == "mean_squared_error":
-            # neon's MeanSquared is half of the mean.
-            self.weight *= 2
-            self.cost = neon_layers.GeneralizedCost(transforms.MeanSquared())
-        else:
-            softmax = layer.op == "softmax_cross_entropy"
-            end = neon_layers.Activation(transforms.Softmax() if softmax else
-                                         transforms.Logistic(shortcut=True))
-            end.configure(top)
-            end.prev_layer = top
-            end.allocate()
-            end.deltas = be.iobuf(end.in_shape)
-            self.parts.append(end)
-            top = end
-            self.cost = neon_layers.GeneralizedCost(
-                transforms.CrossEntropyMulti() if softmax else transforms.CrossEntropyBinary())
-        self.cost.initialize(top)
-        self.target = be.iobuf(top.out_shape)
-
     @staticmethod
     def _bindings(layer):
         if layer.op != "conv":
             return None
-        found, (weight, bias) = [], (layer.parameters.get(key) for key in ("weight", "bias"))
-        found.append(Binding(weight.name, [weight],
-                             lambda a: a[0].reshape(weight.shape[0], -1).T,
-                             lambda a: [a.T.reshape(weight.shape)]))
+        weight, bias = (layer.parameters.get(key) for key in ("weight", "bias"))
+        groups, rows = layer["groups"], np.prod(weight.shape[1:])
+
+        def join(arrays):
+            parts = arrays[0].reshape(groups, -1, rows)
+            return parts.transpose(0, 2, 1).reshape(groups * rows, -1)
+
+        def split(array):
+            return [array.reshape(groups, rows, -1).transpose(0, 2, 1).reshape(weight.shape)]
+
+        found = [Binding(weight.name, [weight], join, split)]
         return found + [Binding(bias.name, [bias])] if bias is not None else found
 
     def _make_optimizers(self):
@@ -230,57 +207,73 @@ class Worker(Adapter):
             binding.write(self.holders[binding.name].states[0].get(), sink, ".momentum", -1.0)
 
     def set_batch(self, inputs):
-        first = self.graph.computed[0].input_names[0]
-        data = np.asarray(inputs[first], np.float32)
-        self.data = be.array(np.ascontiguousarray(data.reshape(len(data), -1).T))
-        target = inputs[self.loss.input_names[1]]
-        if self.loss.op == "softmax_cross_entropy":
-            hot = np.zeros(self.target.shape, np.float32)
-            hot[target, np.arange(len(target))] = 1
-        else:
-            hot = np.asarray(target).reshape(len(target), -1).T
-        self._set(self.target, hot)
+        self.batch = {}
+        for layer in self.graph.inputs:
+            values = np.asarray(inputs[layer.name])
+            if layer["role"] == "label":
+                self.batch[layer.name] = values
+            else:
+                columns = values.astype(np.float32).reshape(len(values), -1).T
+                self.batch[layer.name] = be.array(np.ascontiguousarray(columns))
+        for end in self.ends.values():
+            if end.softmax:
+                end.set_labels(self.batch[end.layer.input_names[1]])
 
     def set_learning_rate(self, rate):
         for lr_mult, optimizer, _ in self.optimizers:
             optimizer.learning_rate = rate * lr_mult
 
     def step(self, phase):
-        # Layers change their input in place, the first one the batch.
-        x, self.kept, at = be.array(self.data.get()), {}, 0
-        inference = phase == "forward"
+        values, self.kept, total = dict(self.batch), {}, 0.0
         for layer in self.graph.computed:
-            for part in self.copied.get(layer.name, []):
-                self._begin(layer, "forward", part)
-                x = part.fprop(x, inference=inference)
-                at += 1
-            if self.job.observe and not layer.is_loss:
-                self.kept[layer.name] = x.get().T.copy()
-        self._begin(self.loss, "forward", self.cost)
-        for part in self.parts[at:]:
-            x = part.fprop(x)
-        loss = self.weight * float(self.cost.get_cost(x, self.target)[0, 0])
-        if self.job.observe:
-            self.kept[self.loss.name] = np.float32(loss)
-        if not inference:
-            self._backward(x)
+            x = self._own(layer, values[layer.input_names[0]])
+            if layer.is_loss:
+                end = self.ends[layer.name]
+                self._begin(layer, "forward", end.cost)
+                values[layer.name] = loss = end.loss(x, values[layer.input_names[1]])
+                total += loss
+            else:
+                for part in self.parts[layer.name]:
+                    self._begin(layer, "forward", part)
+                    x = part.fprop(x, inference=phase == "forward")
+                values[layer.name] = x
+            if self.job.observe:
+                # Before a later layer works in place.
+                self.kept[layer.name] = np.float32(loss) if layer.is_loss else x.get().T.copy()
+        if phase != "forward":
+            self._backward()
         if phase == "train":
             self._update()
         if self.clock is not None:
             self.clock.end()
-        return loss
+        return total
 
-    def _backward(self, x):
-        self._begin(self.loss, "backward", self.cost)
-        error = self.cost.get_errors(x, self.target)
-        if self.weight != 1:
-            error[:] = error * self.weight
-        names = {id(part): layer for layer in self.graph.computed
-                 for part in self.copied.get(layer.name, [])}
-        for part in reversed(self.parts):
-            self._begin(names.get(id(part), self.loss), "backward", part)
-            if error is not None:
-                error = part.bprop(error)
+    def _own(self, layer, x):
+        buffer = self.buffers.get(layer.name)
+        if buffer is None:
+            return x
+        buffer[:] = x
+        return buffer
+
+    def _backward(self):
+        errors = {}
+        for layer in reversed(self.graph.computed):
+            if layer.is_loss:
+                end = self.ends[layer.name]
+                self._begin(layer, "backward", end.cost)
+                error = end.error()
+            else:
+                error = errors.get(layer.name)
+                for part in reversed(self.parts[layer.name]) if error is not None else ():
+                    self._begin(layer, "backward", part)
+                    error = part.bprop(error)
+            source = layer.input_names[0]
+            if error is None or self.graph.by_name[source].op == "input":
+                continue
+            if source in errors:
+                errors[source][:] = errors[source] + error
+            else:
+                errors[source] = error
 
     def _update(self):
         for _, optimizer, holders in self.optimizers:
@@ -303,6 +296,95 @@ class Worker(Adapter):
     def outputs(self, layers, sink):
         for name in layers:
             sink(name, self.kept[name])
+
+
+def _shape_of(layer):
+    """Of one sample, as neon writes it."""
+    shape = tuple(int(size) for size in layer.shape[1:])
+    return shape if len(shape) > 1 else (shape[0], 1)
+
+
+class _End(object):
+    """A loss: neon's costs expect the matching activation before them, which works in place."""
+
+    def __init__(self, layer):
+        self.layer, self.weight = layer, float(layer["loss_weight"])
+        self.softmax = layer.op == "softmax_cross_entropy"
+        if self.softmax:
+            activation, cost = transforms.Softmax(), transforms.CrossEntropyMulti()
+        elif layer.op == "sigmoid_cross_entropy":
+            activation, cost = transforms.Logistic(shortcut=True), transforms.CrossEntropyBinary()
+        else:
+            activation, cost = transforms.Identity(), transforms.MeanSquared()
+            self.weight *= 2  # neon's is half of the mean
+        self.activation, self.cost = neon_layers.Activation(activation), None
+        self.activation.configure(_shape_of(layer.inputs[0]))
+        self.activation.deltas = be.iobuf(self.activation.in_shape)
+        self.cost = neon_layers.GeneralizedCost(cost)
+        self.cost.initialize(self.activation)
+        self.scores = be.iobuf(self.activation.in_shape)
+        self.target = be.iobuf(self.activation.in_shape)
+
+    def set_labels(self, labels):
+        hot = np.zeros(self.target.shape, np.float32)
+        hot[labels, np.arange(len(labels))] = 1
+        self.target.set(hot)
+
+    def loss(self, scores, target):
+        self.scores[:] = scores
+        if not self.softmax:
+            self.target[:] = target
+        self.activation.fprop(self.scores)
+        return self.weight * float(self.cost.get_cost(self.scores, self.target)[0, 0])
+
+    def error(self):
+        error = self.cost.get_errors(self.scores, self.target)
+        if self.weight != 1:
+            error[:] = error * self.weight
+        return self.activation.bprop(error)
+
+
+class _Groups(object):
+    """A convolution in groups: neon's Convolution on each block of channels, which are rows."""
+
+    has_params = owns_output = owns_delta = True
+
+    def __init__(self, convolutions):
+        self.convolutions, self.states, self.deltas = convolutions, [], None
+
+    def configure(self, shape):
+        count = len(self.convolutions)
+        for convolution in self.convolutions:
+            convolution.configure((shape[0] // count,) + shape[1:])
+        made = convolution.out_shape
+        self.in_shape, self.out_shape = shape, (made[0] * count,) + made[1:]
+
+    def _block(self, tensor, i):
+        rows = tensor.shape[0] // len(self.convolutions)
+        return tensor[i * rows:(i + 1) * rows]
+
+    def allocate(self):
+        rows, columns = self.convolutions[0].weight_shape
+        self.W = be.zeros((rows * len(self.convolutions), columns))
+        self.dW = be.zeros_like(self.W)
+        self.outputs = be.iobuf(self.out_shape)
+        for i, convolution in enumerate(self.convolutions):
+            convolution.W, convolution.dW = self._block(self.W, i), self._block(self.dW, i)
+            convolution.outputs = self._block(self.outputs, i)
+
+    def fprop(self, inputs, inference=False):
+        for i, convolution in enumerate(self.convolutions):
+            convolution.fprop(self._block(inputs, i), inference)
+        return self.outputs
+
+    def bprop(self, error):
+        for i, convolution in enumerate(self.convolutions):
+            convolution.deltas = None if self.deltas is None else self._block(self.deltas, i)
+            convolution.bprop(self._block(error, i))
+        return self.deltas
+
+    def get_params(self):
+        return (self.W, self.dW), self.states
 
 
 class _Zeros(object):
