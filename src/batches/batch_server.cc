@@ -59,7 +59,8 @@ Status Serve(std::istream& requests, const Fd& answers) {
   JobInput input = TENCH_TRY(JobInput::Open(job, graph));
   TENCH_TRY(WriteLine(answers, Json::object()));
   while (std::getline(requests, line)) {
-    TENCH_TRY(input.MakeBatchOf(TENCH_TRY(ParseStep(line))));
+    const int64_t step = TENCH_TRY(ParseStep(line));
+    TENCH_TRY(input.MakeBatchOf(step));
     TENCH_TRY(WriteBatch(answers, input.batch()));
   }
   return Ok();

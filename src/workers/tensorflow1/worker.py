@@ -146,17 +146,35 @@ class Worker(Adapter):
     def _run(self, fetch):
         return self.session.run(fetch, {self.rate_feed: self.rate})
 
-    def _set(self, name, values):
-        self.session.run(self.assigns[name].op, {self.placeholders[name]: values})
+    def _assign(self, triples):
+        """Runs assignments (op, its placeholder, values).
+
+        Every new set of fetches makes TensorFlow prune the whole graph, so small values go in one
+        run. Large ones do not, because both copies count in the memory of the build.
+        """
+        ops, feeds, size = [], {}, 0
+        for op, placeholder, values in triples:
+            ops.append(op)
+            feeds[placeholder] = values
+            size += values.nbytes
+            if size > 1 << 22:
+                self.session.run(ops, feeds)
+                ops, feeds, size = [], {}, 0
+        if ops:
+            self.session.run(ops, feeds)
+
+    def _assignment(self, name, values):
+        return self.assigns[name].op, self.placeholders[name], values
 
     def set_parameters(self, source):
         self.session.run(self.initialize)
-        for binding in self.bindings:
-            self._set(binding.name, binding.read(source))
+        self._assign(self._assignment(binding.name, binding.read(source))
+                     for binding in self.bindings)
 
     def parameters(self, sink):
-        for binding in self.bindings:
-            binding.write(self.session.run(self.variables[binding.name]), sink)
+        values = self.session.run([self.variables[binding.name] for binding in self.bindings])
+        for binding, value in zip(self.bindings, values):
+            binding.write(value, sink)
 
     def _slots(self, binding):
         """(suffix, slot, factor): NAME.momentum is factor times the slot."""
@@ -169,28 +187,33 @@ class Worker(Adapter):
                  self.rate * binding.lr_mult)]
 
     def set_state(self, source):
-        for parameter in self.graph.statistics:
-            self._set(parameter.name, source(parameter.name))
-        if self.job.phase != "train":
-            return
+        self._assign(self._assignment(p.name, source(p.name)) for p in self.graph.statistics)
+        if self.job.phase == "train":
+            self._assign(self._momenta_of(source))
+
+    def _momenta_of(self, source):
         for binding in self.bindings:
             for suffix, slot, factor in self._slots(binding):
                 values = binding.read(source, suffix)
-                slot.load(values / np.float32(factor) if factor else np.zeros_like(values),
-                          self.session)
+                values = values / np.float32(factor) if factor else np.zeros_like(values)
+                yield slot.initializer, slot.initializer.inputs[1], values
 
     def state(self, sink):
-        for parameter in self.graph.statistics:
-            sink(parameter.name, self.session.run(self.variables[parameter.name]))
+        statistics = self.graph.statistics
+        values = self.session.run([self.variables[p.name] for p in statistics]) \
+            if statistics else []
+        for parameter, value in zip(statistics, values):
+            sink(parameter.name, value)
         if self.job.phase != "train":
             return
-        for binding in self.bindings:
-            for suffix, slot, factor in self._slots(binding):
-                binding.write(self.session.run(slot), sink, suffix, factor)
+        slots = [(binding,) + slot for binding in self.bindings for slot in self._slots(binding)]
+        for (binding, suffix, _, factor), value in zip(
+                slots, self.session.run([slot[2] for slot in slots])):
+            binding.write(value, sink, suffix, factor)
 
     def set_batch(self, inputs):
-        for name, values in inputs.items():
-            self._set(name, images_to_nhwc(values))
+        self._assign(self._assignment(name, images_to_nhwc(values))
+                     for name, values in inputs.items())
 
     def set_learning_rate(self, rate):
         old, self.rate = self.rate, rate
