@@ -18,9 +18,6 @@
 namespace tench {
 namespace {
 
-// Reading the runs again waits for this multiple of the time that it took before.
-constexpr int64_t kRestFactor = 20;
-
 // Differs after a commit, which writes the file itself or its write-ahead log.
 struct FileState {
   ino_t inode = 0;
@@ -161,7 +158,7 @@ class LiveReport::Impl {
     cached.text = TENCH_TRY(compute());
     cached.version = version_;
     const int64_t end_ns = NowNs();
-    cached.fresh_until_ns = end_ns + (end_ns - begin_ns) * kRestFactor;
+    cached.fresh_until_ns = end_ns + (end_ns - begin_ns) * options_.rest_factor;
     return cached.text;
   }
 

@@ -29,6 +29,8 @@ struct LiveReportOptions {
   bool all_roles = false;
   std::string title = "tench";
   std::string charts_script;  // the content of vega.js; empty = no charts
+  // After the runs were read, they are not read again for this multiple of the time it took.
+  int64_t rest_factor = 20;
 };
 
 class LiveReport {
