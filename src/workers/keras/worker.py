@@ -274,7 +274,7 @@ def _make_classes(graph, job):
 class _Lowering(Lowering):
     def __init__(self, worker, graph, job):
         super(_Lowering, self).__init__(graph, job)
-        self.worker, self.taps, self.count = worker, {}, 0
+        self.worker, self.taps = worker, {}
         if job.observe:
             self._calls = [(self.tapped(call), layer) for call, layer in self._calls]
 
@@ -286,6 +286,15 @@ class _Lowering(Lowering):
 
     def total(self, losses):
         return self.worker.classes["Total"]()(losses)
+
+    def weighted(self, layer, loss):
+        weight = float(layer["loss_weight"])
+        return loss if weight == 1 else self.rescaled(loss, weight)
+
+    @staticmethod
+    def rescaled(x, factor, offset=0.0):
+        """factor * x + offset. Keras takes the product of a number and a symbol for sparse."""
+        return keras.layers.Rescaling(factor, offset)(x)
 
     def use(self, layer, module, x, *suffixes):
         """Applies a Keras layer and binds its weights, in Keras' order, to tench's names."""
@@ -331,7 +340,8 @@ class _Lowering(Lowering):
         total = squares[..., :channels]
         for shift in range(1, size):
             total = total + squares[..., shift:shift + channels]
-        return x * kops.power(layer["k"] + layer["alpha"] / size * total, -layer["beta"])
+        total = self.rescaled(total, layer["alpha"] / size, float(layer["k"]))
+        return x * kops.power(total, -layer["beta"])
 
     def relu(self, layer, x):
         return keras.layers.ReLU(negative_slope=float(layer["negative_slope"]))(x)
@@ -346,7 +356,7 @@ class _Lowering(Lowering):
         power, scale, shift = (float(layer[key]) for key in ("power", "scale", "shift"))
         if power == 0 or scale == 0:
             return kops.full_like(x, shift ** power)
-        base = x * scale + shift
+        base = self.rescaled(x, scale, shift)
         if power == 1:
             return base
         return kops.square(base) if power == 2 else kops.power(base, power)
@@ -368,9 +378,9 @@ class _Lowering(Lowering):
         return kops.maximum(x, y)
 
     def add(self, layer, *inputs):
-        if not layer["coefficients"] and len(inputs) > 1:
-            return keras.layers.Add()(list(inputs))
-        return super(_Lowering, self).add(layer, *inputs)
+        factors = layer["coefficients"] or [1] * len(inputs)
+        return keras.layers.Add()([x if factor == 1 else self.rescaled(x, float(factor))
+                                   for factor, x in zip(factors, inputs)])
 
     def flatten(self, layer, x):
         if len(x.shape) == 4:
