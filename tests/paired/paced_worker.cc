@@ -35,15 +35,14 @@ class PacedAdapter final : public WaitingAdapter {
     if (const auto floor = options.options.find("floor"); floor != options.options.end())
       SetLeastStep(TENCH_TRY(ParseInteger(floor->second).In("floor")) * 1000000);
     for (const TypedLayer& layer : graph.layers) {
-      if (layer_.empty() && !std::holds_alternative<Input>(layer.layer.op))
-        layer_ = layer.layer.name;
+      if (layer_.empty() && !layer.parameters.empty()) layer_ = layer.layer.name;
     }
     BuildOptions changed = options;
     changed.options.clear();
     return WaitingAdapter::Build(graph, changed);
   }
 
-  // A profile of two kernels of the first layer: the work, and the wait.
+  // A profile of two kernels of the first layer with parameters: the work, and the wait.
   Result<double> Step(Phase phase) override {
     const int64_t begin_ns = NowNs();
     Result<double> loss = WaitingAdapter::Step(phase);
