@@ -195,7 +195,8 @@ class OneVerification {
     return TrialKind::kTrain;
   }
 
-  // Names the part that is wrong although every layer's output agrees. Gradients were checked before.
+  // Names the part that is wrong although every layer's output agrees. Gradients were checked
+  // before.
   bool NamePart(TrialKind kind, const std::vector<Deviation>& deviations) {
     const auto differs = [&](std::string_view what) {
       return std::any_of(deviations.begin(), deviations.end(), [&](const Deviation& one) {
@@ -256,8 +257,8 @@ class OneVerification {
                     wrong.size() > 1 ? fmt::format(" and {} more", wrong.size() - 1) : "");
   }
 
-  // After a failure of the whole network, checks whether one op alone explains it. Returns false: no
-  // further trial follows.
+  // After a failure of the whole network, checks whether one op alone explains it. Returns false:
+  // no further trial follows.
   Result<bool> NameOps() {
     const Trial trial = TENCH_TRY(MakeTrial(subject_, TrialKind::kOps));
     const Outcome outcome = result_.outcome;

@@ -39,6 +39,16 @@ TEST(WinogradBlockingTest, TilesCoverTheOutputOnce) {
   EXPECT_EQ((Planned<5>(1, 8, 8, 9, 1).area()), 25);
 }
 
+TEST(WinogradBlockingTest, TilesOfAWideImageFollowItsRows) {
+  const Plane plane = PlaneOf(8, 5, 13);  // two rows of four tiles
+  const Blocking<3, 8> blocking = {plane, plane, plane, 1, 1, 1, 1};
+  EXPECT_EQ(blocking.area(), 8);
+  EXPECT_EQ(blocking.OriginOf(3).h, 0);
+  EXPECT_EQ(blocking.OriginOf(3).w, 12);
+  EXPECT_EQ(blocking.OriginOf(6).h, 4);
+  EXPECT_EQ(blocking.OriginOf(6).w, 8);
+}
+
 TEST(WinogradBlockingTest, SizesCountPaddedChannels) {
   const auto blocking = Planned<3>(2, 20, 50, 12, 1);
   EXPECT_EQ(blocking.in_channels(), 24);
