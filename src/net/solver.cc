@@ -28,8 +28,7 @@ bool UsesDelta(SolverType type) {
 
 std::string SolverText(const Solver& solver) {
   std::string text(Name(solver.type));
-  if (solver.type == SolverType::kAdam)
-    text += fmt::format(" momentum2={}", solver.momentum2);
+  if (solver.type == SolverType::kAdam) text += fmt::format(" momentum2={}", solver.momentum2);
   if (solver.type == SolverType::kRmsprop) text += fmt::format(" rms_decay={}", solver.rms_decay);
   if (UsesDelta(solver.type)) text += fmt::format(" delta={}", solver.delta);
   if (solver.clip_gradients > 0) text += fmt::format(" {}={}", kClip, solver.clip_gradients);

@@ -12,14 +12,14 @@
 //   adadelta   v = momentum·v + (1 - momentum)·d²; u = d·√((s + delta) / (v + delta));
 //              s = momentum·s + (1 - momentum)·u²; w = w - r·u
 // v and s start at zero; they are the state NAME.momentum and NAME.momentum2. rmsprop and adagrad
-// do not use momentum. t counts updates from 1 since the parameters were set. The momentum of sgd and nesterov includes the learning rate, so
-// a change of the rate does not rescale past updates. clip_gradients > 0 limits the global norm
-// over all parameters whose lr_mult is not 0. If the norm is larger, each g is scaled by
-// clip_gradients / norm before weight decay is added.
+// do not use momentum. t counts updates from 1 since the parameters were set. The momentum of sgd
+// and nesterov includes the learning rate, so a change of the rate does not rescale past updates.
+// clip_gradients > 0 limits the global norm over all parameters whose lr_mult is not 0. If the norm
+// is larger, each g is scaled by clip_gradients / norm before weight decay is added.
 //
 // With iter_size > 1 a step is iter_size batches and one update. g is the mean of their gradients,
-// and the loss of the step the mean of their losses. As in Caffe, the norm of clip_gradients is that
-// of the sum of the gradients, and the sum is scaled before it is divided by iter_size.
+// and the loss of the step the mean of their losses. As in Caffe, the norm of clip_gradients is
+// that of the sum of the gradients, and the sum is scaled before it is divided by iter_size.
 
 #include <cstdint>
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Recomputes the update of kSteady, by any of net/solver.h, in double from the worker's own gradient,
-// histories and weights,
-// element by element, so that a wrong momentum, decay, rate or multiplier shows at any depth: the
-// comparison does not depend on how the gradient reacts to rounding. Pure except for reading files.
+// Recomputes the update of kSteady, by any of net/solver.h, in double from the worker's own
+// gradient, histories and weights, element by element, so that a wrong momentum, decay, rate or
+// multiplier shows at any depth: the comparison does not depend on how the gradient reacts to
+// rounding. Pure except for reading files.
 
 #include <filesystem>
 #include <vector>
@@ -13,8 +13,8 @@
 
 namespace tench {
 
-// The largest difference of each parameter and its histories, in ulps of the largest term. A missing
-// tensor is an infinite difference.
+// The largest difference of each parameter and its histories, in ulps of the largest term. A
+// missing tensor is an infinite difference.
 std::vector<Deviation> CheckUpdate(const Trial& trial, const std::filesystem::path& folder);
 
 }  // namespace tench

@@ -104,8 +104,8 @@ struct Job : BuildSettings {
   int64_t labels = 0;  // distinct classes in the labels; 0 = all
   // Learning rate of step i; the last one continues. Empty = solver.lr for all steps.
   std::vector<double> lr_schedule;
-  // > 0: continues a training after this many steps, whose parameters and state are in tensors.load.
-  // The data and the random choices go on; the job's own steps still count from 0.
+  // > 0: continues a training after this many steps, whose parameters and state are in
+  // tensors.load. The data and the random choices go on; the job's own steps still count from 0.
   int64_t first_step = 0;
   Budget budget;
   // Environment variables of the worker's process. Not part of the JSON: tench sets them.

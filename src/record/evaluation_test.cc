@@ -26,7 +26,8 @@ TEST(EvaluationTest, AListComesBackWhole) {
 }
 
 TEST(EvaluationTest, RefusesAnythingElse) {
-  for (const char* text : {"{}", "[1]", "[[1,2]]", "[[1,2,3,4,\"x\",0,0,0]]", "[[1.5,2,3,4,1,0,0,0]]"})
+  for (const char* text :
+       {"{}", "[1]", "[[1,2]]", "[[1,2,3,4,\"x\",0,0,0]]", "[[1.5,2,3,4,1,0,0,0]]"})
     EXPECT_FALSE(DecodeEvaluations(text).ok()) << text;
 }
 

@@ -43,8 +43,8 @@ Result<Fill> ReadFiller(const caffe::FillerParameter& filler, const Shape& shape
     return Fill{FillKind::kUniform, DecimalOf(filler.min()), DecimalOf(filler.max())};
   if (type == "gaussian") {
     double deviation = DecimalOf(filler.std());
-    // Caffe keeps each value with the probability sparse / outputs and clears the others. tench fills
-    // all of them with the same variance.
+    // Caffe keeps each value with the probability sparse / outputs and clears the others. tench
+    // fills all of them with the same variance.
     if (filler.sparse() >= 0 && !shape.empty() && shape[0] > 0)
       deviation *= std::sqrt(std::min(1.0, filler.sparse() / static_cast<double>(shape[0])));
     return Fill{FillKind::kGaussian, DecimalOf(filler.mean()), deviation};

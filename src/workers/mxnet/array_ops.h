@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // MXNet's element-wise operators on arrays, called imperatively, as its Python front end does for
-// the updates that have no operator of their own. Calls only queue work. Ownership: the library must
-// outlive the results.
+// the updates that have no operator of their own. Calls only queue work. Ownership: the library
+// must outlive the results.
 
 #include <initializer_list>
 #include <string>

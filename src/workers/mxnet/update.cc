@@ -53,9 +53,8 @@ Result<Update> Update::Make(const Library& library, std::vector<Item> items, con
     item.prepared = TENCH_TRY(ArrayOps(library).Of("zeros_like", {&item.gradient}));
   }
   if (solver.type == SolverType::kRmsprop) {
-    update.fixed_ = {{"beta1", "0"},
-                     {"beta2", Text(solver.rms_decay)},
-                     {"epsilon", Text(solver.delta)}};
+    update.fixed_ = {
+        {"beta1", "0"}, {"beta2", Text(solver.rms_decay)}, {"epsilon", Text(solver.delta)}};
   } else if (solver.type == SolverType::kAdam) {
     update.fixed_ = {{"beta1", Text(solver.momentum)},
                      {"beta2", Text(solver.momentum2)},

@@ -5,7 +5,8 @@
 // m = momentum·m - lr·(g + wd·w): tench's momentum negated. MXNet's adam_update has no bias
 // correction; like MXNet's front end, this class applies it to the rate.
 //
-// - rmsprop: MXNet's rmsprop_update adds epsilon inside of the root, Caffe outside. adam_update with
+// - rmsprop: MXNet's rmsprop_update adds epsilon inside of the root, Caffe outside. adam_update
+// with
 //   beta1 = 0 and no correction is Caffe's update; its second moment is the history.
 // - adagrad, adadelta: MXNet has no dense op. Like its front end's optimizers, they are composed of
 //   element-wise ops.
@@ -43,15 +44,14 @@ class Update {
   // Call after each batch; the last batch of a step updates the weights.
   Status Apply();
 
-  // Whether the update needs Item::momentum2. rmsprop's is the history, and its momentum is scratch.
+  // Whether the update needs Item::momentum2. rmsprop's is the history, and its momentum is
+  // scratch.
   static bool HasSecondArray(SolverType type) {
     return HasSecondHistory(type) || type == SolverType::kRmsprop;
   }
 
   // The factor from MXNet's momentum to tench's.
-  static double MomentumSign(const Solver& solver) {
-    return UsesDelta(solver.type) ? 1 : -1;
-  }
+  static double MomentumSign(const Solver& solver) { return UsesDelta(solver.type) ? 1 : -1; }
 
  private:
   // One call, with its attributes as text, which change only with the learning rate.
@@ -71,7 +71,7 @@ class Update {
   void *op_ = nullptr, *norm_op_ = nullptr;
   bool multiple_ = false;
   Solver solver_;
-  int64_t updates_ = 0, batches_ = 0;  // batches_: of the current step
+  int64_t updates_ = 0, batches_ = 0;                       // batches_: of the current step
   std::vector<std::pair<const char*, std::string>> fixed_;  // attributes of every call
   std::vector<Item> items_;
   std::vector<Call> calls_;

@@ -26,8 +26,8 @@ void Update::Reset() {
   }
 }
 
-// Sums the gradients of the step's batches in double. After the last, sums_f32_ has their rounded sum:
-// clipping needs the sum, and Run divides it.
+// Sums the gradients of the step's batches in double. After the last, sums_f32_ has their rounded
+// sum: clipping needs the sum, and Run divides it.
 bool Update::Accumulate() {
   if (solver_.iter_size == 1) return false;
   sums_.resize(momenta_.size());
@@ -53,8 +53,7 @@ double Update::ClipScale() const {
   double squares = 0;
   for (size_t i = 0; i < momenta_.size(); ++i) {
     if (network_.graph().parameters[i].lr_mult == 0) continue;
-    for (const float gradient : Gradient(i))
-      squares += static_cast<double>(gradient) * gradient;
+    for (const float gradient : Gradient(i)) squares += static_cast<double>(gradient) * gradient;
   }
   const double norm = std::sqrt(squares);
   return norm > solver_.clip_gradients ? solver_.clip_gradients / norm : 1;

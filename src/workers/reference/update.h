@@ -40,7 +40,7 @@ class Update {
 
   Network& network_;
   Solver solver_;
-  int64_t updates_ = 0, batches_ = 0;  // batches_: of the current step
+  int64_t updates_ = 0, batches_ = 0;      // batches_: of the current step
   std::vector<std::vector<double>> sums_;  // of gradients, by parameter; empty without iter_size
   std::vector<std::vector<float>> sums_f32_;
   // By parameter; empty for running statistics. momenta2_ is empty unless the solver has a second

@@ -201,8 +201,8 @@ class TensorFlowAdapter final : public Adapter {
     if (program_.powers.empty()) return Ok();
     Filling filling(*this);
     for (const RateVariable& power : program_.powers)
-      TENCH_TRY(filling.Set(power.variable,
-                            std::pow(power.multiplier, static_cast<double>(steps + 1))));
+      TENCH_TRY(
+          filling.Set(power.variable, std::pow(power.multiplier, static_cast<double>(steps + 1))));
     return filling.Run();
   }
 
@@ -478,8 +478,8 @@ class TensorFlowAdapter final : public Adapter {
   Program program_;
   std::unique_ptr<Session> session_;
   RunRequest request_;
-  int64_t batches_ = 0;  // training batches since the parameters were set
-  std::vector<TensorHandle> fetched_;                    // of the last step
+  int64_t batches_ = 0;                // training batches since the parameters were set
+  std::vector<TensorHandle> fetched_;  // of the last step
   std::vector<size_t> output_places_, gradient_places_;  // in fetched_; 0 = not there
   tensorflow::Profile profile_;
 };

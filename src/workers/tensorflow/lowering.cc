@@ -323,8 +323,8 @@ class Lowerer {
     return update.Node();
   }
 
-  // TensorFlow's RMSProp adds epsilon inside of the root. Its Adam with beta1 = 0, Nesterov momentum
-  // and no bias correction is Caffe's RMSProp: the step is rate·g / (√v + epsilon).
+  // TensorFlow's RMSProp adds epsilon inside of the root. Its Adam with beta1 = 0, Nesterov
+  // momentum and no bias correction is Caffe's RMSProp: the step is rate·g / (√v + epsilon).
   NodeDraft UpdateNode(size_t p, TF_Output rate, TF_Output gradient) {
     const Solver& solver = options_.solver;
     const auto scalar = [&](double value) { return writer_.Scalar(static_cast<float>(value)); };

@@ -36,19 +36,20 @@ struct RateVariable {
 // A lowered network; nodes belong to the writer's graph.
 struct Program {
   std::vector<Variable> parameters;  // by parameter
-  // By parameter: the history of net/solver.h; with sgd and nesterov minus the momentum, as TensorFlow
-  // has it.
+  // By parameter: the history of net/solver.h; with sgd and nesterov minus the momentum, as
+  // TensorFlow has it.
   std::vector<std::optional<Variable>> momenta;
   // By parameter; an empty operation for state and in the forward phase.
   std::vector<TF_Output> gradients;
-  std::vector<Variable> inputs;                   // by Input layer, in order
-  std::vector<TF_Output> outputs;                 // by layer
-  std::vector<HostLayout> layouts;                // by layer, of its output
-  std::vector<RateVariable> rates;                // one per distinct lr_mult
-  // By parameter: the second history; with rmsprop ResourceApplyAdam's first moment, which is scratch.
+  std::vector<Variable> inputs;     // by Input layer, in order
+  std::vector<TF_Output> outputs;   // by layer
+  std::vector<HostLayout> layouts;  // by layer, of its output
+  std::vector<RateVariable> rates;  // one per distinct lr_mult
+  // By parameter: the second history; with rmsprop ResourceApplyAdam's first moment, which is
+  // scratch.
   std::vector<std::optional<Variable>> momenta2;
-  // With iter_size > 1, by parameter: the sum of the gradients of the step's earlier batches. A batch
-  // that is not the last of its step runs accumulate_targets instead of targets.
+  // With iter_size > 1, by parameter: the sum of the gradients of the step's earlier batches. A
+  // batch that is not the last of its step runs accumulate_targets instead of targets.
   std::vector<std::optional<Variable>> sums;
   std::vector<TF_Operation*> accumulate_targets;
   // momentum^t and momentum2^t of the next update t, in this order; `multiplier` is the initial

@@ -104,8 +104,7 @@ void Update::Apply(Group& group) {
   const bool foreach =
       solver_.type == SolverType::kRmsprop || solver_.type == SolverType::kAdadelta;
   if (decay != 0 && solver_.regularization == Regularization::kL1) {
-    group.gradients =
-        at::_foreach_add(group.gradients, at::_foreach_sign(group.parameters), decay);
+    group.gradients = at::_foreach_add(group.gradients, at::_foreach_sign(group.parameters), decay);
     decay = 0;
   } else if (decay != 0 && foreach) {
     group.gradients = at::_foreach_add(group.gradients, group.parameters, decay);

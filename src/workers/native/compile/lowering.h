@@ -151,9 +151,7 @@ class Lowering {
   void Update(size_t layer, size_t index, const Tensor& gradient);
   bool updates() const { return options.phase == Phase::kTrain; }
   // Whether a layer may fuse SGD into its weight gradient, which is then never stored.
-  bool MayFuseUpdate() const {
-    return updates() && !options.observe && PlainSgd();
-  }
+  bool MayFuseUpdate() const { return updates() && !options.observe && PlainSgd(); }
   // SGD with L2 regularization, no clipping and one batch per step.
   bool PlainSgd() const {
     const Solver& solver = options.solver;

@@ -15,8 +15,7 @@ Tensor Lowering::DeclareParameter(size_t layer, size_t index, const Md& plain, c
   place.value = NewTensor(md, Place::kPersistent);
   if (updates() && graph.parameters[ParameterIndex(layer, index)].trained) {
     place.momentum = NewTensor(md, Place::kPersistent);
-    if (HasSecondHistory(options.solver.type))
-      place.momentum2 = NewTensor(md, Place::kPersistent);
+    if (HasSecondHistory(options.solver.type)) place.momentum2 = NewTensor(md, Place::kPersistent);
   }
   return place.value;
 }
@@ -32,9 +31,8 @@ Tensor Lowering::NewGradient(size_t layer, size_t index, const Md& md) {
 void Lowering::Update(size_t layer, size_t index, const Tensor& gradient) {
   if (!updates()) return;
   const size_t parameter = ParameterIndex(layer, index);
-  const Tensor in_layout =
-      Accumulated(layer, InLayout(layer, Direction::kUpdate, gradient,
-                                  parameters_[parameter].value.md));
+  const Tensor in_layout = Accumulated(
+      layer, InLayout(layer, Direction::kUpdate, gradient, parameters_[parameter].value.md));
   if (options.solver.clip_gradients > 0) {
     pending_.emplace_back(parameter, in_layout);
   } else {
@@ -79,8 +77,7 @@ void Lowering::AddUpdate(size_t parameter, const Tensor& gradient) {
                                                                 RunState& state) {
         if (!state.last_batch) return;
         const OptimizerTensors blocks{p[0], p[1], p[2], p.size() > 3 ? p[3] : nullptr, count};
-        OptimizerUpdate(blocks, optimizer,
-                        {state.lr, state.clip_scale / batches, state.updates});
+        OptimizerUpdate(blocks, optimizer, {state.lr, state.clip_scale / batches, state.updates});
       },
       8 * count);
 }

@@ -14,8 +14,8 @@ constexpr int64_t kGrain = 16 * 1024;
 
 struct Rates {
   float rate, decay, l1_decay, scale, momentum, momentum2, delta, rms_decay;
-  // 1 − momentum, 1 − momentum2 and 1 − rms_decay, computed in double: the difference of floats would
-  // suffer catastrophic cancellation.
+  // 1 − momentum, 1 − momentum2 and 1 − rms_decay, computed in double: the difference of floats
+  // would suffer catastrophic cancellation.
   float one_minus_momentum, one_minus_momentum2, one_minus_rms_decay;
 
   [[gnu::always_inline]] float Decayed(float g, float w) const {

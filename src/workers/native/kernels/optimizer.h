@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The solvers of net/solver.h, each in one pass over a parameter, its gradient and its moments, with
-// gradient clipping; and the norm that clipping needs. All arrays are dense and share one layout.
-// Plain SGD without clipping is in sgd.h. With d = gradient_scale·g + decay·w + l1_decay·sign(w) and
-// r = lr·lr_mult:
+// The solvers of net/solver.h, each in one pass over a parameter, its gradient and its moments,
+// with gradient clipping; and the norm that clipping needs. All arrays are dense and share one
+// layout. Plain SGD without clipping is in sgd.h. With d = gradient_scale·g + decay·w +
+// l1_decay·sign(w) and r = lr·lr_mult:
 //   sgd        v = momentum·v + r·d; w -= v
 //   nesterov   u = momentum·v + r·d; w -= u + momentum·(u − v); v = u
 //   adam       v = momentum·v + (1 − momentum)·d; s = momentum2·s + (1 − momentum2)·d²;
