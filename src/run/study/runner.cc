@@ -248,6 +248,12 @@ class StudyWork {
       return Ok();
     };
     for (const size_t cell : cells) {
+      // Its pilot failed; alone, its run fails for the same reason.
+      if (!Pauses(request_.cells[cell])) {
+        TENCH_TRY(RunUnlessStopped(round, cell, repetition, result));
+        if (result.interrupted) return Ok();
+        continue;
+      }
       RunRequest request = PlanRun(round, cell, repetition);
       events_.OnStart(Progress(0), request_.cells[cell]);
       const int64_t begin_ns = NowNs();
