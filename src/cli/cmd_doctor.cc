@@ -104,8 +104,8 @@ std::vector<std::string> Advice(const HostFacts& host, const std::vector<BusyPro
 }
 
 Result<int> Doctor(bool json, bool wide) {
-  LiveLine line;
-  line.Show("looking at the machine");
+  LiveLine progress;
+  progress.Show("looking at the machine");
   const std::unique_ptr<Nvml> nvml = Nvml::Open();
   const HostFacts host = ReadHost(nvml.get());
   const std::vector<BusyProcess> busy = LookForOthers();
@@ -116,7 +116,7 @@ Result<int> Doctor(bool json, bool wide) {
   Json worker_json = Json::array();
   bool any = false;
   for (size_t done = 0; const WorkerEntry& entry : workers.entries()) {
-    line.Show(CountedProgress(done++, workers.entries().size(), entry.name));
+    progress.Show(CountedProgress(done++, workers.entries().size(), entry.name));
     std::string version = "-", state;
     if (!entry.installed()) {
       state = fmt::format("not installed; needs {}; {}", entry.needs, entry.install);
@@ -141,7 +141,7 @@ Result<int> Doctor(bool json, bool wide) {
                            {"installed", entry.installed()},
                            {"state", state}});
   }
-  line.Clear();
+  progress.Clear();
   if (json) {
     Json processes = Json::array();
     for (const BusyProcess& process : busy)
