@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/plural.h"
 #include "base/text.h"
+#include "cli/active_python.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/live_line.h"
@@ -107,91 +108,6 @@ std::vector<std::string> Advice(const HostFacts& host, const std::vector<BusyPro
   return advice;
 }
 
-// The Python environment whose frameworks tench can measure: the flag's, or the active one.
-struct ActivePython {
-  std::vector<PythonEnvironment> environments;
-  bool asked = false;   // --python or TENCH_PYTHON names them
-  std::string problem;  // of the active environment; a flag's is an error
-};
-
-Result<ActivePython> FindActivePython(const PythonFlag& flag, const WorkerCatalog& workers) {
-  ActivePython active;
-  active.environments = TENCH_TRY(flag.Use(workers));
-  active.asked = !active.environments.empty();
-  if (active.asked) return active;
-  const Result<PythonEnvironment> found = FindPython(ActivePythonPath());
-  if (found.ok()) {
-    active.environments.push_back(*found);
-    TENCH_TRY(UseEnvironments(active.environments, workers));
-  } else {
-    active.problem = found.error().message;
-  }
-  return active;
-}
-
-struct Framework {
-  std::string worker, version, missing;  // missing "" = it can run
-};
-
-std::vector<Framework> FrameworksIn(const PythonEnvironment& environment, WorkerCatalog& workers) {
-  std::vector<Framework> found;
-  for (const WorkerEntry& entry : workers.entries()) {
-    if (!entry.python) continue;
-    Framework framework{fmt::format("{}@{}", entry.name, environment.name), "", ""};
-    framework.missing = MissingFramework(workers, entry, environment).value_or("");
-    if (framework.missing.empty())
-      framework.version = (*workers.Describe(entry, environment.name)).version;
-    found.push_back(std::move(framework));
-  }
-  return found;
-}
-
-Json ToJson(const ActivePython& active, WorkerCatalog& workers) {
-  Json all = Json::array();
-  for (const PythonEnvironment& one : active.environments) {
-    Json frameworks = Json::array();
-    for (const Framework& framework : FrameworksIn(one, workers))
-      frameworks.push_back({{"worker", framework.worker},
-                            {"version", framework.version},
-                            {"missing", framework.missing}});
-    all.push_back({{"name", one.name},
-                   {"interpreter", one.interpreter.string()},
-                   {"python", one.python},
-                   {"numpy", one.numpy},
-                   {"frameworks", frameworks}});
-  }
-  return all;
-}
-
-void Print(const ActivePython& active, WorkerCatalog& workers, size_t width) {
-  if (!active.problem.empty())
-    fmt::print("\n{}\n", WrapText("No Python environment: " + active.problem, width, 0));
-  for (const PythonEnvironment& one : active.environments) {
-    fmt::print("\n{}\n",
-               WrapText(fmt::format("Python environment {}: {} (Python {}, numpy {})", one.name,
-                                    one.interpreter.string(), one.python, one.numpy),
-                        width, 0));
-    TextTable table({{"worker"}, {"version"}});
-    std::vector<std::string> absent;
-    for (const Framework& framework : FrameworksIn(one, workers)) {
-      if (framework.missing.empty())
-        table.AddRow({framework.worker, framework.version});
-      else
-        absent.push_back(framework.worker.substr(0, framework.worker.find('@')));
-    }
-    const bool any = absent.size() < PythonWorkers(workers).size();
-    if (any) fmt::print("{}", table.RenderWrapped(width));
-    if (!absent.empty())
-      fmt::print("{}\n", WrapText(fmt::format("{}: {}", any ? "not in it" : "no framework in it",
-                                              Join(absent, ", ")),
-                                  width, 2));
-    if (any)
-      fmt::print("{}\n", WrapText(fmt::format("to measure them: tench sweep quick --python {}",
-                                              ShellQuote(one.interpreter.string())),
-                                  width, 2));
-  }
-}
-
 // The ceilings of a roofline with one thread and with all.
 std::vector<Ceiling> Ceilings(const HostFacts& host) {
   std::vector<int64_t> threads = {1};
@@ -214,8 +130,8 @@ Rows CeilingRows(const std::vector<Ceiling>& ceilings) {
 }
 
 Result<int> Doctor(const PythonFlag& python, bool json, bool wide, bool with_ceilings) {
-  LiveLine line;
-  line.Show("looking at the machine");
+  LiveLine progress;
+  progress.Show("looking at the machine");
   const std::unique_ptr<Nvml> nvml = Nvml::Open();
   const HostFacts host = ReadHost(nvml.get());
   const std::vector<BusyProcess> busy = LookForOthers();
@@ -228,7 +144,7 @@ Result<int> Doctor(const PythonFlag& python, bool json, bool wide, bool with_cei
   Json worker_json = Json::array();
   bool any = false;
   for (size_t done = 0; const WorkerEntry& entry : workers.entries()) {
-    line.Show(CountedProgress(done++, workers.entries().size(), entry.name));
+    progress.Show(CountedProgress(done++, workers.entries().size(), entry.name));
     std::string version = "-", state;
     if (!entry.installed()) {
       state = fmt::format("not installed; needs {}; {}", entry.needs, entry.install);
@@ -256,7 +172,7 @@ Result<int> Doctor(const PythonFlag& python, bool json, bool wide, bool with_cei
                            {"state", state}});
   }
   any |= active.asked && !FrameworksOf(workers, active.environments).empty();
-  line.Clear();
+  progress.Clear();
   if (json) {
     Json processes = Json::array();
     for (const BusyProcess& process : busy)
