@@ -21,8 +21,9 @@ inline bool IsOnKit(const std::string& worker) {
   return std::filesystem::exists(TENCH_BIN_DIR "/../share/tench/python-workers/" + worker + ".py");
 }
 
-// For workers' processes in tests: XLA compiles without LLVM's optimizer, which is half of the time
-// of jax's tests. The graphs and their passes are the same.
+// For workers' processes in the contract tests: XLA compiles without LLVM's optimizer, which is
+// half of the time of jax's tests. Not for parity, since scalar sums round more than vectorized
+// ones.
 inline constexpr const char* kXlaFlags = "XLA_FLAGS";
 inline constexpr const char* kQuickXla = "--xla_backend_optimization_level=0";
 

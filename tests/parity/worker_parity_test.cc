@@ -54,7 +54,6 @@ class WorkerParityTest : public testing::TestWithParam<std::string> {
     subject.job.network = network;
     subject.job.batch = batch + 1;
     subject.batch = batch;
-    subject.job.environment[kXlaFlags] = kQuickXla;
     Verifier verifier(Catalog(), answers, StopToken());
     const auto seen =
         verifier.Verify(GetParam(), {network.name, ""}, subject, [](const std::string&) {});
