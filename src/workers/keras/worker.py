@@ -154,14 +154,18 @@ class Worker(Adapter):
             self.variables[p.name].assign(np.asarray(source(p.name)))
         if self.job.phase == "train":
             for p in self.graph.trained:
-                self._momentum(p).assign(-self._to_keras(p, source(p.name + ".momentum")))
+                if self._momentum(p) is not None:
+                    self._momentum(p).assign(-self._to_keras(p, source(p.name + ".momentum")))
 
     def state(self, sink):
         for p in self.graph.statistics:
             sink(p.name, self._read(self.variables[p.name]))
         if self.job.phase == "train":
             for p in self.graph.trained:
-                sink(p.name + ".momentum", -self._to_logical(p, self._read(self._momentum(p))))
+                kept = self._momentum(p)
+                values = np.zeros(p.shape, np.float32) if kept is None else \
+                    -self._to_logical(p, self._read(kept))
+                sink(p.name + ".momentum", values)
 
     def set_batch(self, inputs):
         self.batch = [keras.ops.convert_to_tensor(images_to_nhwc(np.array(inputs[name])))
@@ -206,7 +210,9 @@ def _make_classes(graph, job):
 
         def build(self, variables):
             super().build(variables)
-            self.written = []
+            self.written, self.last = [], []
+            if self.keeps and self.momentum == 0:  # Keras then has no momenta
+                self.last = [self.add_variable_from_reference(v, name="last") for v in variables]
             if self.keeps:
                 self.written = [self.add_variable_from_reference(v, name="gradient")
                                 for v in variables]
@@ -223,7 +229,9 @@ def _make_classes(graph, job):
             return self.written[self.place_of(variable)]
 
         def momentum_of(self, variable):
-            return self.momentums[self.place_of(variable)]
+            """The last step; None if nothing keeps it."""
+            kept = self.last if self.momentum == 0 else self.momentums
+            return kept[self.place_of(variable)] if kept else None
 
         def update_step(self, gradient, variable, learning_rate):
             self.keep(gradient, variable)
@@ -236,7 +244,10 @@ def _make_classes(graph, job):
             rate, decay = self.rules[self.place_of(variable)]
             if decay != 0:
                 gradient = _dense(gradient) + decay * kops.convert_to_tensor(variable)
-            keras.optimizers.SGD.update_step(self, gradient, variable, learning_rate * rate)
+            learning_rate = learning_rate * rate
+            if self.last:
+                self.assign(self.momentum_of(variable), -learning_rate * gradient)
+            keras.optimizers.SGD.update_step(self, gradient, variable, learning_rate)
 
     class Tap(keras.layers.Layer):
         """Keeps its input for `outputs`."""
