@@ -51,7 +51,10 @@ Result<Graph> LayerNetwork(const TypedGraph& graph, const std::string& name) {
       inputs.back() =
           builder.Append(input, Scale{false}, {inputs.back()}, {{FillKind::kConstant, 1, 0}, 1, 1});
   }
-  builder.Append(name, typed.layer.op, inputs, typed.layer.weight, typed.layer.bias);
+  Op op = typed.layer.op;
+  // A network needs a loss that is not auxiliary.
+  if (auto* loss = std::get_if<SoftmaxCrossEntropy>(&op)) loss->auxiliary = false;
+  builder.Append(name, std::move(op), inputs, typed.layer.weight, typed.layer.bias);
   if (!IsLoss(typed.layer.op)) {
     const Input target{InputRole::kData, Sample(typed.output.shape), {FillKind::kUniform, 0, 1}};
     builder.Append(name + ".target", target, {});

@@ -32,16 +32,16 @@ TEST(WhyTextTest, GroupsAndTheRemainderSumToTheStep) {
   EXPECT_THAT(text, HasSubstr("pond, batch 2, train, 2 threads: one step takes 8 ms in native and "
                               "15 ms in torch (+7 ms, × 1.88), profiled\n"));
   EXPECT_THAT(text,
-              HasSubstr("group                                     native    torch  difference\n"
-                        "───────────────────────────────────────  ───────  ───────  ──────────\n"
-                        "convolution                                 6 ms    12 ms       +6 ms\n"
-                        "dense                                     500 µs   500 µs       +0 ns\n"
-                        "activation                                     -   500 µs     +500 µs\n"
-                        "loss                                      250 µs   250 µs       +0 ns\n"
-                        "update                                    200 µs   400 µs     +200 µs\n"
-                        "layout conversion, copy                   250 µs   100 µs     -150 µs\n"
-                        "remainder: framework gap, idle threads    800 µs  1.25 ms     +450 µs\n"
-                        "step                                        8 ms    15 ms       +7 ms\n"));
+              HasSubstr("group                                   native    torch  difference\n"
+                        "──────────────────────────────────────  ──────  ───────  ──────────\n"
+                        "convolution                               6 ms    12 ms       +6 ms\n"
+                        "dense                                   500 µs   500 µs       +0 ns\n"
+                        "activation                                   -   500 µs     +500 µs\n"
+                        "loss                                    250 µs   250 µs       +0 ns\n"
+                        "update                                  200 µs   400 µs     +200 µs\n"
+                        "layout conversion, copy                 250 µs   100 µs     -150 µs\n"
+                        "remainder: framework gap, idle threads  800 µs  1.25 ms     +450 µs\n"
+                        "step                                      8 ms    15 ms       +7 ms\n"));
 }
 
 TEST(WhyTextTest, SaysWhetherTheProfiledDifferenceIsThatOfUnprofiledRuns) {
