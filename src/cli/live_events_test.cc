@@ -73,6 +73,9 @@ class NotedEvents final : public RunnerEvents {
  public:
   void OnIdentify(const std::string& worker) override { noted_ += "identify " + worker + ";"; }
   void OnNewStudy(const std::string& reason) override { noted_ += "new, " + reason + ";"; }
+  void OnRounds(const std::string& group, const std::string& reason) override {
+    noted_ += group + " in rounds, " + reason + ";";
+  }
   void OnStudy(const StudyProgress&) override { noted_ += "study;"; }
   void OnTuning(const StudyTuning&) override { noted_ += "tuning;"; }
   void OnStart(const StudyProgress&, const PlannedCell&) override { noted_ += "start;"; }
@@ -93,10 +96,13 @@ TEST_F(LiveEventsTest, TheNextListenerHearsEveryEvent) {
   events.OnNewStudy("torch changed");
   events.OnStudy(progress_);
   events.OnTuning({});
+  events.OnRounds("lenet", "caffe cannot pause");
   events.OnStart(progress_, cell_);
   events.OnProgress(progress_, cell_, Measuring(1));
   events.OnFinish(progress_, {});
-  EXPECT_EQ(next.noted(), "identify torch;new, torch changed;study;tuning;start;progress;finish;");
+  EXPECT_EQ(next.noted(),
+            "identify torch;new, torch changed;study;tuning;lenet in rounds, caffe cannot pause;"
+            "start;progress;finish;");
 }
 
 TEST_F(LiveEventsTest, ARunHasNoLossOfTheRunBefore) {
