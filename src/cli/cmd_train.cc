@@ -237,8 +237,7 @@ Result<int> SolverTraining::Run() {
   events.on_snapshot = [&](int64_t steps, const std::filesystem::path& from) {
     return OnSnapshot(first_ + steps, from);
   };
-  const Result<TrainingEnd> end =
-      Train(*entry_, worker_.version, std::move(job_), events, interrupt_.stop());
+  const Result<TrainingEnd> end = Train(*entry_, worker_.version, job_, events, interrupt_.stop());
   if (!end.ok()) {
     FailProgram(end.error().message);
     return snapshot_failed_ ? kExitBadInput : kExitFailedRuns;

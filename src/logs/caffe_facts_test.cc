@@ -35,7 +35,7 @@ TEST(CaffeFactsTest, CaffesLogStatesItsNetworkDeviceBatchAndRates) {
 
 TEST(CaffeFactsTest, TenchStatesThemInOneLine) {
   const CaffeFacts facts = ReadCaffeFacts(
-      "I20261115 23:02:17.8 1 tench.cpp:1] tench train: worker native, network net, device gpu:0, "
+      "I20261115 23:02:17.800000 1 tench.cpp:1] tench train: worker native, network net, device gpu:0, "
       "batch 64, threads 2\n");
   EXPECT_EQ(facts.worker, "native");
   EXPECT_EQ(facts.network, "net");
@@ -60,10 +60,10 @@ TEST(CaffeFactsTest, ATrainingByTenchHasThePrintedTimes) {
 TEST(CaffeFactsTest, CaffeTimePrintsTheTimeOfEveryPass) {
   const std::string text =
       std::string(kTrain) +
-      "I1115 23:02:18.1 1 caffe.cpp:360] Initial loss: 6.98\n"
-      "I1115 23:02:18.2 1 caffe.cpp:364] *** Benchmark begins ***\n"
-      "I1115 23:02:19.2 1 caffe.cpp:392] Iteration: 1 forward-backward time: 1192 ms.\n"
-      "I1115 23:02:20.2 1 caffe.cpp:392] Iteration: 2 forward-backward time: 1190 ms.\n";
+      "I1115 23:02:18.100000 1 caffe.cpp:360] Initial loss: 6.98\n"
+      "I1115 23:02:18.200000 1 caffe.cpp:364] *** Benchmark begins ***\n"
+      "I1115 23:02:19.200000 1 caffe.cpp:392] Iteration: 1 forward-backward time: 1192 ms.\n"
+      "I1115 23:02:20.200000 1 caffe.cpp:392] Iteration: 2 forward-backward time: 1190 ms.\n";
   EXPECT_TRUE(ReadCaffeFacts(text).timing);
   const auto log = ReadCaffeTimeLog(text, "x.log");
   ASSERT_TRUE(log.ok()) << log.error().message;
