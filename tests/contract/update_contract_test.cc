@@ -150,8 +150,10 @@ TEST_P(UpdateContractTest, UpdatesByItsFormula) {
   for (const auto& [name, solver] : Solvers()) {
     if (solver.iter_size > 1 || solver.clip_gradients > 0 || name == "sgd") continue;
     SCOPED_TRACE(name);
-    // MXNet's nag_mom_update adds the decay of the updated weight to the momentum.
-    const double most = solver.type == SolverType::kNesterov ? 100 : 1;
+    // The momentum of MXNet's nag_mom_update deviates by up to 28 allowances
+    // (docs/workers/mxnet.md).
+    const bool deviates = WorkerName(GetParam()) == "mxnet" && solver.type == SolverType::kNesterov;
+    const double most = deviates ? 100 : 1;
     const std::vector<std::string> needs = SolverNeeds(solver);
     if (!std::ranges::all_of(needs, [&](const std::string& word) {
           return std::ranges::count(description->updates, word) > 0;
