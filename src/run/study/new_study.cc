@@ -57,4 +57,25 @@ Result<StudyRecord> BeginStudy(Store& store, const StudyRequest& request, const 
   return study;
 }
 
+Result<StudyRecord> FindOrBeginStudy(Store& store, const StudyRequest& request,
+                                     const HostFacts& host, const WorkerBuilds& builds,
+                                     std::string& why_new) {
+  if (request.fresh) return BeginStudy(store, request, host, builds);
+  // Search and insertion are one transaction, so that two concurrent sweeps share one study.
+  StudyRecord study;
+  const Status begun = store.InOneTransaction([&]() -> Status {
+    const auto found = TENCH_TRY(
+        store.FindStudy(request.suite, request.suite_fingerprint, host.machine_id, request.filter));
+    if (found) why_new = WhyNotContinued(*found, builds);
+    if (found && why_new.empty()) {
+      study = *found;
+    } else {
+      study = TENCH_TRY(BeginStudy(store, request, host, builds));
+    }
+    return Ok();
+  });
+  if (!begun.ok()) return begun.error();
+  return study;
+}
+
 }  // namespace tench

@@ -14,7 +14,6 @@
 #include "machine/host.h"
 #include "machine/sentinel.h"
 #include "run/session/instruments.h"
-#include "run/session/memory_watch.h"
 #include "run/session/run_recorder.h"
 #include "run/session/turn_set.h"
 #include "run/study/eta.h"
@@ -22,38 +21,14 @@
 #include "run/study/new_study.h"
 #include "run/study/noise_watch.h"
 #include "run/study/retry.h"
-#include "run/study/step_groups.h"
 #include "run/study/study_builds.h"
 #include "run/study/study_claim.h"
+#include "run/study/study_plan.h"
 #include "run/study/study_tuner.h"
-#include "run/study/turn_planner.h"
 #include "run/verify/parity_gate.h"
 
 namespace tench {
 namespace {
-
-// Only the newest study of the command is resumed, so that `--study latest` shows the results of
-// this command.
-Result<StudyRecord> FindOrBeginStudy(Store& store, const StudyRequest& request,
-                                     const HostFacts& host, const WorkerBuilds& builds,
-                                     std::string& why_new) {
-  if (request.fresh) return BeginStudy(store, request, host, builds);
-  // Search and insertion are one transaction, so that two concurrent sweeps share one study.
-  StudyRecord study;
-  const Status begun = store.InOneTransaction([&]() -> Status {
-    const auto found = TENCH_TRY(
-        store.FindStudy(request.suite, request.suite_fingerprint, host.machine_id, request.filter));
-    if (found) why_new = WhyNotContinued(*found, builds);
-    if (found && why_new.empty()) {
-      study = *found;
-    } else {
-      study = TENCH_TRY(BeginStudy(store, request, host, builds));
-    }
-    return Ok();
-  });
-  if (!begun.ok()) return begun.error();
-  return study;
-}
 
 // The reading after one run serves as the next run's reading before, up to this age.
 constexpr int64_t kFreshReadingNs = 100'000'000;
@@ -74,7 +49,8 @@ class StudyWork {
         stop_(stop),
         eta_(request.cells),
         gate_(store, workers, request.sketch_folders, stop, request.readers),
-        tuner_(store, workers, builds, events, stop) {
+        tuner_(store, workers, builds, events, stop),
+        plan_(store, workers, request, study_, events) {
     for (size_t i = 0; i < request.cells.size(); ++i) index_.emplace(request.cells[i].id, i);
     if (request.sentinel) sentinel_.emplace(AllowedCpus());
   }
@@ -86,7 +62,7 @@ class StudyWork {
     result.study = study_.id;
     const bool was_complete = progress_.done == progress_.total;
     TENCH_TRY(tuner_.TuneStudy(request_, study_, finished_, result));
-    if (!result.interrupted) TENCH_TRY(PlanSteps(result));
+    if (!result.interrupted) TENCH_TRY(Plan(result));
     if (!result.interrupted) TENCH_TRY(RunRounds(result));
     if (request_.repeat && !result.interrupted) TENCH_TRY(RepeatDisturbed(result));
     result.already_complete = was_complete && result.runs == 0;
@@ -97,85 +73,11 @@ class StudyWork {
   }
 
  private:
-  // Plans the groups that have no plan yet and a run to make. A plan is stored at once, so that a
-  // resumed study keeps it.
-  Status PlanSteps(StudyResult& result) {
-    const std::vector<StepGroup> groups = StepGroups(request_.cells, study_.pairing);
-    for (const StepGroup& group : groups) {
-      for (const size_t cell : group.cells) step_group_[cell] = group.name;
-      group_cells_[group.name] = group.cells;
-      if (study_.step_plan.contains(group.name) || !HasRunLeft(group)) continue;
-      const std::optional<int64_t> steps = PlannedSteps(
-          group, request_.cells,
-          [&](size_t cell, const Budget& budget) { return RunPilot(cell, budget, result); });
-      if (result.interrupted) return Ok();
-      if (!steps) continue;  // no cell can be measured
-      TENCH_TRY(store_.SetPlannedSteps(study_.id, group.name, *steps));
-      study_.step_plan[group.name] = *steps;
-    }
-    if (study_.pairing != StudyPairing::kTurns) return Ok();
-    for (const StepGroup& group : groups) {
-      if (!result.interrupted) TENCH_TRY(PlanTurnsOf(group, result));
-    }
-    return Ok();
-  }
-
-  // As the steps, this is planned once per study.
-  Status PlanTurnsOf(const StepGroup& group, StudyResult& result) {
-    const auto steps = study_.step_plan.find(group.name);
-    if (steps == study_.step_plan.end()) return Ok();
-    auto planned = study_.turn_plan.find(group.name);
-    if (planned == study_.turn_plan.end()) {
-      if (!HasRunLeft(group)) return Ok();
-      std::vector<TurnCandidate> candidates;
-      for (const size_t cell : group.cells) {
-        if (!pilots_.contains(cell)) {
-          Budget budget = request_.cells[cell].budget;
-          budget.fixed_steps = kFirstPilotSteps;
-          RunPilot(cell, budget, result);
-        }
-        if (result.interrupted) return Ok();
-        candidates.push_back({&request_.cells[cell], Pauses(request_.cells[cell]), pilots_[cell]});
-      }
-      const GroupTurns turns = PlanTurns(candidates, steps->second, FreeMemoryBytes());
-      planned = study_.turn_plan.emplace(group.name, turns).first;
-      TENCH_TRY(store_.SetTurnPlan(study_.id, study_.turn_plan));
-    }
-    if (planned->second.slices == 0) events_.OnRounds(group.name, planned->second.reason);
-    return Ok();
-  }
-
-  bool Pauses(const PlannedCell& cell) {
-    const auto [name, version] = WorkerName::Of(cell.cell.Text(kAxisWorker));
-    const Result<const WorkerEntry*> entry = workers_.Find(name);
-    if (!entry.ok() || !(*entry)->installed()) return false;
-    const Result<Description> description = workers_.Describe(**entry, version);
-    return description.ok() && description->turns;
-  }
-
-  // Less the reserve that a single run has to leave, too.
-  static int64_t FreeMemoryBytes() {
-    const HostFacts host = ReadHost();
-    const int64_t usable = host.UsableMemoryBytes();
-    const int64_t free = host.available_bytes > 0 ? std::min(usable, host.available_bytes) : usable;
-    return MemoryLimitBytes(free);
-  }
-
-  // The slices of the cell's runs; 0 = not in turns.
-  int64_t SlicesOf(size_t cell) const {
-    const auto group = step_group_.find(cell);
-    if (group == step_group_.end()) return 0;
-    const auto turns = study_.turn_plan.find(group->second);
-    return turns == study_.turn_plan.end() ? 0 : turns->second.slices;
-  }
-
-  bool HasRunLeft(const StepGroup& group) const {
-    return std::any_of(group.cells.begin(), group.cells.end(), [&](size_t cell) {
-      for (int64_t round = 0; round < request_.rounds; ++round) {
-        if (!finished_.contains({round, request_.cells[cell].id})) return true;
-      }
-      return false;
-    });
+  Status Plan(StudyResult& result) {
+    return plan_.Plan(
+        finished_,
+        [&](size_t cell, const Budget& budget) { return RunPilot(cell, budget, result); },
+        result.interrupted);
   }
 
   // A run that is not stored. nullopt unless it is ok.
@@ -188,16 +90,15 @@ class StudyWork {
     RunResult pilot = Make(std::move(request), request_.cells[index]);
     piloting_ = false;
     result.interrupted = pilot.record.outcome == Outcome::kInterrupted;
-    std::optional<RunSummary>& last = pilots_[index];
     if (pilot.record.outcome != Outcome::kOk) return std::nullopt;
-    return last = std::move(pilot.record.summary);
+    return std::move(pilot.record.summary);
   }
 
   Status RunRounds(StudyResult& result) {
     for (int64_t round = 0; round < request_.rounds; ++round) {
       std::set<size_t> made;
       for (const size_t cell : RoundOrder(request_.cells.size(), study_.seed, round)) {
-        std::vector<size_t> cells = RunWith(cell, round);
+        std::vector<size_t> cells = plan_.RunWith(cell, round);
         std::erase_if(cells, [&](size_t each) {
           return finished_.contains({round, request_.cells[each].id}) || !made.insert(each).second;
         });
@@ -212,20 +113,10 @@ class StudyWork {
     return Ok();
   }
 
-  // The cells that are measured in turns with the cell, itself included, in the round's order.
-  std::vector<size_t> RunWith(size_t cell, int64_t round) const {
-    if (SlicesOf(cell) == 0) return {cell};
-    const std::vector<size_t>& group = group_cells_.at(step_group_.at(cell));
-    std::vector<size_t> cells;
-    for (const size_t place : RoundOrder(group.size(), study_.seed, round))
-      cells.push_back(group[place]);
-    return cells;
-  }
-
   // Cells of one group: in turns if the group is, otherwise one after the other.
   Status RunTogether(int64_t round, std::span<const size_t> cells, int64_t repetition,
                      StudyResult& result) {
-    if (cells.size() > 1 && SlicesOf(cells.front()) > 0)
+    if (cells.size() > 1 && plan_.SlicesOf(cells.front()) > 0)
       return RunSet(round, cells, repetition, result);
     for (const size_t cell : cells) {
       TENCH_TRY(RunUnlessStopped(round, cell, repetition, result));
@@ -249,7 +140,7 @@ class StudyWork {
     };
     for (const size_t cell : cells) {
       // Its pilot failed; alone, its run fails for the same reason.
-      if (!Pauses(request_.cells[cell])) {
+      if (!plan_.Pauses(request_.cells[cell])) {
         TENCH_TRY(RunUnlessStopped(round, cell, repetition, result));
         if (result.interrupted) return Ok();
         continue;
@@ -266,7 +157,7 @@ class StudyWork {
       members.push_back(cell);
     }
     TurnSetOptions options;
-    options.slices = SlicesOf(cells.front());
+    options.slices = plan_.SlicesOf(cells.front());
     options.seed = study_.seed + static_cast<uint64_t>(round) + 1;
     if (sentinel_) options.read_sentinel = [this] { return ReadSentinel(NowNs()); };
     std::vector<RunResult> runs = RunInTurns(
@@ -508,10 +399,8 @@ class StudyWork {
     const PlannedCell& cell = request_.cells[index];
     RunRequest request = RequestFor(round, index);
     request.repetition = repetition;
-    if (const auto group = step_group_.find(index); group != step_group_.end()) {
-      const auto steps = study_.step_plan.find(group->second);
-      if (steps != study_.step_plan.end()) request.planned.budget.fixed_steps = steps->second;
-    }
+    if (const std::optional<int64_t> steps = plan_.StepsOf(index))
+      request.planned.budget.fixed_steps = *steps;
     if (const auto before = attempts_.find({round, cell.id}); before != attempts_.end())
       request.attempt = before->second;
     progress_.round = round;
@@ -584,10 +473,8 @@ class StudyWork {
   ParityGate gate_;
   StudyTuner tuner_;
   std::unordered_map<std::string, size_t> index_;
-  std::map<size_t, std::string> step_group_;  // of the cells whose steps are planned
-  std::map<std::string, std::vector<size_t>> group_cells_;
-  std::map<size_t, std::optional<RunSummary>> pilots_;  // of this call; nullopt: not ok
-  std::set<std::pair<int64_t, std::string>> finished_;
+  StudyPlan plan_;
+  FinishedRuns finished_;
   std::map<std::pair<int64_t, std::string>, int64_t> attempts_;
 };
 
