@@ -27,6 +27,8 @@ Job PlainJob(const Subject& subject) {
   Job job = subject.job;
   job.batch = subject.batch;
   job.cycled = false;
+  job.data_threads = 0;
+  job.prefetch = BuildSettings().prefetch;
   job.images = job.labels = 0;
   job.seed = 1;
   job.phase = Phase::kGradient;

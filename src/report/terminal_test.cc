@@ -18,7 +18,7 @@ using testing::Not;
 TEST(TerminalTest, ShowsTheRankingAndThenEveryFailure) {
   EXPECT_EQ(
       RenderText(SmallRanking(), {}),
-      R"(study 1: quick on pond, begun 2026-01-02T03:04:05Z, 12 cells × 5 rounds planned, only batch=1, rules: 3
+      R"(study 1: quick on pond, begun 2026-01-02T03:04:05Z, 12 cells × 5 rounds planned, only batch=1, rules: 3, pairing: turns
 
 lenet on mnist, batch 64, train
 on the clock: train: training forward, backward and update; one resident batch

@@ -150,8 +150,8 @@ TEST_F(BuildTest, AFileFromBeforeBuildsIsReadAndShowsThePlainVersion) {
           "ALTER TABLE run DROP COLUMN solver", "ALTER TABLE study DROP COLUMN rules",
           "ALTER TABLE study DROP COLUMN builds", "ALTER TABLE study DROP COLUMN suite_text",
           "ALTER TABLE study DROP COLUMN step_plan", "ALTER TABLE study DROP COLUMN pairing",
-          "ALTER TABLE study DROP COLUMN turn_plan", "DROP TABLE tuning", "DROP TABLE parity",
-          kOldParity, "PRAGMA user_version = 2"}) {
+          "ALTER TABLE study DROP COLUMN turn_plan", "ALTER TABLE series DROP COLUMN census",
+          "DROP TABLE tuning", "DROP TABLE parity", kOldParity, "PRAGMA user_version = 2"}) {
       const Status done = database->Execute(sql);
       ASSERT_TRUE(done.ok()) << sql << ": " << done.error().message;
     }

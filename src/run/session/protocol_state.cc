@@ -85,10 +85,11 @@ Status ProtocolState::CheckTurn(const Steps& steps) const {
 
 Status ProtocolState::On(const Steps& steps) {
   if (!built_) return Failed("a 'steps' line before '{}'", hello_ ? "build" : "hello");
-  TENCH_TRY(CheckTurn(steps));
   const bool slice_begins = turn_ && static_cast<int64_t>(series_.step_ns.size()) == before_.steps;
-  if (steps.warmup && stage_ == Stage::kMeasuring && !slice_begins)
+  const bool outside = turns_ && (waiting_ || (!turn_ && !steps.warmup));
+  if (steps.warmup && !outside && stage_ == Stage::kMeasuring && !slice_begins)
     return Failed("warm-up steps after timed ones");
+  TENCH_TRY(CheckTurn(steps));
   const size_t expected = series_.loss.size();
   if (steps.first != static_cast<int64_t>(expected)) {
     return Failed("a 'steps' line that begins at step {}, expected {}", steps.first, expected);
