@@ -77,7 +77,7 @@ std::string NameOf(const fs::path& interpreter) {
 }
 
 Result<ProgramOutput> Ask(const fs::path& interpreter) {
-  WorkerLaunch launch{{}, TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make())};
+  WorkerLaunch launch{{}, TENCH_TRY(Pipe::Make()), TENCH_TRY(Pipe::Make()), {}};
   launch.spawn.executable = interpreter;
   launch.spawn.arguments = {"-c", kQuestion};
   launch.spawn.environment =
