@@ -121,6 +121,11 @@ Result<PythonEnvironment> FindPython(const std::string& path, const std::string&
   PythonEnvironment found;
   found.interpreter = InterpreterOf(path);
   const std::string shown = Printable(path);
+  if (found.interpreter.empty() && path.find('/') == std::string::npos && !fs::exists(path))
+    return Failed(
+        "there is no program or folder '{}': give an interpreter or a virtual environment, or "
+        "install Python 3 (apt-get install python3-venv)",
+        shown);
   if (found.interpreter.empty())
     return Failed(
         "'{}' is no Python: give an interpreter or a virtual environment (python3 -m venv {})",

@@ -90,6 +90,8 @@ TEST_F(PythonEnvironmentTest, APathMayBeginAtHomeOrBeAProgramOnPath) {
 TEST_F(PythonEnvironmentTest, ABrokenOneIsRefusedWithTheRemedy) {
   EXPECT_THAT(ErrorOf("/nonexistent/venv"),
               AllOf(HasSubstr("'/nonexistent/venv' is no Python"), HasSubstr("python3 -m venv")));
+  EXPECT_THAT(ErrorOf("python-of-nobody"),
+              AllOf(HasSubstr("no program or folder 'python-of-nobody'"), HasSubstr("apt-get")));
   EXPECT_THAT(ErrorOf(Make("empty", kGood) / "bin"), HasSubstr("is no Python"));
   EXPECT_THAT(ErrorOf(Make("gone", "echo libpython: no such file >&2; exit 127")),
               AllOf(HasSubstr("is broken (libpython: no such file)"),
