@@ -27,6 +27,9 @@ constexpr const char* kLaunch =
     "exec chromium --headless=new --no-sandbox --disable-gpu --no-first-run "
     "--remote-debugging-pipe \"$@\" about:blank 3<&0 4>&1 </dev/null >/dev/null";
 
+// DevTools' code while a page is being replaced: it has no context to evaluate in.
+constexpr const char* kNoContext = "\"code\":-32000";
+
 }  // namespace
 
 bool Chromium::Installed() { return std::system("command -v chromium >/dev/null 2>&1") == 0; }
@@ -109,8 +112,8 @@ Result<Json> Chromium::Evaluate(const std::string& expression) {
 Status Chromium::Await(const std::string& condition) {
   while (true) {
     const Result<Json> met = Evaluate(fmt::format("Boolean({})", condition));
-    if (!met.ok()) return met.error();
-    if (*met == Json(true)) return Ok();
+    if (met.ok() && *met == Json(true)) return Ok();
+    if (!met.ok() && met.error().message.find(kNoContext) == std::string::npos) return met.error();
     if (NowNs() > deadline_ns_) {
       const Result<Json> text = Evaluate("document.body.innerText");
       return Failed("never came true: {}; the page: {}", condition,
