@@ -114,10 +114,11 @@ Command AddHistoryCommand(CLI::App& root) {
       "A change of level is confirmed by at least two studies after it. A change at the newest\n"
       "study is a candidate, which --rerun measures again; a single spike is no change.\n"
       "  tench history --network lenet --worker native\n"
-      "  tench history --db ci.db --rerun --fail-on slower            alarm of a nightly job\n"
+      "  tench history --db ci.db --rerun --fail-on slower,failed     alarm of a nightly job\n"
       "  tench history --db ci.db --since 12                          after an accepted change\n"
-      "Exit code: 0 nothing that --fail-on names, 1 the newest confirmed change of a cell is\n"
-      "slower, 3 (ambiguous) a slower change is a candidate, 2 bad input, 130 interrupted.");
+      "Exit code: 0 nothing that --fail-on names, 4 (failed) a run of a cell failed in its\n"
+      "newest study, 1 the newest confirmed change of a cell is slower, 3 (ambiguous) a slower\n"
+      "change is a candidate, 2 bad input, 130 interrupted. 4 comes before 1, 1 before 3.");
   return {app, [flags] { return ShowHistory(*flags); }};
 }
 

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
 #include "base/json.h"
 #include "report/row_comparison.h"
+#include "report/row_text.h"
 #include "stats/history/change_points.h"
 #include "stats/stats.h"
 #include "store/loss_judgement.h"
@@ -92,6 +94,29 @@ SegmentKey SegmentKeyOf(const HistorySegment& segment) {
   return {segment.machine_id, segment.cpu_model, segment.isa, segment.libraries, segment.rules};
 }
 
+// The newest study in which runs of a cell failed.
+struct LatestFailure {
+  HistoryFailure failure;
+  bool measured = false;  // other runs of that study succeeded
+};
+using FailureKey = std::tuple<std::string, std::string, std::string>;  // machine id, cell, solver
+
+LatestFailure FailureOf(int64_t study, const RankRow& row) {
+  const std::string reason = row.reason.empty() ? "" : ": " + row.reason;
+  return {{study, PlainLine(FailureTitle(row) + reason)}, row.measured()};
+}
+
+void AttachFailures(HistorySeries& series, const std::map<FailureKey, LatestFailure>& failures) {
+  for (HistorySegment& segment : series.segments) {
+    const auto found = failures.find({segment.machine_id, series.cell_id, series.solver});
+    if (!segment.newest || found == failures.end()) continue;
+    const auto& [failure, measured] = found->second;
+    const int64_t newest = segment.points.back().study;
+    // A study that also has a row without failures was continued with another build.
+    if (failure.study > newest || (failure.study == newest && measured)) segment.failure = failure;
+  }
+}
+
 // Of each machine, the segment with the latest study.
 void MarkNewest(HistorySeries& series) {
   std::map<std::string, HistorySegment*> newest;
@@ -104,6 +129,11 @@ void MarkNewest(HistorySeries& series) {
 }
 
 }  // namespace
+
+bool LevelChange::of_machine() const {
+  constexpr double kExplained = 0.5;
+  return sentinel_ratio && std::log(*sentinel_ratio) / std::log(ratio) >= kExplained;
+}
 
 void HistoryBuilder::Observe(const RunRecord& run) {
   if (run.study == 0 || run.study < options_.since) return;
@@ -131,10 +161,13 @@ History HistoryBuilder::Finish(const std::vector<StudyRecord>& studies) && {
   History history;
   history.margin = options_.margin;
   std::map<std::tuple<std::string, std::string, std::string>, size_t> known;
+  std::map<FailureKey, LatestFailure> failures;
   for (auto& [study, builder] : studies_) {
     const Ranking ranking = std::move(builder).Finish();
     for (const RankGroup& group : ranking.groups) {
       for (const RankRow& row : group.rows) {
+        if (row.HasFailed())
+          failures[{group.machine_id, row.cell_id, row.solver}] = FailureOf(study, row);
         const auto extra =
             extras_.find({study, group.machine_id, row.cell_id, row.build, row.solver, row.rules});
         if (!row.measured() || extra == extras_.end()) continue;
@@ -186,6 +219,7 @@ History HistoryBuilder::Finish(const std::vector<StudyRecord>& studies) && {
       FindLevels(segment, rule);
     }
     MarkNewest(series);
+    AttachFailures(series, failures);
   }
   std::stable_sort(history.series.begin(), history.series.end(),
                    [](const HistorySeries& a, const HistorySeries& b) {

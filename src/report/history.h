@@ -8,8 +8,11 @@
 //    version of the measuring rules. Times of different segments are never compared.
 //  - A level change is confirmed if it does not rest on one point. A change at the newest point is
 //    a candidate, until a further study confirms it. A single spike is neither.
-//  - If the noise sentinel's series changes at the same point in the same direction, the machine is
-//    the cause.
+//  - If the noise sentinel's series changes at the same point in the same direction, and by enough
+//    to explain the cell's change, the machine is the cause.
+//  - A failed run is no point. A cell that fails in its newest study has a failure, or a worker
+//  that
+//    crashes would look as good as one that was not measured.
 // Thread safety: no shared state; a builder belongs to one thread.
 
 #include <cstdint>
@@ -54,11 +57,20 @@ struct LevelChange {
   size_t point = 0;  // the first point of the new level
   double ratio = 1;  // mean time after it over the mean before
   double p = 1;
-  bool candidate = false;                // not confirmed yet
-  std::optional<double> sentinel_ratio;  // set if the machine is the cause
+  bool candidate = false;  // not confirmed yet
+  // Set if the sentinel's series changes at the same point in the same direction.
+  std::optional<double> sentinel_ratio;
 
   bool slower() const { return ratio > 1; }
-  bool of_machine() const { return sentinel_ratio.has_value(); }
+  // Whether the machine is the cause: the sentinel changed by at least half as much as the cell, on
+  // a logarithmic scale.
+  bool of_machine() const;
+};
+
+// Failed runs of a cell.
+struct HistoryFailure {
+  int64_t study = 0;
+  std::string text;  // "crashed, 2 of 5 runs: signal SIGSEGV"
 };
 
 struct HistorySegment {
@@ -68,6 +80,8 @@ struct HistorySegment {
   std::vector<HistoryPoint> points;  // in the order of the studies
   std::vector<LevelChange> changes;  // in the order of the points
   bool newest = false;               // of its cell on its machine
+  // Of the newest segment: the newest study of the cell failed, in whole or in part.
+  std::optional<HistoryFailure> failure;
 };
 
 struct HistorySeries {

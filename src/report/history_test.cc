@@ -17,6 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
+using testing::StartsWith;
 
 constexpr int64_t kRounds = 5;
 
@@ -157,6 +158,18 @@ TEST(HistoryTest, TheMachineIsNamedIfItsSentinelChangesAtTheSamePoint) {
   EXPECT_FALSE(OnlySegment(HistoryOf(plans)).changes[0].of_machine());
 }
 
+TEST(HistoryTest, AMachineThatChangedLittleDoesNotExcuseAMuchSlowerCell) {
+  std::vector<StudyPlan> plans = Levels({{1e6, 9}, {1.3e6, 6}});
+  for (size_t i = 9; i < plans.size(); ++i) plans[i].sentinel_ns = 4.1e6;
+  const History history = HistoryOf(plans);
+  const LevelChange& change = OnlySegment(history).changes.at(0);
+  ASSERT_TRUE(change.sentinel_ratio.has_value());
+  EXPECT_FALSE(change.of_machine());
+  EXPECT_EQ(GateOf(history).cases[0].finding, GateFinding::kSlower);
+  EXPECT_THAT(GateOf(history).cases[0].detail,
+              HasSubstr("only part of it by the machine: sentinel +2."));
+}
+
 TEST(HistoryTest, AnotherMachineOrLibraryBeginsANewSegment) {
   std::vector<StudyPlan> plans = Levels({{1e6, 4}, {2e6, 4}});
   for (size_t i = 4; i < plans.size(); ++i) plans[i].library = "/opt/lib/libdnnl.so.4";
@@ -194,6 +207,59 @@ TEST(HistoryTest, FailedAndSingleRunsAreNoPoints) {
   builder.Add(failed);
   builder.Add(TimedRun("native", 1e6));
   EXPECT_THAT(std::move(builder).Finish({}).series, IsEmpty());
+}
+
+History WithFailure(int64_t study, const RunRecord& failure,
+                    const std::vector<StudyPlan>& plans = Levels({{1e6, 10}, {1.05e6, 2}})) {
+  HistoryBuilder builder({});
+  for (size_t i = 0; i < plans.size(); ++i) {
+    for (int64_t round = 0; round < kRounds; ++round)
+      builder.Add(RunOf(plans[i], static_cast<int64_t>(i) + 1, round));
+  }
+  RunRecord failed = failure;
+  failed.study = study;
+  failed.round = kRounds;
+  failed.id = study * 100 + kRounds;
+  builder.Add(failed);
+  return std::move(builder).Finish({});
+}
+
+TEST(HistoryTest, ACellThatFailsInItsNewestStudyIsAFindingBesideItsLevel) {
+  RunRecord crash = RunOf({}, 1, 0);
+  crash.outcome = Outcome::kCrashed;
+  crash.reason = "signal SIGSEGV";
+  // The whole study failed, or one run of the newest one.
+  for (const int64_t study : {13, 12}) {
+    const History history = WithFailure(study, crash);
+    const HistorySegment& segment = OnlySegment(history);
+    EXPECT_THAT(segment.points, SizeIs(12));
+    ASSERT_TRUE(segment.failure.has_value()) << study;
+    EXPECT_EQ(segment.failure->study, study);
+    EXPECT_THAT(segment.failure->text, HasSubstr("crashed"));
+    const Gate gate = GateOf(history);
+    ASSERT_THAT(gate.cases, SizeIs(2));
+    EXPECT_EQ(gate.cases[0].finding, GateFinding::kSlower) << "the level is still an alarm";
+    EXPECT_EQ(gate.cases[1].finding, GateFinding::kFailed);
+    EXPECT_THAT(gate.cases[1].detail, StartsWith(fmt::format("study {}: crashed", study)));
+    EXPECT_THAT(gate.cases[1].detail, HasSubstr("signal SIGSEGV"));
+    EXPECT_NE(gate.cases[0].title, gate.cases[1].title);
+    EXPECT_THAT(RenderHistory(history),
+                HasSubstr(fmt::format("failed in study {}: crashed", study)));
+    EXPECT_THAT(RenderHistory(history), HasSubstr("0 candidates, 1 failed\n"));
+    EXPECT_EQ(HistoryToJson(history)["cells"][0]["segments"][0]["failure"]["study"], study);
+  }
+}
+
+TEST(HistoryTest, AFailureBeforeTheNewestStudyIsNoFinding) {
+  RunRecord crash = RunOf({}, 1, 0);
+  crash.outcome = Outcome::kCrashed;
+  const History history = WithFailure(11, crash);
+  EXPECT_FALSE(OnlySegment(history).failure.has_value());
+  EXPECT_THAT(GateOf(history).cases, SizeIs(1));
+  EXPECT_EQ(HistoryToJson(history)["cells"][0]["segments"][0]["failure"], nullptr);
+  // Nor is one on another machine.
+  crash.machine_id = "lake-id";
+  EXPECT_FALSE(OnlySegment(WithFailure(13, crash)).failure.has_value());
 }
 
 TEST(HistoryTest, ANarrowTerminalOmitsColumnsByNameAndBreaksLongLines) {

@@ -68,13 +68,18 @@ std::string SegmentTable(const HistorySegment& segment, size_t width,
 }
 
 struct LevelCounts {
-  int64_t slower = 0, faster = 0, machine = 0, candidates = 0;
+  int64_t slower = 0, faster = 0, machine = 0, candidates = 0, failed = 0;
 };
+
+std::string FailureLine(const HistoryFailure& failure) {
+  return fmt::format("failed in study {}: {}", failure.study, failure.text);
+}
 
 LevelCounts LevelCountsOf(const History& history) {
   LevelCounts counts;
   for (const HistorySeries& series : history.series) {
     for (const HistorySegment& segment : series.segments) {
+      counts.failed += segment.failure ? 1 : 0;
       for (const LevelChange& change : segment.changes) {
         if (change.of_machine()) {
           ++counts.machine;
@@ -131,6 +136,9 @@ std::string ChangeText(const LevelChange& change) {
   if (change.of_machine())
     return fmt::format("the machine changed: {}, sentinel {}", text,
                        ChangePercent(*change.sentinel_ratio));
+  if (change.sentinel_ratio)
+    text += fmt::format(", only part of it by the machine: sentinel {}",
+                        ChangePercent(*change.sentinel_ratio));
   return change.candidate ? "candidate: " + text : text;
 }
 
@@ -147,14 +155,16 @@ std::string RenderHistory(const History& history, size_t width) {
     for (const HistorySegment& segment : series.segments) {
       out += WrapText("  on " + SegmentTitle(segment), width, 4) + '\n';
       out += SegmentTable(segment, width, omitted);
+      if (segment.failure) out += WrapText("  " + FailureLine(*segment.failure), width, 4) + '\n';
     }
   }
   if (!omitted.empty()) out += '\n' + WrapText(OmittedLine(omitted), width, 2);
   const LevelCounts counts = LevelCountsOf(history);
-  out += fmt::format("\n{} cell{}: {} slower, {} faster, {} by the machine, {} candidate{}\n",
+  out += fmt::format("\n{} cell{}: {} slower, {} faster, {} by the machine, {} candidate{}{}\n",
                      history.series.size(), history.series.size() == 1 ? "" : "s", counts.slower,
                      counts.faster, counts.machine, counts.candidates,
-                     counts.candidates == 1 ? "" : "s");
+                     counts.candidates == 1 ? "" : "s",
+                     counts.failed == 0 ? "" : fmt::format(", {} failed", counts.failed));
   if (counts.candidates > 0)
     out += "note: --rerun measures the candidates again, which confirms or dismisses them\n";
   return out;
@@ -177,7 +187,10 @@ Json HistoryToJson(const History& history) {
            {"libraries", segment.libraries},
            {"rules", segment.rules == kNoRules ? Json(nullptr) : Json(segment.rules)},
            {"points", std::move(points)},
-           {"changes", std::move(changes)}});
+           {"changes", std::move(changes)},
+           {"failure", segment.failure ? Json{{"study", segment.failure->study},
+                                              {"text", segment.failure->text}}
+                                       : Json(nullptr)}});
     }
     Json one = {{"cell_id", series.cell_id}};
     PutAxes(one, series.cell);
@@ -208,7 +221,14 @@ Gate GateOf(const History& history) {
         if (change.slower())
           one.finding = change.candidate ? GateFinding::kAmbiguous : GateFinding::kSlower;
       }
-      gate.cases.push_back(std::move(one));
+      gate.cases.push_back(one);
+      // A case of its own: a case has one finding, and the level's must not be hidden.
+      if (segment.failure) {
+        one.title += ", newest study";
+        one.detail = fmt::format("study {}: {}", segment.failure->study, segment.failure->text);
+        one.finding = GateFinding::kFailed;
+        gate.cases.push_back(std::move(one));
+      }
     }
   }
   return gate;

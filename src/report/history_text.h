@@ -17,6 +17,7 @@ Json HistoryToJson(const History& history);
 // One case per cell and machine, from its newest segment: `slower` if its newest confirmed level
 // change is slower, `ambiguous` if a slower change is a candidate. A change that the machine caused
 // is no finding.
+// Another case, `failed`, if runs of the cell failed in its newest study.
 Gate GateOf(const History& history);
 
 // "slower by 5.1 % from here on (p = 2e-05)"

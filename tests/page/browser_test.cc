@@ -3,15 +3,14 @@
 // the resulting page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "chromium.h"
 #include "report/html/page.h"
 #include "report/html/test_report.h"
 
@@ -26,25 +25,10 @@ using testing::SizeIs;
 
 const fs::path kProbes = fs::path(TENCH_SOURCE_DIR) / "tests/page";
 
-std::string Output(const std::string& command) {
-  FILE* pipe = popen(command.c_str(), "r");
-  std::string output;
-  char buffer[65536];
-  while (const size_t size = fread(buffer, 1, sizeof buffer, pipe)) output.append(buffer, size);
-  pclose(pipe);
-  return output;
-}
-
-std::string Replace(std::string text, std::string_view from, std::string_view to) {
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-  return text;
-}
-
 class BrowserTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (std::system("command -v chromium >/dev/null 2>&1") != 0)
+    if (!Chromium::Installed())
       GTEST_SKIP() << "chromium is not installed: deps/fetch --tests brings it";
     auto script = ReadFile(fs::path(TENCH_BIN_DIR).parent_path() / "share/tench/vega.js");
     if (!script.ok())
@@ -53,47 +37,32 @@ class BrowserTest : public testing::Test {
     folder_.emplace(*TemporaryFolder::Make("tench-browser"));
   }
 
-  // `probes` inserts the probe scripts.
-  fs::path Write(const ReportData& data, bool probed) {
-    std::string page = RenderPage(data, MakeCharts(data),
-                                  {.title = "Pond", .made_utc = "", .charts_script = script_});
-    if (probed) {
-      const auto script = [](const char* name) {
-        return "<script>" + *ReadFile(kProbes / name) + "</script>";
-      };
-      page.insert(page.find("<head>") + 6, script("probe_head.js"));
-      page.insert(page.rfind("</body>"), script("probe_tail.js"));
-    }
+  // Opens the page of `data` in a window of that size.
+  void Show(const ReportData& data, int width, int height) {
+    const std::string page = RenderPage(
+        data, MakeCharts(data), {.title = "Pond", .made_utc = "", .charts_script = script_});
     const fs::path path = folder_->path() / "report.html";
-    EXPECT_TRUE(WriteFileAtomically(path, page).ok());
-    return path;
+    ASSERT_TRUE(WriteFileAtomically(path, page).ok());
+    auto browser = Chromium::Start(width, height);
+    ASSERT_TRUE(browser.ok()) << browser.error().message;
+    browser_ = *std::move(browser);
+    ASSERT_TRUE(browser_->RunEarly(*ReadFile(kProbes / "probe_head.js")).ok());
+    const Status opened = browser_->Open("file://" + path.string());
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
   }
 
-  std::string Chromium(const std::string& flags, const fs::path& page) {
-    return Output(
-        fmt::format("timeout 240 chromium --headless=new --no-sandbox --disable-gpu --no-first-run "
-                    "--user-data-dir={} --virtual-time-budget=20000 {} file://{} 2>{}",
-                    (folder_->path() / "profile").string(), flags, page.string(),
-                    (folder_->path() / "stderr").string()));
-  }
-
-  Json See(const ReportData& data, const std::string& flags = "--window-size=1280,900") {
-    const std::string dom = Chromium(flags + " --dump-dom", Write(data, true));
-    const size_t begin = dom.rfind("<pre id=\"seen\">"), end = dom.find("</pre>", begin);
-    if (begin == std::string::npos) {
-      ADD_FAILURE() << "the page did not finish: "
-                    << ReadFile(folder_->path() / "stderr")->substr(0, 2000);
-      return Json::object();
-    }
-    std::string text = dom.substr(begin + 15, end - begin - 15);
-    for (const auto& [from, to] :
-         {std::pair("&lt;", "<"), {"&gt;", ">"}, {"&nbsp;", " "}, {"&amp;", "&"}})
-      text = Replace(text, from, to);
-    return Json::parse(text);
+  Json See(const ReportData& data, int width = 1280) {
+    Show(data, width, 900);
+    if (HasFatalFailure()) return Json::object();
+    const auto seen = browser_->Evaluate(*ReadFile(kProbes / "probe_tail.js"));
+    if (seen.ok()) return *seen;
+    ADD_FAILURE() << "the page did not finish: " << seen.error().message;
+    return Json::object();
   }
 
   std::string script_;
   std::optional<TemporaryFolder> folder_;
+  std::unique_ptr<Chromium> browser_;
 };
 
 TEST_F(BrowserTest, DrawsEveryChartAndItsTableSortsAndFilters) {
@@ -155,7 +124,7 @@ TEST_F(BrowserTest, SavesFiguresAndChangesItsTheme) {
 }
 
 TEST_F(BrowserTest, FitsAPhone) {
-  const Json seen = See(SmallReport(), "--window-size=500,900");
+  const Json seen = See(SmallReport(), 390);
   EXPECT_LE(seen["overflow"].get<int>(), 0) << "the page scrolls sideways";
   EXPECT_GT(seen["frozen"][0].get<int>(), 100) << "the table scrolls";
   EXPECT_LE(std::abs(seen["frozen"][1].get<int>()), 2) << "its first column does not";
@@ -187,13 +156,12 @@ TEST_F(BrowserTest, ShowsHostileNamesAndRunsNoneOfThem) {
 }
 
 TEST_F(BrowserTest, IsPicturedByAScreenshot) {
-  const fs::path picture = folder_->path() / "page.png";
-  Chromium(fmt::format("--window-size=1280,1600 --screenshot={}", picture.string()),
-           Write(SmallReport(), false));
-  const auto png = ReadFile(picture);
-  ASSERT_TRUE(png.ok());
-  EXPECT_TRUE(png->starts_with("\x89PNG"));
-  EXPECT_GT(png->size(), 40'000u) << "a nearly empty picture";
+  ASSERT_NO_FATAL_FAILURE(Show(SmallReport(), 1280, 1600));
+  ASSERT_TRUE(browser_->Evaluate("tench.drawAll()").ok());
+  const auto png = browser_->Screenshot();
+  ASSERT_TRUE(png.ok()) << png.error().message;
+  EXPECT_TRUE(png->starts_with("iVBORw0KGgo")) << "a PNG file's signature";
+  EXPECT_GT(png->size(), 53'000u) << "a nearly empty picture: 40 kB before base64";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Prepended to the page: records every error and console message.
+// Evaluated before the page: records every error and console message.
 window.complaints = [];
 addEventListener("error", (event) => complaints.push(event.message));
 addEventListener("unhandledrejection", (event) => complaints.push(String(event.reason)));

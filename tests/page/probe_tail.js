@@ -1,4 +1,4 @@
-// Appended to the page: operates it as a reader would, and writes its observations into "seen".
+// Evaluated in the page: operates it as a reader would. Its value is the observations.
 (async () => {
   const seen = { charts: {}, complaints };
   const count = (root, selector) => root.querySelectorAll(selector).length;
@@ -70,7 +70,7 @@
     URL.createObjectURL = (blob) => (saved.push([blob.type, blob.size]), create(blob));
     await tench.figures[0].export("svg");
     await tench.figures[0].export("png");
-    for (let i = 0; i < 50 && saved.length < 2; ++i) await new Promise((done) => setTimeout(done, 20));
+    while (saved.length < 2) await new Promise((done) => setTimeout(done, 20));
     seen.saved = saved;
     document.getElementById("theme").click();
     document.getElementById("theme").click();
@@ -80,8 +80,5 @@
   } catch (error) {
     complaints.push(error.stack);
   }
-  const out = document.createElement("pre");
-  out.id = "seen";
-  out.textContent = JSON.stringify(seen);
-  document.body.append(out);
+  return seen;
 })();
