@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tench run`: one run of one cell, in its own process.
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +18,7 @@
 #include "cli/python_flag.h"
 #include "cli/single_run.h"
 #include "net/caffe/solver_file.h"
+#include "net/solver_name.h"
 #include "report/profile_text.h"
 #include "report/record_json.h"
 #include "report/run_text.h"
@@ -31,9 +31,6 @@
 namespace tench {
 namespace {
 
-// Schedules of runs are truncated here; the last rate continues.
-constexpr int64_t kLongestSchedule = 100'000;
-
 struct RunFlags {
   AxisFlags axes;
   PythonFlag python;
@@ -43,8 +40,7 @@ struct RunFlags {
   bool no_sentinel = false;
 };
 
-// Takes from the solver file what no flag sets: the network, its batch, rates. Amend adds the rest
-// to the job.
+// Takes from the solver file what no flag sets: the network, its batch, the optimizer, rates.
 Status TakeSolver(const RunFlags& flags, const CaffeSolver& solver, Cell& cell) {
   if (solver.solver.iter_size > 1)
     return Failed("{}: iter_size is {}; `tench run` times steps of one batch: use `tench train`",
@@ -65,13 +61,18 @@ Status TakeSolver(const RunFlags& flags, const CaffeSolver& solver, Cell& cell) 
   for (const auto& [axis, value] : rates) {
     if (!flags.axes.Given(axis)) TENCH_TRY(cell.Set(axis, fmt::format("{}", value)));
   }
+  const std::pair<const char*, std::string> names[] = {
+      {"optimizer", ToString(OptimizerOf(solver.solver))},
+      {"lr_policy", RatePolicyText(solver.rate)}};
+  for (const auto& [axis, value] : names) {
+    if (!flags.axes.Given(axis)) TENCH_TRY(cell.Set(axis, value).In(flags.solver));
+  }
   if (solver.random_seed && !flags.axes.Given("seed"))
     TENCH_TRY(cell.Set("seed", std::to_string(*solver.random_seed)));
   return Ok();
 }
 
-// Adds to the job what a cell cannot express: the solver's type and schedule, and weights, which
-// are in `folder`.
+// Adds to the job what a cell cannot express: weights, which are in `folder`.
 Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver,
              const std::filesystem::path& folder, RunRequest& request) {
   const Cell& cell = request.planned.cell;
@@ -85,17 +86,10 @@ Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver,
     load = files.load;
     request.amendment += " --weights " + ShellQuote(flags.weights);
   }
+  // Its state selects the layers of the network.
   if (solver) request.amendment += " --solver " + ShellQuote(flags.solver);
-  request.amend = [solver, load](Job& job) -> Status {
+  request.amend = [load](Job& job) -> Status {
     job.tensors.load.insert(load.begin(), load.end());
-    if (!solver) return Ok();
-    const Solver rates = job.solver;  // flags have precedence
-    job.solver = solver->solver;
-    job.solver.lr = rates.lr, job.solver.momentum = rates.momentum,
-    job.solver.weight_decay = rates.weight_decay;
-    LearningRate rate = solver->rate;
-    rate.base = rates.lr;
-    job.lr_schedule = rate.Schedule(std::min<int64_t>(solver->max_iterations, kLongestSchedule));
     return Ok();
   };
   return Ok();
