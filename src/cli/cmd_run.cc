@@ -16,6 +16,7 @@
 #include "cli/live_line.h"
 #include "cli/measure_flags.h"
 #include "cli/python_flag.h"
+#include "cli/shape_flag.h"
 #include "cli/single_run.h"
 #include "net/caffe/solver_file.h"
 #include "net/solver_name.h"
@@ -35,7 +36,7 @@ struct RunFlags {
   AxisFlags axes;
   PythonFlag python;
   MeasureFlags measure;
-  std::string database, solver, weights;
+  std::string database, solver, weights, shape;
   bool json = false, loss_curve = false, verbose = false, profile = false;
   bool no_sentinel = false;
 };
@@ -51,9 +52,15 @@ Status TakeSolver(const RunFlags& flags, const CaffeSolver& solver, Cell& cell) 
       return Failed("{}: the network is inline; `tench run` needs it in a file (field `net`)",
                     flags.solver);
     TENCH_TRY(cell.Set("network", path));
-    const CaffeNetwork network = TENCH_TRY(ReadPrototxtFile(path, solver.state));
-    if (!flags.axes.Given("batch") && network.batch > 0)
-      TENCH_TRY(cell.Set("batch", std::to_string(network.batch)));
+    // The shape may follow from the data, so any shape will do for the batch size.
+    Result<CaffeNetwork> network = ReadPrototxtFile(path, solver.state);
+    if (!network.ok()) {
+      Result<CaffeNetwork> shaped = ReadPrototxtFile(path, solver.state, kAnyImage);
+      if (shaped.ok()) network = std::move(shaped);
+    }
+    if (!network.ok()) return std::move(network).error();
+    if (!flags.axes.Given("batch") && network->batch > 0)
+      TENCH_TRY(cell.Set("batch", std::to_string(network->batch)));
   }
   const std::pair<const char*, double> rates[] = {{"lr", solver.solver.lr},
                                                   {"momentum", solver.solver.momentum},
@@ -86,6 +93,7 @@ Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver,
     load = files.load;
     request.amendment += " --weights " + ShellQuote(flags.weights);
   }
+  if (!flags.shape.empty()) request.amendment += " --shape " + ShellQuote(flags.shape);
   // Its state selects the layers of the network.
   if (solver) request.amendment += " --solver " + ShellQuote(flags.solver);
   request.amend = [load](Job& job) -> Status {
@@ -133,7 +141,8 @@ Result<int> Run(const RunFlags& flags) {
   WorkerCatalog workers = WorkerCatalog::Discover();
   std::optional<CaffeSolver> solver;
   if (!flags.solver.empty()) solver = TENCH_TRY(ReadSolverFile(flags.solver));
-  const NetworkReaders readers = FileReaders(solver ? solver->state : CaffeState{});
+  const Shape shape = TENCH_TRY(ParseShapeFlag(flags.shape));
+  const NetworkReaders readers = FileReaders(solver ? solver->state : CaffeState{}, shape);
   const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers, readers), workers, solver));
   // The store is opened first, so that an unwritable file does not cost a run.
   std::optional<Store> store;
@@ -202,6 +211,7 @@ Command AddRunCommand(CLI::App& root) {
                   "Caffe solver file: network, batch, optimizer and schedule; flags override it")
       ->group("What to run")
       ->type_name("");
+  AddShapeFlag(*app, flags->shape)->group("What to run");
   app->add_option("--weights", flags->weights,
                   "initial weights: a .caffemodel, matched by layer name")
       ->group("What to run")

@@ -76,7 +76,8 @@ class Unpickler {
     return Ok();
   }
   Status SkipCounted(size_t size_bytes) {
-    TENCH_TRY(Bytes(TENCH_TRY(Unsigned(size_bytes))));
+    const uint64_t count = TENCH_TRY(Unsigned(size_bytes));
+    TENCH_TRY(Bytes(count));
     return Push({}), Ok();
   }
 
