@@ -11,27 +11,27 @@
 namespace tench {
 namespace {
 
-constexpr std::string_view kMagic("\x93NUMPY", 6);
-constexpr std::string_view kObjects = "|O";
+constexpr std::string_view kNpyMagic("\x93NUMPY", 6);
+constexpr std::string_view kNpyObjects = "|O";
 
-struct Header {
+struct NpyHeader {
   std::string type;  // "<i8"
   bool columns_first = false;
   std::vector<size_t> shape;
   size_t values = 0;  // offset
 };
 
-class HeaderReader {
+class NpyHeaderReader {
  public:
-  HeaderReader(std::string_view npy, std::string_view name) : npy_(npy), name_(name) {}
+  NpyHeaderReader(std::string_view npy, std::string_view name) : npy_(npy), name_(name) {}
 
-  Result<Header> Read() {
-    if (!npy_.starts_with(kMagic) || npy_.size() < 12) return Bad(0, "not a .npy array");
+  Result<NpyHeader> Read() {
+    if (!npy_.starts_with(kNpyMagic) || npy_.size() < 12) return Bad(0, "not a .npy array");
     const size_t size_bytes = npy_[6] == 1 ? 2 : 4;
     size_t length = 0;
     for (size_t i = size_bytes; i > 0; --i)
       length = length << 8 | static_cast<unsigned char>(npy_[8 + i - 1]);
-    Header header;
+    NpyHeader header;
     header.values = 8 + size_bytes + length;
     if (header.values > npy_.size()) return Bad(npy_.size(), "the array's header is cut off");
     const std::string_view dict = npy_.substr(8 + size_bytes, length);
@@ -66,7 +66,7 @@ class HeaderReader {
 };
 
 // The bytes of an integer; 0 for other types. `is_signed` is set.
-size_t IntegerBytes(std::string_view type, bool& is_signed) {
+size_t NpyIntegerBytes(std::string_view type, bool& is_signed) {
   static const std::map<std::string_view, std::pair<size_t, bool>> types = {
       {"|i1", {1, true}}, {"|u1", {1, false}}, {"<i2", {2, true}}, {"<u2", {2, false}},
       {"<i4", {4, true}}, {"<u4", {4, false}}, {"<i8", {8, true}}};
@@ -76,16 +76,16 @@ size_t IntegerBytes(std::string_view type, bool& is_signed) {
   return found->second.first;
 }
 
-int64_t IntegerAt(const char* from, size_t bytes, bool is_signed) {
+int64_t NpyIntegerAt(const char* from, size_t bytes, bool is_signed) {
   uint64_t bits = 0;
   for (size_t i = bytes; i > 0; --i) bits = bits << 8 | static_cast<unsigned char>(from[i - 1]);
   if (is_signed && bytes < 8 && (bits >> (8 * bytes - 1)) != 0) bits |= ~uint64_t{0} << (8 * bytes);
   return static_cast<int64_t>(bits);
 }
 
-Result<IdLists> ReadMatrix(std::string_view npy, const Header& header, std::string_view name) {
+Result<IdLists> ReadIdMatrix(std::string_view npy, const NpyHeader& header, std::string_view name) {
   bool is_signed = false;
-  const size_t bytes = IntegerBytes(header.type, is_signed);
+  const size_t bytes = NpyIntegerBytes(header.type, is_signed);
   if (bytes == 0)
     return Failed("{}: offset 8: the type '{}' is neither objects nor little-endian integers", name,
                   Printable(header.type, 40));
@@ -100,7 +100,7 @@ Result<IdLists> ReadMatrix(std::string_view npy, const Header& header, std::stri
   lists.padded = header.shape.size() == 2;
   lists.ids.reserve(rows * columns);
   for (size_t i = 0; i < rows * columns; ++i)
-    lists.ids.push_back(IntegerAt(npy.data() + header.values + i * bytes, bytes, is_signed));
+    lists.ids.push_back(NpyIntegerAt(npy.data() + header.values + i * bytes, bytes, is_signed));
   for (size_t row = 1; row <= rows; ++row) lists.ends.push_back(row * columns);
   return lists;
 }
@@ -108,8 +108,8 @@ Result<IdLists> ReadMatrix(std::string_view npy, const Header& header, std::stri
 }  // namespace
 
 Result<IdLists> ParseIdLists(std::string_view npy, std::string_view name) {
-  const Header header = TENCH_TRY(HeaderReader(npy, name).Read());
-  if (header.type != kObjects) return ReadMatrix(npy, header, name);
+  const NpyHeader header = TENCH_TRY(NpyHeaderReader(npy, name).Read());
+  if (header.type != kNpyObjects) return ReadIdMatrix(npy, header, name);
   const auto pickled = TENCH_TRY(ParsePickledLists(npy.substr(header.values), name, header.values));
   if (header.shape.size() != 1 || header.shape[0] != pickled.size())
     return Failed("{}: the array has another shape than its {} lists", name, pickled.size());

@@ -16,20 +16,20 @@ namespace {
 constexpr int64_t kHeaderBytes = 16, kNodeBytes = 8, kPageNumberBytes = 8;
 constexpr int64_t kMetaBytes = 136, kDatabases = 24, kDatabaseBytes = 48;
 constexpr int64_t kLeastPageBytes = 512, kMostPageBytes = 32'768;
-constexpr uint32_t kMagic = 0xBEEFC0DE, kVersion = 1;
-constexpr uint16_t kBranch = 1, kLeaf = 2, kOverflow = 4, kMetaPage = 8;
+constexpr uint32_t kLmdbMagic = 0xBEEFC0DE, kLmdbVersion = 1;
+constexpr uint16_t kBranchPage = 1, kLeafPage = 2, kOverflowPage = 4, kMetaPage = 8;
 constexpr uint16_t kBigValue = 1;
 constexpr uint64_t kNoRoot = ~uint64_t{0};
 constexpr int kDeepest = 30;  // liblmdb's cursors hold 32 pages
 
 template <class T>
-T At(const std::string& page, int64_t offset) {
+T FieldAt(const std::string& page, int64_t offset) {
   T value;
   std::memcpy(&value, page.data() + offset, sizeof value);
   return value;
 }
 
-struct Meta {
+struct LmdbMeta {
   uint64_t root = kNoRoot, transaction = 0;
   uint16_t flags = 0, depth = 0;
   int64_t last_page = 0;
@@ -41,8 +41,8 @@ class PageCheck {
 
   Status Run() {
     TENCH_TRY(ReadPageSize());
-    const Meta first = TENCH_TRY(ReadMeta(0)), second = TENCH_TRY(ReadMeta(1));
-    const Meta& meta = second.transaction > first.transaction ? second : first;
+    const LmdbMeta first = TENCH_TRY(ReadMeta(0)), second = TENCH_TRY(ReadMeta(1));
+    const LmdbMeta& meta = second.transaction > first.transaction ? second : first;
     if (meta.last_page < 1 || meta.last_page >= file_.size() / page_bytes_)
       return file_.At(file_.size(), "the file is truncated: its pages need more bytes");
     if (meta.flags != 0)
@@ -65,34 +65,34 @@ class PageCheck {
     const std::string page = file_.size() < kHeaderBytes + kMetaBytes
                                  ? std::string()
                                  : TENCH_TRY(file_.ReadString(0, kHeaderBytes + kMetaBytes));
-    if (page.empty() || At<uint32_t>(page, kHeaderBytes) != kMagic)
+    if (page.empty() || FieldAt<uint32_t>(page, kHeaderBytes) != kLmdbMagic)
       return file_.At(0, "not a readable LMDB: no meta page of LMDB 0.9");
-    page_bytes_ = At<uint32_t>(page, kHeaderBytes + kDatabases);
+    page_bytes_ = FieldAt<uint32_t>(page, kHeaderBytes + kDatabases);
     if (page_bytes_ < kLeastPageBytes || page_bytes_ > kMostPageBytes ||
         (page_bytes_ & (page_bytes_ - 1)) != 0)
       return file_.At(kHeaderBytes + kDatabases, "the page size is wrong");
     return Ok();
   }
 
-  Result<Meta> ReadMeta(int64_t number) const {
+  Result<LmdbMeta> ReadMeta(int64_t number) const {
     std::string page = TENCH_TRY(file_.ReadString(number * page_bytes_, kHeaderBytes + kMetaBytes));
     const auto bad = [&] {
       return file_.At(number * page_bytes_, "not a readable LMDB: no meta page of LMDB 0.9");
     };
-    if (!(At<uint16_t>(page, 10) & kMetaPage)) return bad();
+    if (!(FieldAt<uint16_t>(page, 10) & kMetaPage)) return bad();
     page.erase(0, kHeaderBytes);
-    if (At<uint32_t>(page, 0) != kMagic || At<uint32_t>(page, 4) != kVersion ||
-        At<uint32_t>(page, kDatabases) != page_bytes_)
+    if (FieldAt<uint32_t>(page, 0) != kLmdbMagic || FieldAt<uint32_t>(page, 4) != kLmdbVersion ||
+        FieldAt<uint32_t>(page, kDatabases) != page_bytes_)
       return bad();
     const int64_t main = kDatabases + kDatabaseBytes, end = main + kDatabaseBytes;
-    Meta meta;
-    meta.flags = At<uint16_t>(page, main + 4);
-    meta.depth = At<uint16_t>(page, main + 6);
-    meta.root = At<uint64_t>(page, main + 40);
-    const auto last = At<uint64_t>(page, end);
+    LmdbMeta meta;
+    meta.flags = FieldAt<uint16_t>(page, main + 4);
+    meta.depth = FieldAt<uint16_t>(page, main + 6);
+    meta.root = FieldAt<uint64_t>(page, main + 40);
+    const auto last = FieldAt<uint64_t>(page, end);
     meta.last_page =
         last > static_cast<uint64_t>(file_.size()) ? file_.size() : static_cast<int64_t>(last);
-    meta.transaction = At<uint64_t>(page, end + 8);
+    meta.transaction = FieldAt<uint64_t>(page, end + 8);
     return meta;
   }
 
@@ -113,26 +113,26 @@ class PageCheck {
     TENCH_TRY(Claim(number, 1, number < static_cast<uint64_t>(pages_) ? number : 0));
     const std::string page = TENCH_TRY(file_.ReadString(static_cast<int64_t>(number) * page_bytes_,
                                                         static_cast<size_t>(page_bytes_)));
-    const uint16_t flags = At<uint16_t>(page, 10);
-    const int64_t lower = At<uint16_t>(page, 12), upper = At<uint16_t>(page, 14);
+    const uint16_t flags = FieldAt<uint16_t>(page, 10);
+    const int64_t lower = FieldAt<uint16_t>(page, 12), upper = FieldAt<uint16_t>(page, 14);
     const bool leaf = depth == 1;
-    if (At<uint64_t>(page, 0) != number || flags != (leaf ? kLeaf : kBranch))
+    if (FieldAt<uint64_t>(page, 0) != number || flags != (leaf ? kLeafPage : kBranchPage))
       return Bad(number, leaf ? "not a leaf page" : "not a branch page");
     const int64_t nodes = (lower - kHeaderBytes) / 2;
     // liblmdb asserts that a branch has two children.
     if (lower < kHeaderBytes || upper < lower || upper > page_bytes_ || nodes < (leaf ? 1 : 2))
       return Bad(number, "the bounds of the page are wrong");
     for (int64_t i = 0; i < nodes; ++i)
-      TENCH_TRY(CheckNode(number, page, At<uint16_t>(page, kHeaderBytes + 2 * i), depth));
+      TENCH_TRY(CheckNode(number, page, FieldAt<uint16_t>(page, kHeaderBytes + 2 * i), depth));
     return Ok();
   }
 
   Status CheckNode(uint64_t number, const std::string& page, int64_t at, int depth) {
     if (at < kHeaderBytes || at > page_bytes_ - kNodeBytes)
       return Bad(number, "a node lies outside of the page");
-    const uint64_t low = At<uint16_t>(page, at), high = At<uint16_t>(page, at + 2);
-    const uint16_t flags = At<uint16_t>(page, at + 4);
-    const int64_t value = at + kNodeBytes + At<uint16_t>(page, at + 6);
+    const uint64_t low = FieldAt<uint16_t>(page, at), high = FieldAt<uint16_t>(page, at + 2);
+    const uint16_t flags = FieldAt<uint16_t>(page, at + 4);
+    const int64_t value = at + kNodeBytes + FieldAt<uint16_t>(page, at + 6);
     if (value > page_bytes_) return Bad(number, "a key lies outside of the page");
     if (depth > 1) return Visit(low | high << 16 | uint64_t{flags} << 32, depth - 1);
     const auto bytes = static_cast<int64_t>(low | high << 16);
@@ -142,7 +142,7 @@ class PageCheck {
     if (flags != kBigValue) return Bad(number, "a named database or a duplicate key");
     if (value > page_bytes_ - kPageNumberBytes)
       return Bad(number, "a value lies outside of the page");
-    return CheckOverflow(number, At<uint64_t>(page, value), bytes);
+    return CheckOverflow(number, FieldAt<uint64_t>(page, value), bytes);
   }
 
   Status CheckOverflow(uint64_t from, uint64_t number, int64_t bytes) {
@@ -150,8 +150,8 @@ class PageCheck {
     TENCH_TRY(Claim(number, count, from));
     const std::string header =
         TENCH_TRY(file_.ReadString(static_cast<int64_t>(number) * page_bytes_, kHeaderBytes));
-    if (At<uint64_t>(header, 0) != number || At<uint16_t>(header, 10) != kOverflow ||
-        At<uint32_t>(header, 12) < static_cast<uint64_t>(count))
+    if (FieldAt<uint64_t>(header, 0) != number || FieldAt<uint16_t>(header, 10) != kOverflowPage ||
+        FieldAt<uint32_t>(header, 12) < static_cast<uint64_t>(count))
       return Bad(number, "not an overflow page of the value's size");
     return Ok();
   }

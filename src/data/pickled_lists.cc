@@ -12,10 +12,10 @@ namespace {
 
 constexpr size_t kStateItems = 5;
 
-enum class Kind { kOpaque, kInteger, kSequence, kMark };
+enum class PickleKind { kOpaque, kInteger, kSequence, kMark };
 
-struct Value {
-  Kind kind = Kind::kOpaque;
+struct PickleValue {
+  PickleKind kind = PickleKind::kOpaque;
   int64_t number = 0;  // the integer, or the index of a sequence
 };
 
@@ -33,12 +33,12 @@ class Unpickler {
     if (!elements_) return Bad("the pickle is not an array of lists");
     std::vector<std::vector<int64_t>> lists;
     size_t integers = 0;
-    for (const Value& element : sequences_[*elements_]) {
-      if (element.kind != Kind::kSequence)
+    for (const PickleValue& element : sequences_[*elements_]) {
+      if (element.kind != PickleKind::kSequence)
         return Failed("{}: element {} is not a list of integers", name_, lists.size());
       std::vector<int64_t> list;
-      for (const Value& item : sequences_[static_cast<size_t>(element.number)]) {
-        if (item.kind != Kind::kInteger)
+      for (const PickleValue& item : sequences_[static_cast<size_t>(element.number)]) {
+        if (item.kind != PickleKind::kInteger)
           return Failed("{}: element {} is not a list of integers", name_, lists.size());
         list.push_back(item.number);
       }
@@ -81,31 +81,32 @@ class Unpickler {
     return Push({}), Ok();
   }
 
-  void Push(Value value) { stack_.push_back(value); }
-  void PushInteger(int64_t value) { Push({Kind::kInteger, value}); }
-  void PushSequence(std::vector<Value> items) {
+  void Push(PickleValue value) { stack_.push_back(value); }
+  void PushInteger(int64_t value) { Push({PickleKind::kInteger, value}); }
+  void PushSequence(std::vector<PickleValue> items) {
     sequences_.push_back(std::move(items));
-    Push({Kind::kSequence, static_cast<int64_t>(sequences_.size()) - 1});
+    Push({PickleKind::kSequence, static_cast<int64_t>(sequences_.size()) - 1});
   }
-  Result<std::vector<Value>> Pop(size_t count) {
+  Result<std::vector<PickleValue>> Pop(size_t count) {
     if (count > stack_.size()) return Bad("the stack of the pickle is empty");
-    std::vector<Value> items(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end());
+    std::vector<PickleValue> items(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end());
     stack_.resize(stack_.size() - count);
     return items;
   }
-  Result<std::vector<Value>> PopToMark() {
-    const auto mark = std::find_if(stack_.rbegin(), stack_.rend(),
-                                   [](const Value& value) { return value.kind == Kind::kMark; });
+  Result<std::vector<PickleValue>> PopToMark() {
+    const auto mark = std::find_if(stack_.rbegin(), stack_.rend(), [](const PickleValue& value) {
+      return value.kind == PickleKind::kMark;
+    });
     if (mark == stack_.rend()) return Bad("the pickle has no mark");
-    std::vector<Value> items = TENCH_TRY(Pop(static_cast<size_t>(mark - stack_.rbegin())));
+    std::vector<PickleValue> items = TENCH_TRY(Pop(static_cast<size_t>(mark - stack_.rbegin())));
     stack_.pop_back();
     return items;
   }
 
-  Status Append(std::vector<Value> items) {
-    if (stack_.empty() || stack_.back().kind != Kind::kSequence)
+  Status Append(std::vector<PickleValue> items) {
+    if (stack_.empty() || stack_.back().kind != PickleKind::kSequence)
       return Bad("the pickle appends to an object that is not a list");
-    std::vector<Value>& list = sequences_[static_cast<size_t>(stack_.back().number)];
+    std::vector<PickleValue>& list = sequences_[static_cast<size_t>(stack_.back().number)];
     list.insert(list.end(), items.begin(), items.end());
     return Ok();
   }
@@ -115,11 +116,11 @@ class Unpickler {
     return Push({}), Ok();
   }
   Status Build() {
-    const std::vector<Value> state = TENCH_TRY(Pop(1));
+    const std::vector<PickleValue> state = TENCH_TRY(Pop(1));
     if (stack_.empty()) return Bad("the stack of the pickle is empty");
-    if (state[0].kind != Kind::kSequence) return Ok();
-    const std::vector<Value>& items = sequences_[static_cast<size_t>(state[0].number)];
-    if (items.size() == kStateItems && items.back().kind == Kind::kSequence)
+    if (state[0].kind != PickleKind::kSequence) return Ok();
+    const std::vector<PickleValue>& items = sequences_[static_cast<size_t>(state[0].number)];
+    if (items.size() == kStateItems && items.back().kind == PickleKind::kSequence)
       elements_ = static_cast<size_t>(items.back().number);
     return Ok();
   }
@@ -165,6 +166,9 @@ class Unpickler {
         return PushInteger(static_cast<int32_t>(TENCH_TRY(Unsigned(4)))), Ok();
       case 0x8a:
         return Long();
+      case 'G':  // BINFLOAT
+        TENCH_TRY(Bytes(8));
+        return Push({}), Ok();
       case 'N':   // NONE
       case 0x88:  // NEWTRUE
       case 0x89:  // NEWFALSE
@@ -185,7 +189,7 @@ class Unpickler {
       case 0x87:  // TUPLE3
         return PushSequence(TENCH_TRY(Pop(code - 0x84U))), Ok();
       case '(':  // MARK
-        return Push({Kind::kMark, 0}), Ok();
+        return Push({PickleKind::kMark, 0}), Ok();
       case 't':  // TUPLE
         return PushSequence(TENCH_TRY(PopToMark())), Ok();
       case 'a':  // APPEND
@@ -221,9 +225,9 @@ class Unpickler {
   std::string_view pickle_, name_;
   size_t origin_, at_ = 0, begin_ = 0;  // `begin_`: of the current instruction
   bool stopped_ = false;
-  std::vector<Value> stack_;
-  std::vector<std::vector<Value>> sequences_;
-  std::map<uint64_t, Value> memo_;
+  std::vector<PickleValue> stack_;
+  std::vector<std::vector<PickleValue>> sequences_;
+  std::map<uint64_t, PickleValue> memo_;
   std::optional<size_t> elements_;
 };
 

@@ -13,7 +13,7 @@ namespace tench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int64_t kUnknownWord = 1;
+constexpr int64_t kUnknownId = 1;
 
 class ReviewIdsSource : public SampleSource {
  public:
@@ -45,7 +45,7 @@ class ReviewIdsSource : public SampleSource {
     sample.words.clear();
     for (auto id = begin; id != end; ++id) {
       if (*id < 0) return Failed("{}: the word id {} is negative", Where(index), *id);
-      sample.words.push_back(static_cast<int32_t>(*id < facts_.vocabulary ? *id : kUnknownWord));
+      sample.words.push_back(static_cast<int32_t>(*id < facts_.vocabulary ? *id : kUnknownId));
     }
     return Ok();
   }

@@ -19,17 +19,17 @@ constexpr uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1;
 constexpr int64_t kZip64 = 0xFFFFFFFF;
 constexpr int64_t kMaxInflation = 1040;  // of deflate, which reaches 1032
 
-uint32_t Number(std::string_view bytes, size_t at, size_t count) {
+uint32_t ZipNumber(std::string_view bytes, size_t at, size_t count) {
   uint32_t value = 0;
   for (size_t i = count; i > 0; --i)
     value = value << 8 | static_cast<unsigned char>(bytes[at + i - 1]);
   return value;
 }
 
-uint16_t Short(std::string_view bytes, size_t at) {
-  return static_cast<uint16_t>(Number(bytes, at, 2));
+uint16_t ZipShort(std::string_view bytes, size_t at) {
+  return static_cast<uint16_t>(ZipNumber(bytes, at, 2));
 }
-int64_t Long(std::string_view bytes, size_t at) { return Number(bytes, at, 4); }
+int64_t ZipLong(std::string_view bytes, size_t at) { return ZipNumber(bytes, at, 4); }
 
 // Exactly `bytes` of output, or nothing.
 bool InflateRaw(std::string_view packed, std::string& out) {
@@ -56,24 +56,24 @@ Result<ZipArchive> ZipArchive::Open(const std::filesystem::path& path) {
   const size_t end = tail.rfind(kEndMagic);
   if (end == std::string::npos || end + kEndBytes > tail.size())
     return file.At(file.size(), "the end record of a ZIP archive is missing");
-  const int64_t count = Short(tail, end + 10), begin = Long(tail, end + 16);
+  const int64_t count = ZipShort(tail, end + 10), begin = ZipLong(tail, end + 16);
   int64_t at = begin;
   for (int64_t i = 0; i < count; ++i) {
     const std::string entry = TENCH_TRY(file.ReadString(at, kEntryBytes));
     if (!entry.starts_with(kEntryMagic))
       return file.At(at, "no entry of a ZIP archive's directory");
     Member member;
-    member.flags = Short(entry, 8);
-    member.method = Short(entry, 10);
-    member.checksum = Number(entry, 16, 4);
-    member.packed_bytes = Long(entry, 20);
-    member.bytes = Long(entry, 24);
-    member.header = Long(entry, 42);
-    member.name = TENCH_TRY(file.ReadString(at + kEntryBytes, Short(entry, 28)));
+    member.flags = ZipShort(entry, 8);
+    member.method = ZipShort(entry, 10);
+    member.checksum = ZipNumber(entry, 16, 4);
+    member.packed_bytes = ZipLong(entry, 20);
+    member.bytes = ZipLong(entry, 24);
+    member.header = ZipLong(entry, 42);
+    member.name = TENCH_TRY(file.ReadString(at + kEntryBytes, ZipShort(entry, 28)));
     if (std::max({member.packed_bytes, member.bytes, member.header}) == kZip64)
       return file.At(
           at, fmt::format("the member '{}' has 4 GiB or more (ZIP64)", Printable(member.name, 60)));
-    at += kEntryBytes + Short(entry, 28) + Short(entry, 30) + Short(entry, 32);
+    at += kEntryBytes + ZipShort(entry, 28) + ZipShort(entry, 30) + ZipShort(entry, 32);
     archive.members_.push_back(std::move(member));
   }
   return archive;
@@ -100,7 +100,7 @@ Result<std::string> ZipArchive::Read(std::string_view name) const {
   if (member.method != kStored && member.method != kDeflated)
     return file_.At(member.header,
                     fmt::format("the compression method {} is not known", member.method));
-  const int64_t data = member.header + kLocalBytes + Short(local, 26) + Short(local, 28);
+  const int64_t data = member.header + kLocalBytes + ZipShort(local, 26) + ZipShort(local, 28);
   std::string packed = TENCH_TRY(file_.ReadString(data, static_cast<size_t>(member.packed_bytes)));
   std::string content;
   if (member.method == kStored) {
