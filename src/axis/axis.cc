@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "axis/device_name.h"
+#include "axis/learning_rate.h"
+#include "axis/optimizer_name.h"
 #include "axis/placement_name.h"
 #include "base/text.h"
 #include "record/phase.h"
@@ -15,34 +17,36 @@ constexpr size_t kMaxTextBytes = 4096;
 // The bounds are doubles, and workers in other languages may represent every number as a double.
 constexpr double kMaxSeed = 9007199254740992;
 
-std::optional<std::string> PlainText(std::string_view text) {
+Result<std::string> PlainText(std::string_view text) {
   const bool plain = text.size() <= kMaxTextBytes &&
                      std::none_of(text.begin(), text.end(),
                                   [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
-  if (!plain) return std::nullopt;
+  if (!plain) return Failed("'{}' is not a text without control characters", Printable(text, 60));
   return std::string(text);
 }
 
-std::optional<std::string> CanonicalDevice(std::string_view text) {
-  const Result<DeviceName> device = ParseDevice(text);
-  if (!device.ok()) return std::nullopt;
-  return ToString(*device);
+Result<std::string> CanonicalDevice(std::string_view text) {
+  return ToString(TENCH_TRY(ParseDevice(text)));
 }
 
-std::optional<std::string> CanonicalPlacement(std::string_view text) {
-  const Result<PlacementName> placement = ParsePlacement(text);
-  if (!placement.ok()) return std::nullopt;
-  return ToString(*placement);
+Result<std::string> CanonicalPlacement(std::string_view text) {
+  return ToString(TENCH_TRY(ParsePlacement(text)));
+}
+
+Result<std::string> CanonicalOptimizer(std::string_view text) {
+  return ToString(TENCH_TRY(ParseOptimizer(text)));
+}
+
+Result<std::string> CanonicalRatePolicy(std::string_view text) {
+  return RatePolicyText(TENCH_TRY(ParseRatePolicy(text)));
 }
 
 Axis TextAxis(std::string name, std::string help, std::string fallback,
-              std::string form = "a text without control characters",
               decltype(Axis::canonical) canonical = PlainText) {
   Axis axis;
   axis.name = std::move(name);
   axis.help = std::move(help);
   axis.fallback = std::move(fallback);
-  axis.form = std::move(form);
   axis.canonical = canonical;
   return axis;
 }
@@ -76,8 +80,7 @@ std::vector<Axis> MakeAxes() {
       TextAxis("network", "network of the zoo, or a network file", ""),
       TextAxis("data", "synthetic data set, or files as FORMAT:PATH; empty = the network's default",
                ""),
-      TextAxis("device", std::string(kDeviceForms), "cpu", std::string(kDeviceForms),
-               CanonicalDevice),
+      TextAxis("device", std::string(kDeviceForms), "cpu", CanonicalDevice),
       NumberAxis("threads", "CPU threads; 0 = all CPUs that the process may use", int64_t{0}, 0,
                  65536),
       NumberAxis("batch", "samples per step", int64_t{16}, 1, 1048576),
@@ -104,12 +107,21 @@ std::vector<Axis> MakeAxes() {
           "placement",
           "CPUs of the threads: first = lowest numbers; spread = over all NUMA nodes; compact = "
           "few NUMA nodes; node:N",
-          "first", std::string(kPlacementForms), CanonicalPlacement),
+          "first", CanonicalPlacement),
       NumberAxis("data_threads",
                  "threads that load batches during the steps; 0 = batches are made off the clock",
                  int64_t{0}, 0, 256),
       NumberAxis("prefetch", "batches that data_threads keep ready for the next steps", int64_t{2},
                  0, 1024),
+      TextAxis(
+          "optimizer",
+          "update rule: sgd, nesterov, adam, rmsprop, adagrad or adadelta, with settings as in "
+          "adam,momentum2=0.99",
+          "sgd", CanonicalOptimizer),
+      TextAxis("lr_policy",
+               "learning rate over the steps, a policy of Caffe with its settings, such as "
+               "step,gamma=0.1,stepsize=1000",
+               "fixed", CanonicalRatePolicy),
   };
 }
 
@@ -125,8 +137,8 @@ Result<AxisValue> Axis::Parse(std::string_view text) const {
   const std::string shown = Printable(text, 60);
   switch (kind) {
     case AxisKind::kText: {
-      std::optional<std::string> value = canonical(text);
-      if (!value) return Failed("{}: '{}' is not {}", name, shown, form);
+      Result<std::string> value = canonical(text);
+      if (!value.ok()) return Failed("{}: {}", name, value.error().message);
       return AxisValue(*std::move(value));
     }
     case AxisKind::kChoice:

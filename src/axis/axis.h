@@ -7,7 +7,6 @@
 // names. The table is constant; any thread may read it.
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,9 +29,8 @@ struct Axis {
   AxisValue fallback;                // the default; a cell's id omits axes at their default
   std::vector<std::string> choices;  // kChoice only
   double low = 0, high = 0;          // kInteger and kReal: inclusive bounds
-  std::string form;                  // kText only: the accepted values in words, for messages
-  // kText only: the canonical spelling of a value, nullopt for an invalid value.
-  std::optional<std::string> (*canonical)(std::string_view) = nullptr;
+  // kText only: the canonical spelling of a value; an error says what the accepted values are.
+  Result<std::string> (*canonical)(std::string_view) = nullptr;
 
   // Two spellings of one value parse to the same value. Error: "batch: '0' is not an integer from 1
   // to 1048576".
@@ -65,6 +63,8 @@ enum AxisIndex : size_t {
   kAxisPlacement,    // text: first, spread, compact or node:N (axis/placement_name.h)
   kAxisDataThreads,  // integer: threads that load batches; 0 = input is made off the clock
   kAxisPrefetch,     // integer: batches that these threads keep ready
+  kAxisOptimizer,    // text: type and settings (axis/optimizer_name.h)
+  kAxisLrPolicy,     // text: learning-rate policy (axis/learning_rate.h)
   kAxisCount,
 };
 

@@ -17,9 +17,10 @@ TEST(AxisTest, EveryIndexNamesItsRow) {
   std::vector<std::string> names;
   for (const Axis& axis : Axes()) names.push_back(axis.name);
   const std::vector<std::string> expected = {
-      "worker",       "network", "data",   "device",    "threads",      "batch",   "precision",
-      "phase",        "input",   "images", "labels",    "length",       "lr",      "momentum",
-      "weight_decay", "seed",    "tuned",  "placement", "data_threads", "prefetch"};
+      "worker",       "network",  "data",         "device",   "threads", "batch",
+      "precision",    "phase",    "input",        "images",   "labels",  "length",
+      "lr",           "momentum", "weight_decay", "seed",     "tuned",   "placement",
+      "data_threads", "prefetch", "optimizer",    "lr_policy"};
   ASSERT_EQ(Axes().size(), static_cast<size_t>(kAxisCount));
   EXPECT_THAT(names, ElementsAreArray(expected));
   EXPECT_EQ(Row(kAxisWorker).name, "worker");
@@ -31,6 +32,8 @@ TEST(AxisTest, EveryIndexNamesItsRow) {
   EXPECT_EQ(Row(kAxisPlacement).name, "placement");
   EXPECT_EQ(Row(kAxisDataThreads).name, "data_threads");
   EXPECT_EQ(Row(kAxisPrefetch).name, "prefetch");
+  EXPECT_EQ(Row(kAxisOptimizer).name, "optimizer");
+  EXPECT_EQ(Row(kAxisLrPolicy).name, "lr_policy");
 }
 
 TEST(AxisTest, EveryDefaultIsOfItsKindAndReadsBack) {
@@ -69,6 +72,18 @@ TEST(AxisTest, DevicesHaveOneSpellingEach) {
     EXPECT_FALSE(Row(kAxisDevice).Parse(bad).ok()) << bad;
   EXPECT_EQ(Row(kAxisDevice).Parse("tpu").error().message,
             "device: 'tpu' is not cpu, gpu, gpu:N, cuda or cuda:N");
+}
+
+TEST(AxisTest, OptimizersAndPoliciesHaveOneSpellingEachAndSayWhatIsWrong) {
+  EXPECT_EQ(std::get<std::string>(*Row(kAxisOptimizer).Parse("adam,momentum2=0.999,delta=1e-6")),
+            "adam,delta=1e-06");
+  EXPECT_EQ(std::get<std::string>(*Row(kAxisLrPolicy).Parse("step,stepsize=10,gamma=0.10")),
+            "step,gamma=0.1,stepsize=10");
+  EXPECT_EQ(Row(kAxisOptimizer).Parse("adm").error().message,
+            "optimizer: 'adm' is not one of sgd, nesterov, adam, rmsprop, adagrad, adadelta; did "
+            "you mean 'adam'?");
+  EXPECT_EQ(Row(kAxisLrPolicy).Parse("step,gamma=0.1").error().message,
+            "lr_policy: step needs stepsize");
 }
 
 TEST(AxisTest, ChoicesHintAtTheNearest) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tench run`: one run of one cell, in its own process.
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,8 +16,10 @@
 #include "cli/live_line.h"
 #include "cli/measure_flags.h"
 #include "cli/python_flag.h"
+#include "cli/shape_flag.h"
 #include "cli/single_run.h"
 #include "net/caffe/solver_file.h"
+#include "net/solver_name.h"
 #include "report/profile_text.h"
 #include "report/record_json.h"
 #include "report/run_text.h"
@@ -31,20 +32,16 @@
 namespace tench {
 namespace {
 
-// Schedules of runs are truncated here; the last rate continues.
-constexpr int64_t kLongestSchedule = 100'000;
-
 struct RunFlags {
   AxisFlags axes;
   PythonFlag python;
   MeasureFlags measure;
-  std::string database, solver, weights;
+  std::string database, solver, weights, shape;
   bool json = false, loss_curve = false, verbose = false, profile = false;
   bool no_sentinel = false;
 };
 
-// Takes from the solver file what no flag sets: the network, its batch, rates. Amend adds the rest
-// to the job.
+// Takes from the solver file what no flag sets: the network, its batch, the optimizer, rates.
 Status TakeSolver(const RunFlags& flags, const CaffeSolver& solver, Cell& cell) {
   if (solver.solver.iter_size > 1)
     return Failed("{}: iter_size is {}; `tench run` times steps of one batch: use `tench train`",
@@ -55,9 +52,15 @@ Status TakeSolver(const RunFlags& flags, const CaffeSolver& solver, Cell& cell) 
       return Failed("{}: the network is inline; `tench run` needs it in a file (field `net`)",
                     flags.solver);
     TENCH_TRY(cell.Set("network", path));
-    const CaffeNetwork network = TENCH_TRY(ReadPrototxtFile(path, solver.state));
-    if (!flags.axes.Given("batch") && network.batch > 0)
-      TENCH_TRY(cell.Set("batch", std::to_string(network.batch)));
+    // The shape may follow from the data, so any shape will do for the batch size.
+    Result<CaffeNetwork> network = ReadPrototxtFile(path, solver.state);
+    if (!network.ok()) {
+      Result<CaffeNetwork> shaped = ReadPrototxtFile(path, solver.state, kAnyImage);
+      if (shaped.ok()) network = std::move(shaped);
+    }
+    if (!network.ok()) return std::move(network).error();
+    if (!flags.axes.Given("batch") && network->batch > 0)
+      TENCH_TRY(cell.Set("batch", std::to_string(network->batch)));
   }
   const std::pair<const char*, double> rates[] = {{"lr", solver.solver.lr},
                                                   {"momentum", solver.solver.momentum},
@@ -65,13 +68,18 @@ Status TakeSolver(const RunFlags& flags, const CaffeSolver& solver, Cell& cell) 
   for (const auto& [axis, value] : rates) {
     if (!flags.axes.Given(axis)) TENCH_TRY(cell.Set(axis, fmt::format("{}", value)));
   }
+  const std::pair<const char*, std::string> names[] = {
+      {"optimizer", ToString(OptimizerOf(solver.solver))},
+      {"lr_policy", RatePolicyText(solver.rate)}};
+  for (const auto& [axis, value] : names) {
+    if (!flags.axes.Given(axis)) TENCH_TRY(cell.Set(axis, value).In(flags.solver));
+  }
   if (solver.random_seed && !flags.axes.Given("seed"))
     TENCH_TRY(cell.Set("seed", std::to_string(*solver.random_seed)));
   return Ok();
 }
 
-// Adds to the job what a cell cannot express: the solver's type and schedule, and weights, which
-// are in `folder`.
+// Adds to the job what a cell cannot express: weights, which are in `folder`.
 Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver,
              const std::filesystem::path& folder, RunRequest& request) {
   const Cell& cell = request.planned.cell;
@@ -85,17 +93,11 @@ Status Amend(const RunFlags& flags, const std::optional<CaffeSolver>& solver,
     load = files.load;
     request.amendment += " --weights " + ShellQuote(flags.weights);
   }
+  if (!flags.shape.empty()) request.amendment += " --shape " + ShellQuote(flags.shape);
+  // Its state selects the layers of the network.
   if (solver) request.amendment += " --solver " + ShellQuote(flags.solver);
-  request.amend = [solver, load](Job& job) -> Status {
+  request.amend = [load](Job& job) -> Status {
     job.tensors.load.insert(load.begin(), load.end());
-    if (!solver) return Ok();
-    const Solver rates = job.solver;  // flags have precedence
-    job.solver = solver->solver;
-    job.solver.lr = rates.lr, job.solver.momentum = rates.momentum,
-    job.solver.weight_decay = rates.weight_decay;
-    LearningRate rate = solver->rate;
-    rate.base = rates.lr;
-    job.lr_schedule = rate.Schedule(std::min<int64_t>(solver->max_iterations, kLongestSchedule));
     return Ok();
   };
   return Ok();
@@ -139,7 +141,8 @@ Result<int> Run(const RunFlags& flags) {
   WorkerCatalog workers = WorkerCatalog::Discover();
   std::optional<CaffeSolver> solver;
   if (!flags.solver.empty()) solver = TENCH_TRY(ReadSolverFile(flags.solver));
-  const NetworkReaders readers = FileReaders(solver ? solver->state : CaffeState{});
+  const Shape shape = TENCH_TRY(ParseShapeFlag(flags.shape));
+  const NetworkReaders readers = FileReaders(solver ? solver->state : CaffeState{}, shape);
   const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers, readers), workers, solver));
   // The store is opened first, so that an unwritable file does not cost a run.
   std::optional<Store> store;
@@ -208,6 +211,7 @@ Command AddRunCommand(CLI::App& root) {
                   "Caffe solver file: network, batch, optimizer and schedule; flags override it")
       ->group("What to run")
       ->type_name("");
+  AddShapeFlag(*app, flags->shape)->group("What to run");
   app->add_option("--weights", flags->weights,
                   "initial weights: a .caffemodel, matched by layer name")
       ->group("What to run")

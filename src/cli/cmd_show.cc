@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/known_names.h"
+#include "cli/shape_flag.h"
 #include "data/data_set.h"
-#include "net/caffe/prototxt.h"
 #include "net/caffe/prototxt_writer.h"
 #include "net/cost.h"
 #include "net/graph.h"
@@ -20,7 +20,7 @@ namespace tench {
 namespace {
 
 struct ShowFlags {
-  std::string network, data, layer, batch = "1", length = "0";
+  std::string network, data, shape, layer, batch = "1", length = "0";
   bool json = false, graph = false, prototxt = false;
 };
 
@@ -80,11 +80,10 @@ Result<int> Show(const ShowFlags& flags) {
   const int64_t batch = TENCH_TRY(AxisInteger(kAxisBatch, flags.batch));
   const int64_t length = TENCH_TRY(AxisInteger(kAxisLength, flags.length));
   const std::string data = TENCH_TRY(ResolveData(flags.network, flags.data));
-  if (flags.network.ends_with(".prototxt")) {
-    const CaffeNetwork network = TENCH_TRY(ReadPrototxtFile(flags.network));
-    for (const std::string& note : network.notes) fmt::print(stderr, "tench: note: {}\n", note);
-  }
-  Graph graph = TENCH_TRY(LoadNetwork(flags.network, data, length, FileReaders()));
+  const Shape shape = TENCH_TRY(ParseShapeFlag(flags.shape));
+  std::vector<std::string> notes;
+  Graph graph = TENCH_TRY(LoadNetwork(flags.network, data, length, FileReaders({}, shape, &notes)));
+  for (const std::string& note : notes) fmt::print(stderr, "tench: note: {}\n", note);
   if (!flags.layer.empty()) {
     const TypedGraph whole = TENCH_TRY(Infer(graph, batch));
     graph = TENCH_TRY(LayerNetwork(whole, flags.layer));
@@ -122,6 +121,7 @@ Command AddShowCommand(CLI::App& root) {
       ->required()
       ->type_name("");
   app->add_option("--data", flags->data, "data set [the network's default]")->type_name("");
+  AddShapeFlag(*app, flags->shape);
   app->add_option("--batch", flags->batch, "batch size [1]")->type_name("");
   app->add_option("--length", flags->length,
                   "sequence length of recurrent networks [the data set's]")

@@ -18,6 +18,7 @@
 #include "cli/python_flag.h"
 #include "cli/sweep_gate.h"
 #include "cli/sweep_progress.h"
+#include "plan/axis_override.h"
 #include "plan/matrix.h"
 #include "plan/suite.h"
 #include "protocol/missing_fact.h"
@@ -35,7 +36,7 @@ constexpr size_t kMaxAnswers = 20;  // of the closing ranking
 struct SweepFlags {
   std::string suite, database = kDefaultDatabase, machine, pairing;
   int64_t rounds = 0;
-  std::vector<std::string> only, environment, workers;
+  std::vector<std::string> only, set, environment, workers;
   bool dry_run = false, fresh = false, retry_failed = false, installed = false, unverified = false;
   bool no_sentinel = false, no_repeat = false;
   PythonFlag python;
@@ -144,6 +145,7 @@ Result<SweepPlan> Plan(const SweepFlags& flags, Suite suite, WorkerCatalog& work
   std::vector<std::string> terms = flags.only;
   std::sort(terms.begin(), terms.end());
   if (flags.installed) terms.push_back("installed");
+  for (const std::string& text : flags.set) terms.push_back("--set " + text);
   for (const std::string& variable : flags.environment) terms.push_back("--env " + variable);
   for (const std::string& worker : flags.workers) terms.push_back("--workers " + worker);
   plan.request.pairing = suite.pairing;
@@ -202,7 +204,8 @@ void PrintPlan(const SweepPlan& plan) {
 Result<int> Sweep(const SweepFlags& flags) {
   TENCH_TRY(flags.gate.Check());
   RemoveAbandonedRunFolders();
-  const Suite suite = TENCH_TRY(LoadSuite(flags.suite, SuiteFolders()));
+  Suite suite = TENCH_TRY(LoadSuite(flags.suite, SuiteFolders()));
+  TENCH_TRY(OverrideAxes(flags.set, suite).In("--set"));
   TENCH_TRY(UseWorkerTable(suite));
   WorkerCatalog workers = WorkerCatalog::Discover();
   const SweepPlan plan = TENCH_TRY(Plan(flags, suite, workers));
@@ -285,6 +288,11 @@ Command AddSweepCommand(CLI::App& root) {
       ->type_name("");
   app->add_option("--only", flags->only,
                   "run only matching cells, e.g. --only network=lenet,mlp --only batch=64")
+      ->type_name("")
+      ->take_all();
+  app->add_option("--set", flags->set,
+                  "replace the suite's values of an axis, e.g. --set data=folder:photos --set "
+                  "batch=16 --set batch=32")
       ->type_name("")
       ->take_all();
   app->add_option("--workers", flags->workers,

@@ -8,22 +8,29 @@
 #include "data/data_reference.h"
 #include "data/data_set.h"
 #include "net/zoo/zoo.h"
+#include "plan/suite_path.h"
 
 namespace tench {
-
 Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers) {
   Catalog names;
   names.workers = workers.names();
   for (const ZooEntry& entry : Zoo()) names.networks.push_back(entry.name);
   for (const DataSet& set : DataSets()) names.data_sets.push_back(set.name);
   names.check_file = [readers](const std::string& path) -> Status {
+    // Its shape may follow from the data, which is checked with the cell.
+    for (const auto& [ending, read] : readers) {
+      if (path.ends_with(ending) && read(path, kAnyImage).ok()) return Ok();
+    }
     TENCH_TRY(LoadNetwork(path, "", 0, readers));
     return Ok();
   };
   names.resolve_data = [readers](const std::string& network,
                                  const std::string& data) -> Result<std::string> {
     std::string resolved = TENCH_TRY(ResolveData(network, data));
-    if (!IsDataReference(resolved)) return resolved;
+    if (!IsDataReference(resolved)) {
+      if (IsNetworkPath(network)) TENCH_TRY(LoadNetwork(network, resolved, 0, readers));
+      return resolved;
+    }
     const Graph graph = TENCH_TRY(LoadNetwork(network, resolved, 0, readers));
     TENCH_TRY(CheckData(graph, resolved));
     return resolved;
@@ -38,9 +45,13 @@ Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers) 
   return names;
 }
 
-NetworkReaders FileReaders(const CaffeState& state) {
-  const auto read_prototxt = [state](const std::string& path) -> Result<Graph> {
-    CaffeNetwork network = TENCH_TRY(ReadPrototxtFile(path, state));
+NetworkReaders FileReaders(const CaffeState& state, const Shape& given,
+                           std::vector<std::string>* notes) {
+  const auto read_prototxt = [state, given, notes](const std::string& path,
+                                                   const Shape& sample) -> Result<Graph> {
+    CaffeNetwork network =
+        TENCH_TRY(ReadPrototxtFile(path, state, sample.empty() ? given : sample));
+    if (notes != nullptr) *notes = std::move(network.notes);
     return std::move(network.graph);
   };
   return {{".prototxt", read_prototxt}};

@@ -13,9 +13,14 @@
 
 namespace tench {
 
+// For reading a network file whose shape is open: large enough for every network of images.
+inline const Shape kAnyImage = {3, 224, 224};
+
 // Readers of network files besides tench's JSON: Caffe's prototxt, filtered by the solver's
-// `state`.
-NetworkReaders FileReaders(const CaffeState& state = {});
+// `state`. `sample` is the {C, H, W} of data whose shape neither the file nor a data set states.
+// `notes`, unless null, gets the remarks on every file that is read, and outlives the readers.
+NetworkReaders FileReaders(const CaffeState& state = {}, const Shape& sample = {},
+                           std::vector<std::string>* notes = nullptr);
 
 // The catalog checks a network's file by reading it with `readers`.
 Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers = FileReaders());

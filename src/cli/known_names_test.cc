@@ -38,9 +38,33 @@ TEST(FileReadersTest, ReadAPrototxt) {
   const NetworkReaders readers = FileReaders();
   ASSERT_TRUE(readers.contains(".prototxt"));
   const Result<Graph> graph = readers.at(".prototxt")(
-      TENCH_SOURCE_DIR "/src/net/caffe/testdata/alexnet_train_val.prototxt");
+      TENCH_SOURCE_DIR "/src/net/caffe/testdata/alexnet_train_val.prototxt", {});
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   EXPECT_EQ(graph->name, "alexnet");
+}
+
+// As Caffe's examples are: the shape is only in the database.
+TEST(FileReadersTest, APrototxtWithoutAShapeTakesItFromTheDataOrFromAFlag) {
+  const TemporaryFolder folder = *TemporaryFolder::Make("cli-test");
+  const std::string path = folder.path() / "digits.prototxt";
+  ASSERT_TRUE(WriteFileAtomically(path, R"(
+      layer { name: "mnist" type: "Data" top: "data" top: "label"
+              data_param { source: "mnist_train_lmdb" batch_size: 64 backend: LMDB } }
+      layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip"
+              inner_product_param { num_output: 10 weight_filler { type: "xavier" } } }
+      layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" })")
+                  .ok());
+  const Graph digits = *LoadNetwork(path, "mnist", 0, FileReaders());
+  EXPECT_EQ(Infer(digits, 1)->parameters.at(0).shape, (Shape{10, 784}));
+  EXPECT_EQ(*LoadNetwork(path, "", 0, FileReaders({}, {1, 28, 28})), digits);
+  EXPECT_THAT(LoadNetwork(path, "", 0, FileReaders()).error().message,
+              HasSubstr("name the data (--data mnist), give --shape 1x28x28, or add a comment"));
+  EXPECT_EQ(Infer(*LoadNetwork(path, "cifar10", 0, FileReaders()), 1)->parameters.at(0).shape,
+            (Shape{10, 3072}));
+  const Catalog names = KnownNames(WorkerCatalog::Discover({folder.path()}));
+  EXPECT_TRUE(names.check_file(path).ok());
+  EXPECT_EQ(*names.resolve_data(path, "mnist"), "mnist");
+  EXPECT_THAT(names.resolve_data(path, "").error().message, HasSubstr("--data mnist"));
 }
 
 TEST(SuiteFoldersTest, TheEnvironmentComesFirstThenTheWorkingFolderThenTheInstallation) {

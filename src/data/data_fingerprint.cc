@@ -63,6 +63,7 @@ Result<std::string> FileData::Fingerprint() const {
                   ToString(reference_.source.shape), reference_.source.label_first),
       hash);
   if (transform.bgr) hash = Hash64("bgr\n", hash);
+  if (reference_.source.test_split) hash = Hash64("split test\n", hash);
   if (!transform.mean_file.empty())
     hash = HashNumber(TENCH_TRY(HashFile(transform.mean_file)), hash);
   return Hex64(hash);

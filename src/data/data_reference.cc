@@ -128,6 +128,13 @@ const std::vector<Key>& Keys() {
        [](DataReference& data, std::string_view value) {
          return Assign(data.source.vocabulary, ParseBounded(value, 3, 1'000'000'000));
        }},
+      {"split", "imdb",
+       [](DataReference& data, std::string_view value) -> Status {
+         if (value != "train" && value != "test")
+           return Failed("'{}' is neither train nor test", Printable(value, 60));
+         data.source.test_split = value == "test";
+         return Ok();
+       }},
       {"length", "imdb",
        [](DataReference& data, std::string_view value) {
          return Assign(data.length, ParseBounded(value, 1, 1'048'576));

@@ -53,10 +53,33 @@ Error Mismatch(Error error) {
   return error;
 }
 
-Result<Graph> ReadNetworkFile(std::string_view name, const NetworkReaders& readers) {
-  for (const auto& [ending, read] : readers) {
-    if (name.ends_with(ending)) return read(std::string(name));
+// {C, H, W} of the samples; {} if they have no common shape, or are words.
+Result<Shape> SampleShape(std::string_view data) {
+  InputSpec spec;
+  if (IsDataReference(data)) {
+    const FileData opened = TENCH_TRY(FileData::Open(data));
+    spec = TENCH_TRY(opened.SpecFor(InputSpec{}));
+  } else {
+    spec = TENCH_TRY(FindDataSet(data))->spec;
   }
+  if (spec.channels < 1 || spec.height < 1 || spec.width < 1) return Shape();
+  return Shape{spec.channels, spec.height, spec.width};
+}
+
+Result<Graph> ReadNetworkFile(std::string_view name, std::string_view data, int64_t length,
+                              const NetworkReaders& readers) {
+  const bool real = IsDataReference(data);
+  for (const auto& [ending, read] : readers) {
+    if (!name.ends_with(ending)) continue;
+    Result<Graph> graph = read(std::string(name), {});
+    if (!graph.ok() && !data.empty()) {
+      const Result<Shape> sample = SampleShape(data);
+      if (sample.ok() && !sample->empty()) return read(std::string(name), *sample);
+    }
+    if (graph.ok()) TENCH_TRY(RefuseDataForFile(name, real ? "" : data, length));
+    return graph;
+  }
+  TENCH_TRY(RefuseDataForFile(name, real ? "" : data, length));
   const std::string text = TENCH_TRY(ReadFile(std::filesystem::path(name), kMaxNetworkBytes));
   return ParseGraph(text, name);
 }
@@ -115,8 +138,10 @@ Result<std::string> ResolveData(std::string_view network, std::string_view data)
     return fmt::format("{},fingerprint={}", data, TENCH_TRY(opened.Fingerprint()));
   }
   if (IsFile(network)) {
-    TENCH_TRY(RefuseDataForFile(network, data, 0));
-    return std::string();
+    // A file that leaves the shape of its data open may have a set; LoadNetwork refuses the others.
+    if (data.empty()) return std::string();
+    if (network.ends_with(".json")) TENCH_TRY(RefuseDataForFile(network, data, 0));
+    return TENCH_TRY(FindDataSet(data))->name;
   }
   const ZooEntry* entry = TENCH_TRY(FindNetwork(network));
   if (data.empty()) return entry->default_data;
@@ -128,8 +153,7 @@ Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t 
                           const NetworkReaders& readers) {
   const bool real = IsDataReference(data);
   if (IsFile(name)) {
-    TENCH_TRY(RefuseDataForFile(name, real ? "" : data, length));
-    return ReadNetworkFile(name, readers);
+    return ReadNetworkFile(name, data, length, readers);
   }
   const ZooEntry* entry = TENCH_TRY(FindNetwork(name));
   if (real) {

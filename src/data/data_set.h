@@ -30,12 +30,15 @@ std::span<const DataSet> DataSets();
 Result<const DataSet*> FindDataSet(std::string_view name);
 
 // Readers of other network formats by file extension (".prototxt"). The caller provides them, so
-// that only programs that need a format link it.
-using NetworkReaders = std::map<std::string, std::function<Result<Graph>(const std::string& path)>>;
+// that only programs that need a format link it. `sample` is the {C, H, W} of the data for a file
+// that leaves it open; {} = unknown.
+using NetworkReaders =
+    std::map<std::string,
+             std::function<Result<Graph>(const std::string& path, const Shape& sample)>>;
 
 // The network `name` for a data set ("" = its own default) and a sequence length (0 = the data
 // set's own), or the network in the file if `name` is a path (contains '/' or ends in ".json" or
-// ".prototxt").
+// ".prototxt"). A file that leaves the shape of its data open takes it from `data`.
 Result<Graph> LoadNetwork(std::string_view name, std::string_view data, int64_t length,
                           const NetworkReaders& readers = {});
 // The data set that LoadNetwork uses: `data`, or the network's own; "" for a network from a file.

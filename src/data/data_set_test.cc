@@ -103,10 +103,14 @@ TEST(LoadNetworkTest, APathIsAFile) {
   EXPECT_THAT(ErrorOf(ResolveData(path, "mnist")), HasSubstr("remove the data set"));
   EXPECT_THAT(ErrorOf(LoadNetwork(path, "", 5)), HasSubstr("remove the sequence length"));
   EXPECT_THAT(ErrorOf(LoadNetwork("absent.json", "", 0)), HasSubstr("absent.json"));
-  const NetworkReaders readers = {{".prototxt", [](const std::string& file) -> Result<Graph> {
-                                     return Failed("read {}", file);
-                                   }}};
-  EXPECT_EQ(ErrorOf(LoadNetwork("a.prototxt", "", 0, readers)), "read a.prototxt");
+  const auto read = [](const std::string& file, const Shape& sample) -> Result<Graph> {
+    return Failed("read {} for {}", file, ToString(sample));
+  };
+  const NetworkReaders readers = {{".prototxt", read}};
+  EXPECT_EQ(ErrorOf(LoadNetwork("a.prototxt", "", 0, readers)),
+            "read a.prototxt for " + ToString(Shape()));
+  EXPECT_EQ(ErrorOf(LoadNetwork("a.prototxt", "mnist", 0, readers)), "read a.prototxt for 1x28x28");
+  EXPECT_EQ(*ResolveData("a.prototxt", "mnist"), "mnist") << "its shape may be open";
   EXPECT_EQ(*LoadNetwork(path, "", 0, readers), lenet);
   EXPECT_THAT(ErrorOf(LoadNetwork("./absent", "", 0)), HasSubstr("./absent"));
   EXPECT_THAT(ErrorOf(LoadNetwork(folder->path().string(), "", 0)),

@@ -40,13 +40,16 @@ std::vector<fs::path> SortedEntries(const fs::path& folder, bool folders) {
 
 class FolderSource : public SampleSource {
  public:
-  FolderSource(std::vector<ImageFile> images, std::vector<std::string> names, int64_t classes)
+  // The labels of a list are in the list; those of folders follow from the names.
+  FolderSource(std::vector<ImageFile> images, std::vector<std::string> names, int64_t classes,
+               const fs::path& list = {})
       : images_(std::move(images)) {
     facts_.format = "folder";
     facts_.count = static_cast<int64_t>(images_.size());
     facts_.classes = classes;
     facts_.encoded = true;
     facts_.class_names = std::move(names);
+    if (!list.empty()) facts_.files.push_back(list);
     for (const ImageFile& image : images_) facts_.files.push_back(image.path);
   }
 
@@ -108,7 +111,7 @@ OpenedSource OpenList(const fs::path& list) {
   }
   if (images.empty()) return Failed("{}: the list names no image", list.string());
   return OpenedSource(
-      std::make_unique<FolderSource>(std::move(images), std::vector<std::string>(), classes));
+      std::make_unique<FolderSource>(std::move(images), std::vector<std::string>(), classes, list));
 }
 
 }  // namespace

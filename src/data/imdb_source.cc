@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The IMDB reviews of Maas et al. 2011: a folder with neg/ and pos/ of text files, or the folder
-// above it with train/ and test/. Word ids are ranks: 0 is padding, 1 is every word outside of the
-// vocabulary, and 2, 3, … are the words of the training reviews by falling frequency, equal ones in
-// the order of their bytes.
+// above it with train/ and test/; review_ids_source.cc reads .npz files. Word ids are ranks: 0 is
+// padding, 1 is every word outside of the vocabulary, and 2, 3, … are the words of the training
+// reviews by falling frequency, equal ones in the order of their bytes.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -120,10 +120,14 @@ class ImdbSource : public SampleSource {
 }  // namespace
 
 OpenedSource OpenImdb(const fs::path& path, const SourceOptions& options) {
-  const fs::path folder = HasClasses(path) ? path : path / "train";
+  if (fs::is_regular_file(path)) return OpenReviewIds(path, options);
+  if (options.test_split && HasClasses(path))
+    return Failed("{}: split=test needs the folder above, with train/ and test/", path.string());
+  const std::string split = options.test_split ? "test" : "train";
+  const fs::path folder = HasClasses(path) ? path : path / split;
   if (!HasClasses(folder))
-    return Failed("{}: neither neg/ and pos/ nor train/neg/ and train/pos/ in this folder",
-                  path.string());
+    return Failed("{}: neither neg/ and pos/ nor {}/neg/ and {}/pos/ in this folder", path.string(),
+                  split, split);
   std::vector<Review> reviews = TENCH_TRY(ListReviews(folder));
   // The vocabulary of a test split is that of the training split beside it.
   const fs::path beside = fs::weakly_canonical(folder).parent_path() / "train";

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "data/datum.h"
+#include "data/lmdb_pages.h"
 #include "data/sample_source.h"
 
 namespace tench {
@@ -68,6 +69,8 @@ class LmdbSource : public SampleSource {
     std::error_code error;
     const auto bytes = fs::file_size(file_, error);
     if (error) return Failed("{}: cannot open: {}", file_.string(), error.message());
+    const ByteFile file = TENCH_TRY(ByteFile::Open(file_));
+    TENCH_TRY(CheckLmdbPages(file));
     MDB_env* env = nullptr;
     if (const int code = mdb_env_create(&env); code != 0) return Broken(code);
     environment_.reset(env);

@@ -47,6 +47,7 @@ Result<std::string> FormatOfFile(const fs::path& path) {
   if (ending == ".csv") return std::string("csv");
   if (ending == ".tfrecord" || ending == ".tfrecords") return std::string("tfrecord");
   if (ending == ".rec") return std::string("recordio");
+  if (ending == ".npz") return std::string("imdb");
   if (ending == ".mdb") return std::string("lmdb");
   if (ending == ".h5" || ending == ".hdf5") return std::string("hdf5");
   if (name.find("idx") != std::string::npos) return std::string("mnist");
@@ -67,7 +68,8 @@ std::span<const SourceFormat> SourceFormats() {
       {"cifar100", "binary files of CIFAR-100, fine labels: a folder, or one file", OpenCifar100},
       {"folder", "JPEG and PNG images: a folder per class, or a list of 'FILE LABEL'", OpenFolder},
       {"lmdb", "Caffe's LMDB of Datum: a folder, or its data.mdb", OpenLmdb},
-      {"imdb", "the IMDB reviews: the folder with train/, or one with neg/ and pos/", OpenImdb},
+      {"imdb", "the IMDB reviews: a folder with train/, one with neg/ and pos/, or a .npz",
+       OpenImdb},
       {"csv", "numbers and a label per row, plain or .gz", OpenCsv},
       {"hdf5", "HDF5 with the datasets data and label: a list of files, or one", OpenHdf5},
       {"tfrecord", "TensorFlow's TFRecord of Example with encoded images", OpenTfRecord},

@@ -62,6 +62,7 @@ class SampleSource {
 // What some formats need besides the path.
 struct SourceOptions {
   int64_t vocabulary = 20'000;  // imdb: ids are below it
+  bool test_split = false;      // imdb: of a folder with train/ and test/, or of a .npz file
   bool label_first = false;     // csv: the label is the first column instead of the last
   Shape shape;                  // csv: {C, H, W} of a row; {} = {columns, 1, 1}
 };
@@ -91,6 +92,7 @@ OpenedSource OpenCifar100(const std::filesystem::path& path, const SourceOptions
 OpenedSource OpenFolder(const std::filesystem::path& path, const SourceOptions& options);
 OpenedSource OpenLmdb(const std::filesystem::path& path, const SourceOptions& options);
 OpenedSource OpenImdb(const std::filesystem::path& path, const SourceOptions& options);
+OpenedSource OpenReviewIds(const std::filesystem::path& path, const SourceOptions& options);
 OpenedSource OpenCsv(const std::filesystem::path& path, const SourceOptions& options);
 OpenedSource OpenHdf5(const std::filesystem::path& path, const SourceOptions& options);
 OpenedSource OpenTfRecord(const std::filesystem::path& path, const SourceOptions& options);

@@ -246,6 +246,45 @@ TEST_F(SampleSourceTest, BrokenLmdbsAreNamed) {
   EXPECT_THAT(ErrorOf("lmdb", root / "none"), HasSubstr("not a readable LMDB"));
 }
 
+// liblmdb would follow a wrong page number or offset out of the file.
+TEST_F(SampleSourceTest, NoByteOfAnLmdbsPagesEndsTheProcess) {
+  std::vector<std::string> datums;
+  for (int64_t n = 0; n < 200; ++n) datums.push_back(DatumBytes({1, 4, 4}, n, n));
+  datums.push_back(DatumBytes({1, 100, 100}, 7, 1));  // on overflow pages
+  WriteLmdb(root / "db", datums);
+  const fs::path file = root / "db" / "data.mdb";
+  std::string whole(fs::file_size(file), '\0');
+  std::ifstream(file, std::ios::binary).read(whole.data(), static_cast<int64_t>(whole.size()));
+  constexpr size_t kPage = 4096;
+  int refused = 0;
+  for (size_t page = 0; page < whole.size(); page += kPage) {
+    for (size_t at = page; at < page + 160; at += 3) {
+      for (const char value : {'\0', '\x7f', '\xff'}) {
+        std::string damaged = whole;
+        damaged[at] = value;
+        WriteBytes(file, damaged);
+        const OpenedSource source = OpenSource("lmdb", file);
+        refused += !source.ok();
+        StoredSample sample;
+        for (int64_t i = 0; source.ok() && i < (*source)->facts().count; i += 40)
+          (void)(*source)->Read(i, sample);
+      }
+    }
+  }
+  EXPECT_GT(refused, 100);
+}
+
+TEST_F(SampleSourceTest, DamagedLmdbPagesAreNamedWithTheirOffset) {
+  WriteLmdb(root / "db", {DatumBytes({1, 2, 3}, 0, 4)});
+  const fs::path file = root / "db" / "data.mdb";
+  std::string bytes(fs::file_size(file), '\0');
+  std::ifstream(file, std::ios::binary).read(bytes.data(), static_cast<int64_t>(bytes.size()));
+  bytes[2 * 4096 + 16] = '\xff';  // the first node of the only leaf
+  bytes[2 * 4096 + 17] = '\x7f';
+  WriteBytes(file, bytes);
+  EXPECT_THAT(ErrorOf("lmdb", file), HasSubstr("offset 8192: a node lies outside of the page"));
+}
+
 TEST_F(SampleSourceTest, ReviewsBecomeRanksOfTheTrainingWords) {
   WriteBytes(root / "train/neg/0_1.txt", "Bad, bad film!<br /><br />The film");
   WriteBytes(root / "train/pos/0_9.txt", "the GOOD film isn't bad");

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "axis/optimizer_name.h"
+
 namespace tench {
 namespace {
 
@@ -10,16 +12,16 @@ constexpr std::string_view kClip = "clip_gradients", kL1 = "l1", kIterSize = "it
 
 }  // namespace
 
-const std::vector<std::string>& SolverTypeNames() {
-  static const std::vector<std::string> names = {"sgd",     "nesterov", "adam",
-                                                 "rmsprop", "adagrad",  "adadelta"};
-  return names;
-}
+const std::vector<std::string>& SolverTypeNames() { return OptimizerTypes(); }
 
 std::string_view Name(SolverType type) { return SolverTypeNames()[static_cast<size_t>(type)]; }
 
 bool HasSecondHistory(SolverType type) {
   return type == SolverType::kAdam || type == SolverType::kAdadelta;
+}
+
+bool UsesMomentum(SolverType type) {
+  return type != SolverType::kRmsprop && type != SolverType::kAdagrad;
 }
 
 bool UsesDelta(SolverType type) {

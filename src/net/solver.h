@@ -50,6 +50,8 @@ const std::vector<std::string>& SolverTypeNames();
 std::string_view Name(SolverType type);
 // Whether the solver keeps NAME.momentum2 besides NAME.momentum.
 bool HasSecondHistory(SolverType type);
+// Whether the solver's momentum enters the update: not with rmsprop and adagrad.
+bool UsesMomentum(SolverType type);
 // Whether the update divides by a root plus delta.
 bool UsesDelta(SolverType type);
 // The settings of a solver that no axis has: "sgd", "sgd clip_gradients=35", "adam momentum2=0.999

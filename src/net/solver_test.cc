@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "net/solver_name.h"
+
 namespace tench::solver_test {
 namespace {
 
@@ -25,6 +27,27 @@ TEST(SolverTest, ItsTextTellsApartWhatNoAxisDoes) {
   solver.regularization = Regularization::kL1;
   solver.iter_size = 4;
   EXPECT_EQ(SolverText(solver), "adadelta delta=1e-08 l1 iter_size=4");
+}
+
+TEST(SolverTest, TheDefaultsOfItsNameAreItsOwn) {
+  EXPECT_EQ(OptimizerOf(Solver()), OptimizerName());
+  Solver solver;
+  SetOptimizer(OptimizerName(), solver);
+  EXPECT_EQ(solver, Solver());
+}
+
+TEST(SolverTest, ItsNameHoldsAllButTheRatesAndTheBatchesOfAStep) {
+  Solver solver{0.1, 0.8, 0.0002, SolverType::kAdam, 0.99, 1e-4, 35};
+  solver.regularization = Regularization::kL1;
+  solver.rms_decay = 0.5;
+  Solver copy;
+  copy.lr = 0.1, copy.momentum = 0.8, copy.weight_decay = 0.0002;
+  SetOptimizer(OptimizerOf(solver), copy);
+  EXPECT_EQ(copy, solver);
+  for (const std::string& type : SolverTypeNames()) {
+    SetOptimizer(*ParseOptimizer(type), copy);
+    EXPECT_EQ(Name(copy.type), type);
+  }
 }
 
 TEST(SolverTest, ItsNeedsAreTheAbilitiesThatItUses) {

@@ -156,7 +156,7 @@ Status FillTrial(const Subject& subject, const Calibration& calibration, Trial& 
       job.solver = subject.job.solver;
       job.solver.lr = kRate;
       job.solver.weight_decay = Solver{}.weight_decay;
-      if (!UsesDelta(job.solver.type)) job.solver.momentum = Solver{}.momentum;
+      if (UsesMomentum(job.solver.type)) job.solver.momentum = Solver{}.momentum;
       job.solver.clip_gradients = 0;
       job.solver.iter_size = 1;
       TENCH_TRY(LoadMomenta(trial));
@@ -239,6 +239,10 @@ Result<Trial> MakeTimedTrial(const Subject& subject, const Calibration& calibrat
   job.phase = cell.phase;
   job.solver = cell.solver;
   job.solver.lr = kSteadyRate;
+  // With its usual delta an adaptive update is close to the gradient's sign, which rounding decides
+  // for small gradients. With 1 it is nearly proportional to the gradient; the kernels are the
+  // same.
+  if (UsesDelta(job.solver.type)) job.solver.delta = 1;
   TENCH_TRY(UseConditioned(trial));
   if (job.phase == Phase::kTrain) ApplyFactors(calibration, job.network);
   job.budget.fixed_steps = kUpdates;

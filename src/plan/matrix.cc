@@ -41,6 +41,7 @@ Result<std::string> Resolved(const Catalog& catalog, const std::string& network,
   Result<std::string> resolved = catalog.resolve_data(network, data);
   if (resolved.ok()) return resolved;
   if (IsRealData(data) && resolved.error().kind != ErrorKind::kUnsupported) return resolved;
+  if (data.empty() && IsNetworkPath(network)) return resolved;  // no data states its shape
   return data;
 }
 

@@ -65,15 +65,30 @@ std::vector<std::string> WorkersOf(const Loaded& loaded) {
 TEST(SuiteFilesTest, EverySuiteIsKnownHereAndNamedAsItsFile) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(kSource / "suites")) {
+    if (entry.is_directory()) continue;  // networks
     names.push_back(entry.path().filename().string());
     const Loaded loaded = Load(entry.path().string());
     EXPECT_EQ(loaded.suite.name, entry.path().stem().string());
     EXPECT_FALSE(loaded.suite.title.empty()) << entry.path();
   }
-  EXPECT_THAT(names, UnorderedElementsAre("quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml",
-                                          "bahrampour-2016.yaml", "peers.yaml", "tuned.yaml",
-                                          "then-and-now.yaml", "mnist-accuracy.yaml",
-                                          "input-pipeline.yaml"));
+  EXPECT_THAT(names, UnorderedElementsAre(
+                         "quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml", "bahrampour-2016.yaml",
+                         "peers.yaml", "tuned.yaml", "then-and-now.yaml", "mnist-accuracy.yaml",
+                         "input-pipeline.yaml", "cifar10-accuracy.yaml", "imdb-accuracy.yaml"));
+}
+
+TEST(SuiteFilesTest, TheAccuracySuitesTestEveryRunOnAnotherSplit) {
+  for (const std::string name : {"mnist-accuracy", "cifar10-accuracy", "imdb-accuracy"}) {
+    const Loaded suite = Load(name);
+    EXPECT_THAT(WorkersOf(suite), IsSupersetOf({"mxnet", "native", "tensorflow", "torch"}));
+    std::set<int64_t> seeds;
+    for (const PlannedCell& planned : suite.cells) {
+      EXPECT_FALSE(planned.budget.test_data.empty()) << name;
+      EXPECT_NE(planned.budget.test_data, planned.cell.Text(kAxisData)) << name;
+      seeds.insert(planned.cell.Integer(kAxisSeed));
+    }
+    EXPECT_GE(seeds.size(), 2u) << name << ": the seeds are the repetitions";
+  }
 }
 
 TEST(SuiteFilesTest, QuickIsSmallAndAllowsAVerdict) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "axis/axis.h"
+#include "axis/optimizer_name.h"
 #include "base/text.h"
 #include "net/graph_json.h"
 #include "protocol/message.h"
@@ -16,8 +17,6 @@ namespace tench {
 namespace {
 
 constexpr int64_t kMaxSteps = 1'000'000'000'000;
-constexpr double kMinDelta = 1e-30;  // 0 would give 0 / 0 for an element without a gradient
-constexpr double kMaxClip = 1e30;
 constexpr int64_t kMaxIterSize = int64_t{1} << 20;
 constexpr int64_t kMaxSearchNs = int64_t{365} * 24 * 3600 * 1'000'000'000;
 constexpr int64_t kMaxBudgetNs = 1'000'000'000'000'000'000;
@@ -97,8 +96,9 @@ Result<Solver> ParseSolver(const Json& json) {
     fields.Fail("type", fmt::format("'{}' is none of {}{}", Printable(type), Join(types, ", "),
                                     Hint(type, types)));
   solver.momentum2 = BoundedReal(fields, "momentum2", 0, 1, solver.momentum2);
-  solver.delta = BoundedReal(fields, "delta", kMinDelta, 1, solver.delta);
-  solver.clip_gradients = BoundedReal(fields, "clip_gradients", 0, kMaxClip, solver.clip_gradients);
+  solver.delta = BoundedReal(fields, "delta", kMinOptimizerDelta, 1, solver.delta);
+  solver.clip_gradients =
+      BoundedReal(fields, "clip_gradients", 0, kMaxGradientClip, solver.clip_gradients);
   solver.rms_decay = BoundedReal(fields, "rms_decay", 0, 1, solver.rms_decay);
   const std::string regularization = fields.String("regularization", "l2");
   if (regularization == "l1")

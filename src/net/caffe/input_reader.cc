@@ -19,18 +19,24 @@ Result<Shape> ParseShape(std::string_view text) {
   return shape;
 }
 
-// The shape of the data that the names in the file suggest, for the hint in an error.
-std::string_view LikelyShape(const std::string& source, const std::string& network) {
-  static constexpr std::pair<std::string_view, std::string_view> kKnown[] = {
-      {"mnist", "1x28x28"}, {"lenet", "1x28x28"}, {"cifar", "3x32x32"}};
+// The data that the names in the file suggest, for the hint in an error.
+struct Likely {
+  std::string_view data, shape;
+};
+
+Likely LikelyData(const std::string& source, const std::string& network) {
+  static constexpr std::pair<std::string_view, Likely> kKnown[] = {
+      {"mnist", {"mnist", "1x28x28"}},
+      {"lenet", {"mnist", "1x28x28"}},
+      {"cifar", {"cifar10", "3x32x32"}}};
   std::string text = source + '\n' + network;
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
-  for (const auto& [part, shape] : kKnown) {
-    if (text.find(part) != std::string::npos) return shape;
+  for (const auto& [part, likely] : kKnown) {
+    if (text.find(part) != std::string::npos) return likely;
   }
-  return "3x224x224";
+  return {"imagenet", "3x224x224"};
 }
 
 std::string SourceOf(const caffe::LayerParameter& layer) {
@@ -65,10 +71,12 @@ class DataReader {
     if (!label && !facts_.sample.empty() && (sample.empty() || !note.empty()))
       sample = facts_.sample, note.clear();
     if (!label && sample.empty()) {
+      const Likely likely = LikelyData(source_, facts_.network);
       return Failed(
-          "the shape of '{0}' is only in its data, which tench does not read; add a comment to the "
-          "file: # tench: {0} is {1}",
-          Printable(top), LikelyShape(source_, facts_.network));
+          "the shape of '{0}' is only in its data; name the data (--data {2}), give --shape {1}, "
+          "or "
+          "add a comment to the file: # tench: {0} is {1}",
+          Printable(top), likely.shape, likely.data);
     }
     if (!label) TENCH_TRY(CheckGiven(top, sample));
     CaffeInput input{top, {}, batch, false, label ? "" : std::move(note)};

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "axis/learning_rate.h"
 #include "base/error.h"
-#include "net/caffe/learning_rate.h"
 #include "net/caffe/prototxt.h"
 #include "net/solver.h"
 

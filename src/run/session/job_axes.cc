@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "net/solver_name.h"
 
 namespace tench {
 namespace {
@@ -53,6 +54,15 @@ constexpr std::array<AxisUse, kAxisCount> kUses = {{
      ParityUse::kIrrelevant, kOwnData},
     {kAxisPrefetch, [](const Cell& cell, Job& job) { job.prefetch = cell.Integer(kAxisPrefetch); },
      ParityUse::kIrrelevant, kOwnData},
+    {kAxisOptimizer,
+     [](const Cell& cell, Job& job) {
+       const Result<OptimizerName> name = ParseOptimizer(cell.Text(kAxisOptimizer));
+       Check(name.ok(), "a cell's optimizer is valid");
+       SetOptimizer(*name, job.solver);
+       if (!UsesMomentum(job.solver.type)) job.solver.momentum = 0;
+     },
+     ParityUse::kKey, ""},
+    {kAxisLrPolicy, nullptr, ParityUse::kIrrelevant, kOwnRate},
 }};
 
 constexpr bool EveryAxisHasItsRow() {
@@ -77,9 +87,13 @@ void ApplyAxes(const Cell& cell, Job& job) {
 
 namespace {
 
+// Axes that are newer than stored parity results; a result without them is of their default.
+constexpr bool IsOmittedAtItsDefault(AxisIndex axis) { return axis >= kAxisOptimizer; }
+
 void AddAxes(const Cell& cell, ParityUse wanted, std::vector<std::string>& parts) {
   for (const AxisUse& use : kUses) {
     const Axis& axis = Axes()[use.axis];
+    if (IsOmittedAtItsDefault(use.axis) && cell.values[use.axis] == axis.fallback) continue;
     if (use.parity == wanted)
       parts.push_back(fmt::format("{}={}", axis.name, axis.Print(cell.values[use.axis])));
   }

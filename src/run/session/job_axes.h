@@ -23,7 +23,8 @@ enum class ParityUse {
 
 struct AxisUse {
   AxisIndex axis;
-  // Null if PlanJob fills the field: the worker and the network are loaded, which may fail.
+  // Null if PlanJob fills the field: the worker and the network are loaded, which may fail, and a
+  // schedule of rates depends on the number of steps.
   void (*apply)(const Cell& cell, Job& job);
   ParityUse parity;
   const char* reason;  // why the axis is not part of a key; "" for kKey and kTimedKey

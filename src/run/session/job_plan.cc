@@ -2,8 +2,10 @@
 #include "run/session/job_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "axis/learning_rate.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "data/data_reference.h"
@@ -17,6 +19,8 @@
 
 namespace tench {
 namespace {
+
+constexpr int64_t kMostRates = 200'000;  // of a schedule in a job's file
 
 std::string DurationText(int64_t ns) {
   if (ns % 1'000'000'000 == 0) return fmt::format("{}s", ns / 1'000'000'000);
@@ -81,6 +85,24 @@ Result<EvaluationPlan> PlanEvaluation(const Budget& budget, const Job& job) {
         "evaluations");
   plan.until = TENCH_TRY(ParseTarget(budget.until));
   return plan;
+}
+
+// A stop rule never makes as many steps as the longest schedule; its last rate would continue.
+Status AddSchedule(const Cell& cell, Job& job) {
+  LearningRate rate = TENCH_TRY(ParseRatePolicy(cell.Text(kAxisLrPolicy)));
+  rate.base = job.solver.lr;
+  if (rate.policy == RatePolicy::kFixed) return Ok();
+  const int64_t steps =
+      job.budget.fixed_steps > 0 ? job.budget.warmup_steps + job.budget.fixed_steps : kMostRates;
+  if (steps > kMostRates)
+    return Unsupported("the axis lr_policy allows {} steps, not {}", kMostRates, steps);
+  job.lr_schedule = rate.Schedule(steps);
+  for (size_t i = 0; i < job.lr_schedule.size(); ++i) {
+    if (!std::isfinite(job.lr_schedule[i]) || job.lr_schedule[i] < 0)
+      return Unsupported("lr_policy {}: the learning rate of step {} is {}",
+                         cell.Text(kAxisLrPolicy), i, job.lr_schedule[i]);
+  }
+  return Ok();
 }
 
 Result<Budget> ResolveBudget(Budget budget, int64_t images, int64_t batch) {
@@ -217,6 +239,7 @@ Result<Job> PlanJob(const PlannedCell& planned, int64_t allowed_cpus, RunRecord&
   TENCH_TRY(AddRealData(cell, job));
   job.images = TENCH_TRY(ResolveImages(cell, planned.budget));
   job.budget = TENCH_TRY(ResolveBudget(planned.budget, job.images, job.batch));
+  TENCH_TRY(AddSchedule(cell, job));
   TENCH_TRY(CheckLoader(job));
   job.evaluation = TENCH_TRY(PlanEvaluation(planned.budget, job));
   job.evaluated = job.evaluation.any();

@@ -52,6 +52,35 @@ TEST(JobPlanTest, CarriesTheCellIntoTheJob) {
   EXPECT_EQ(record.fingerprint, Fingerprint(job->network));
 }
 
+TEST(JobPlanTest, TheOptimizerAndItsScheduleReachTheJob) {
+  RunRecord record;
+  PlannedCell planned = Planned({{"optimizer", "adam,momentum2=0.99"},
+                                 {"lr", "0.1"},
+                                 {"lr_policy", "step,gamma=0.5,stepsize=2"}});
+  planned.budget.fixed_steps = 4;
+  planned.budget.warmup_steps = 1;
+  const auto job = PlanJob(planned, 4, record);
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ(job->solver.type, SolverType::kAdam);
+  EXPECT_EQ(job->solver.momentum2, 0.99);
+  EXPECT_EQ(job->solver.momentum, 0.9);
+  EXPECT_EQ(record.solver, "adam momentum2=0.99 delta=1e-08");
+  EXPECT_EQ(job->lr_schedule, (std::vector<double>{0.1, 0.1, 0.05, 0.05, 0.025}));
+  // These types have no momentum, so the axis has no effect on them.
+  EXPECT_EQ(PlanJob(Planned({{"optimizer", "adagrad"}}), 4, record)->solver.momentum, 0);
+  EXPECT_TRUE(PlanJob(Planned({}), 4, record)->lr_schedule.empty());
+}
+
+TEST(JobPlanTest, ARateThatIsNoNumberFromZeroOnIsRefused) {
+  PlannedCell planned = Planned({{"lr_policy", "exp,gamma=-1"}});
+  planned.budget.fixed_steps = 4;
+  EXPECT_EQ(WhyNot(planned), "lr_policy exp,gamma=-1: the learning rate of step 1 is -0.01");
+  planned = Planned({{"lr_policy", "exp,gamma=0.9"}});
+  planned.budget.fixed_steps = 1'000'000;
+  planned.budget.warmup_steps = 0;
+  EXPECT_EQ(WhyNot(planned), "the axis lr_policy allows 200000 steps, not 1000000");
+}
+
 TEST(JobPlanTest, ZeroThreadsAreAllCpusAndMoreThanAllAreRefused) {
   RunRecord record;
   EXPECT_EQ(PlanJob(Planned({}), 4, record)->threads, 4);

@@ -35,6 +35,8 @@ inline Cell CellWithAnother(size_t axis) {
   } else {
     cell.values[axis] = std::string(axis == kAxisDevice      ? "gpu"
                                     : axis == kAxisPlacement ? "spread"
+                                    : axis == kAxisOptimizer ? "adam"
+                                    : axis == kAxisLrPolicy  ? "exp,gamma=0.99"
                                                              : "another");
   }
   return cell;

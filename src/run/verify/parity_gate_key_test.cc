@@ -25,7 +25,7 @@ Subject SubjectOf(const Cell& cell) {
 std::string TrialText(const Cell& cell) {
   Subject subject = SubjectOf(cell);
   subject.job.threads = 1;  // by the machine's CPUs; they only divide the work of network trials
-  return Text(MakeTrial(subject, TrialKind::kTrain));
+  return Text(MakeTrial(subject, TrialKind::kTrain)) + Text(MakeTrial(subject, TrialKind::kSteady));
 }
 
 std::string TimedText(const Cell& cell) {

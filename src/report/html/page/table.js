@@ -26,7 +26,7 @@ const tableColumns = [
   ["network", "network", null, true], ["data", "data", null], ["device", "device", null], ["threads_used", "threads", String], ["batch", "batch", String, true],
   ["precision", "precision", null], ["phase", "phase", null, true], ["input", "input", null], ["images", "images", own], ["labels", "labels", own],
   ["length", "length", own], ["lr", "lr", String], ["momentum", "momentum", String], ["weight_decay", "weight decay", String],
-  ["seed", "seed", String], ["tuned", "tuned", null], ["data_threads", "data threads", String], ["prefetch", "prefetch", String], ["image_ns", "time/image", duration, true], ["ratio", "× best", ratio, true], ["ratio_low", "95 %", ratio], ["verdict", "verdict", null],
+  ["seed", "seed", String], ["tuned", "tuned", null], ["data_threads", "data threads", String], ["prefetch", "prefetch", String], ["optimizer", "optimizer", null], ["lr_policy", "lr policy", null], ["image_ns", "time/image", duration, true], ["ratio", "× best", ratio, true], ["ratio_low", "95 %", ratio], ["verdict", "verdict", null],
   ["images_per_s", "images/s", significant(4), true], ["step_ns", "time/step", duration, true], ["gflops_per_s", "GFLOP/s", significant(4)],
   ["loading_ns", "load/image", duration], ["exposed_ns", "input/image", duration], ["end_to_end_ns", "end to end", duration],
   ["p50_ns", "p50", duration], ["p90_ns", "p90", duration], ["p99_ns", "p99", duration], ["parity_error", "parity error", significant(2)],

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Caffe's learning-rate policies as a pure function of the iteration. A passive struct; not aware
-// of solver files.
+// Caffe's learning-rate policies as a pure function of the iteration, and their names as values of
+// the axis lr_policy: a policy and all its settings, as in "step,gamma=0.1,stepsize=1000". A
+// passive struct; not aware of solver files.
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/error.h"
 
 namespace tench {
 
@@ -28,5 +31,12 @@ struct LearningRate {
   // The rates of the first `count` iterations; empty for the fixed policy. The last rate continues.
   std::vector<double> Schedule(int64_t count) const;
 };
+
+// The policy and its settings; the base rate is the axis lr. Every setting of the policy must be
+// given, and no other one.
+Result<LearningRate> ParseRatePolicy(std::string_view text);
+// Without the base rate. A multistep without steps is "fixed". For all other parsed values,
+// ParseRatePolicy(RatePolicyText(r)) == r.
+std::string RatePolicyText(const LearningRate& rate);
 
 }  // namespace tench
