@@ -96,7 +96,7 @@ Result<std::vector<std::string>> Workers(const VerifyFlags& flags, WorkerCatalog
     }
   }
   if (!flags.workers.empty()) return names;
-  names = FrameworksOf(catalog, environments);
+  names = UsableFrameworksOf(catalog, environments);
   if (flags.python.given() && names.empty())
     return Failed("--python: {} has none of {}", environments.front().interpreter.string(),
                   Join(PythonWorkers(catalog), ", "));
