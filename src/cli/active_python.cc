@@ -18,9 +18,8 @@ std::vector<Framework> FrameworksIn(const PythonEnvironment& environment, Worker
     if (!entry.python) continue;
     Framework framework{fmt::format("{}@{}", entry.name, environment.name), "", ""};
     framework.missing = MissingFramework(workers, entry, environment).value_or("");
-    if (const auto broken = framework.missing.empty()
-                                ? BrokenFramework(workers, entry, environment)
-                                : std::nullopt) {
+    if (const auto broken = framework.missing.empty() ? BrokenFramework(workers, entry, environment)
+                                                      : std::nullopt) {
       framework.missing = *broken;
       framework.broken = true;
     }
