@@ -7,6 +7,7 @@ that `make workers` set up, the pins state the packages, and nothing changes her
 """
 import os
 import sys
+import traceback
 
 NAME = "TENCH_WORKER_ENVIRONMENT"
 
@@ -24,6 +25,33 @@ def describe(facts, version, packages, serves=()):
         facts["missing"] = "%s %s is installed for %s, and the worker runs %s" % (
             packages[0], version, sys.executable, ", ".join(prefix + "x" for prefix in serves))
     return facts, version if "missing" in facts else "%s-%s" % (name, version)
+
+
+def _distribution_of(module):
+    """The name that pip knows: paddlepaddle for paddle."""
+    try:
+        from importlib.metadata import packages_distributions
+    except ImportError:  # before Python 3.10
+        return module
+    return (packages_distributions().get(module) or [module])[0]
+
+
+def broken_package(error, package):
+    """The package whose code raised `error`; `package` if it was raised outside of all packages."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        parts = frame[0].replace("dist-packages", "site-packages").split("site-packages" + os.sep)
+        if len(parts) > 1:
+            return _distribution_of(parts[-1].split(os.sep)[0].split(".")[0])
+    return package
+
+
+def repair(error, package):
+    """What to add to the reason of a framework that is installed in a user's environment and does
+    not load: the command that installs it again. An environment of `make workers` adds nothing."""
+    if not os.environ.get(NAME) or not package:
+        return ""
+    return "; to install it again: %s -m pip install --force-reinstall %s" % (
+        sys.executable, broken_package(error, package))
 
 
 def _modules_of(folder, metadata):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
+import sys
 import tempfile
 import unittest
 
@@ -39,6 +40,29 @@ class EnvironmentTest(unittest.TestCase):
         self.assertRegex(facts["missing"],
                          "^tensorflow 2.21.0 is installed for .*, and the worker runs 1.x$")
         self.assertNotIn("missing", environment.describe({}, "1.15.5", ("t",), ("1.",))[0])
+
+    def test_a_broken_package_is_that_whose_code_raised(self):
+        with tempfile.TemporaryDirectory() as folder:
+            package = os.path.join(folder, "site-packages", "snakes")
+            os.makedirs(package)
+            with open(os.path.join(package, "__init__.py"), "w") as file:
+                file.write("raise ImportError('libsnake.so: no such file\\nmore')\n")
+            sys.path.insert(0, os.path.dirname(package))
+            try:
+                import snakes
+                self.fail("%s was loaded" % snakes)
+            except ImportError as error:
+                self.assertEqual(environment.broken_package(error, "pet"), "snakes")
+                self.assertEqual(environment.repair(error, "pet"), "")
+                os.environ[environment.NAME] = "new"
+                self.assertEqual(environment.repair(error, "pet"), "; to install it again: %s -m "
+                                 "pip install --force-reinstall snakes" % sys.executable)
+            finally:
+                sys.path.remove(os.path.dirname(package))
+        try:
+            raise OSError("no file")
+        except OSError as error:
+            self.assertEqual(environment.broken_package(error, "pet"), "pet")
 
     def test_only_loaded_packages_count_and_the_first_folder_wins(self):
         with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:

@@ -18,6 +18,10 @@ class Unsupported(WorkerError):
     kind = "unsupported"
 
 
+class NotLoaded(WorkerError):
+    """The framework of a user's environment does not load; the message has the remedy."""
+
+
 class OutOfMemory(WorkerError):
     kind = "out_of_memory"
 

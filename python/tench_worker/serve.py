@@ -83,8 +83,12 @@ def find_version(package):
     return None
 
 
+def packages_of(adapter):
+    return adapter.package if isinstance(adapter.package, tuple) else (adapter.package,)
+
+
 def describe(adapter):
-    packages = adapter.package if isinstance(adapter.package, tuple) else (adapter.package,)
+    packages = packages_of(adapter)
     found = [version for version in map(find_version, packages) if version]
     facts = dict(adapter.facts())
     facts["python"] = "%d.%d.%d" % sys.version_info[:3]
@@ -138,6 +142,23 @@ def set_thread_counts(threads):
     os.environ["OMP_DYNAMIC"] = os.environ["MKL_DYNAMIC"] = "FALSE"
 
 
+def load(adapter, job):
+    """A framework that does not load ends the run before `hello`: tench then tells a broken
+    environment from a job that fails."""
+    try:
+        adapter.load(job)
+    except errors.WorkerError:
+        raise
+    except Exception as error:
+        found = [package for package in packages_of(adapter) if find_version(package)]
+        remedy = environment.repair(error, (found + [""])[0])
+        if not remedy or errors.kind_of(error) == "out_of_memory":
+            raise
+        traceback.print_exc()
+        sys.stderr.flush()
+        raise errors.NotLoaded(errors.last_line(error) + remedy)
+
+
 def run_job(job, adapter, lines, stop):
     """Returns the exit code."""
     # Imported here: they import numpy, after the thread counts are set.
@@ -152,7 +173,9 @@ def run_job(job, adapter, lines, stop):
     refused = None
     try:
         check_job(job, graph, description)
-        adapter.load(job)
+        load(adapter, job)
+    except errors.NotLoaded:
+        raise
     except errors.WorkerError as error:
         refused = error
     if not process_facts.reset_peak_resident():

@@ -240,6 +240,21 @@ class ServeTest(unittest.TestCase):
         self.assertIn("Traceback", answer.log)
 
     @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_a_framework_of_a_users_environment_that_does_not_load_ends_before_hello(self):
+        os.environ["TENCH_WORKER_ENVIRONMENT"] = "mine"
+        try:
+            text = WORKER.format(load="import no_such_library", step="pass").replace(
+                'version = "1.0"', 'version, package = "1.0", "numpy"')
+            answer = self.run_job(job(), text=text)
+        finally:
+            del os.environ["TENCH_WORKER_ENVIRONMENT"]
+        self.assertEqual(answer.types, ["error"])
+        self.assertEqual(answer.lines[-1]["message"],
+                         "ModuleNotFoundError: No module named 'no_such_library'; to install it "
+                         "again: %s -m pip install --force-reinstall numpy" % sys.executable)
+        self.assertIn("Traceback", answer.log)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
     def test_an_exception_in_a_step_ends_the_run_with_its_message(self):
         answer = self.run_job(job(), step="raise RuntimeError('bad\\nmore')")
         self.assertEqual(answer.code, 0)

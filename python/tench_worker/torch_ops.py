@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an exported program of PyTorch to the layers of docs/network.md: one method per op of ATen.
+"""The ops of ATen as layers of docs/network.md: a method of Ops each.
 
 A method takes the node of the graph and returns the name of a layer, or raises Lacking with the
-reason. Every problem is collected, so that a user sees all of them at once.
+reason. The class Conversion (torch_conversion.py) calls them, and has their `layer`, `source`,
+`shape`, `argument` and `with_parameters`.
 """
-import re
-
-
-# In place of the layer of an op that has no form, so that the ops behind it are checked too.
-REPORTED = "?"
 
 
 class Lacking(Exception):
     pass
+
+
+class LastStates(object):
+    """The last hidden states of a stack of LSTMs: a layer each, of (N, steps, hidden)."""
+
+    def __init__(self, layers, steps, hidden):
+        self.layers, self.steps, self.hidden = layers, steps, hidden
 
 
 def pair(value, default=None):
@@ -21,181 +24,7 @@ def pair(value, default=None):
     return list(value) if value else default
 
 
-def product(sizes):
-    result = 1
-    for size in sizes:
-        result *= int(size)
-    return result
-
-
-class Conversion(object):
-    def __init__(self, program, module, examples, loss):
-        self.program, self.module, self.examples, self.loss = program, module, examples, loss
-        self.layers, self.values, self.problems, self.names = [], {}, [], set()
-        signature = program.graph_signature
-        self.parameters = dict(signature.inputs_to_parameters)
-        self.buffers = dict(signature.inputs_to_buffers)
-        self.tensors = dict(program.state_dict)
-        self.trainable = {name: p.requires_grad for name, p in module.named_parameters()}
-        self.outputs = list(signature.user_outputs)
-        self.batch = int(examples[0].shape[0])
-
-    # --- the walk ---
-
-    def run(self):
-        inputs = []
-        for node in self.program.graph.nodes:
-            if node.op == "placeholder":
-                if node.name not in self.parameters and node.name not in self.buffers:
-                    inputs.append(node)
-                    self._input(node, len(inputs))
-            elif node.op == "call_function":
-                self._call(node)
-        if not self.problems:
-            self._finish()
-        return self._needed()
-
-    def _input(self, node, number):
-        value = node.meta["val"]
-        name = self._unique("data" if number == 1 else "data%d" % number)
-        shape = [int(size) for size in value.shape[1:]]
-        if value.is_floating_point() and 1 <= len(shape) <= 3:
-            fill = {"kind": "gaussian", "mean": 0, "std": 1}
-            self._append(name, "input", [], shape=shape, fill=fill)
-        elif not value.is_floating_point() and len(shape) == 1:
-            self._append(name, "input", [], role="tokens", shape=shape,
-                         fill={"kind": "integer", "low": 0, "high": self._vocabulary(node)})
-        else:
-            self.problems.append("an input of shape %s and type %s" % (tuple(value.shape),
-                                                                     value.dtype))
-        self.values[node] = name
-
-    def _vocabulary(self, node):
-        for user in node.users:
-            if "embedding" in str(user.target):
-                return int(user.args[0].meta["val"].shape[0])
-        return 2
-
-    def _call(self, node):
-        target = str(node.target)
-        op = target.split(".")[1] if target.startswith("aten.") else target
-        # Reads of sizes and counters of batches are no computation; `_needed` drops their results.
-        if op in ("add_", "sym_size", "_assert_tensor_metadata") and not self._inputs_of(node):
-            return
-        if "getitem" in op:
-            source, index = node.args
-            found = self.values.get(source)
-            self.values[node] = found[index] if isinstance(found, list) else found
-            return
-        method = getattr(self, "op_" + op, None)
-        try:
-            if method is None:
-                raise Lacking("")
-            self.values[node] = method(node)
-        except Lacking as lacking:
-            reason = " (%s)" % lacking if str(lacking) else ""
-            where = self._path(node)
-            self.problems.append("%s%s%s" % (target, " in " + where if where else "", reason))
-            self.values[node] = REPORTED
-
-    def _inputs_of(self, node):
-        return [given for given in node.all_input_nodes if given in self.values]
-
-    def _finish(self):
-        if len(self.outputs) != 1:
-            self.problems.append("%d outputs, where one is needed" % len(self.outputs))
-            return
-        last = [node for node in self.program.graph.nodes if node.name == self.outputs[0]][0]
-        shape = last.meta["val"].shape
-        if self.values.get(last) is None:
-            self.problems.append("an output that is no activation")
-            return
-        if self.loss == "softmax_cross_entropy":
-            if len(shape) != 2:
-                self.problems.append("an output of shape %s: softmax_cross_entropy needs (batch, "
-                                     "classes)" % (tuple(shape),))
-                return
-            label = self._append(self._unique("label"), "input", [], role="label",
-                                 fill={"kind": "integer", "low": 0, "high": int(shape[1])})
-        else:
-            fill = {"kind": "gaussian", "mean": 0, "std": 1} if "squared" in self.loss else \
-                {"kind": "uniform", "low": 0, "high": 1}
-            label = self._append(self._unique("target"), "input", [],
-                                 shape=[int(size) for size in shape[1:]], fill=fill)
-        self._append(self._unique("loss"), self.loss, [self.values[last], label])
-
-    def _needed(self):
-        """The layers that a loss needs: a layer without readers is an error."""
-        needed, kept = set(), []
-        for layer in reversed(self.layers):
-            if layer["name"] in needed or layer["op"] == self.loss:
-                needed.update(layer.get("inputs", []))
-                kept.append(layer)
-        return kept[::-1]
-
-    # --- names and layers ---
-
-    def _path(self, node):
-        stack = node.meta.get("nn_module_stack") or {}
-        paths = [entry[0] for entry in stack.values()]
-        path = paths[-1] if paths else ""
-        return re.sub(r"^L\['self'\]\.?|^_export_root\.?", "", path).replace("['", "").replace(
-            "']", "")
-
-    def _unique(self, name):
-        name = re.sub(r"[^\x21-\x7e]|[./]", "_", name)[:180] or "layer"
-        unique, count = name, 1
-        while unique in self.names:
-            count += 1
-            unique = "%s_%d" % (name, count)
-        self.names.add(unique)
-        return unique
-
-    def _append(self, name, op, inputs, **fields):
-        layer = {"name": name, "op": op}
-        if inputs:
-            layer["inputs"] = inputs
-        layer.update(fields)
-        self.layers.append(layer)
-        return name
-
-    def layer(self, node, op, inputs, **fields):
-        path = self._path(node)
-        return self._append(self._unique(path or op), op, inputs, **fields)
-
-    def source(self, node):
-        name = self.values.get(node)
-        if name is None:
-            raise Lacking("its input is no activation")
-        return name
-
-    def shape(self, node):
-        return [int(size) for size in node.meta["val"].shape]
-
-    def argument(self, node, index, name, default=None):
-        if len(node.args) > index:
-            return node.args[index]
-        return node.kwargs.get(name, default)
-
-    def rule(self, node):
-        """How a parameter begins and learns, by the module's own tensor."""
-        if node.name not in self.parameters:
-            raise Lacking("its weight is computed")
-        name = self.parameters[node.name]
-        values = self.tensors[name].detach().float()
-        std, mean = float(values.std()) if values.numel() > 1 else 0.0, float(values.mean())
-        fill = {"kind": "gaussian", "mean": 0, "std": round(std, 6)} if std > 1e-6 else \
-            {"kind": "constant", "value": round(mean, 6)}
-        rule = {"fill": fill}
-        if not self.trainable.get(name, True):
-            rule.update(lr_mult=0, decay_mult=0)
-        return rule
-
-    def with_parameters(self, weight, bias):
-        fields = {"weight": self.rule(weight)}
-        fields["bias"] = self.rule(bias) if bias is not None else False
-        return fields
-
+class Ops(object):
     # --- ops with parameters ---
 
     def op_conv2d(self, node):
@@ -247,14 +76,21 @@ class Conversion(object):
                           "without batch_first" if not batch_first else "without bias")
         if len(parameters) != 4 * count:
             raise Lacking("a projection")
-        top = self.source(x)
+        top, tops = self.source(x), []
         for index in range(count):
             weight = parameters[4 * index]
             if index > 0 and dropout > 0:
                 top = self.layer(node, "dropout", [top], ratio=dropout)
             top = self.layer(node, "lstm", [top], hidden=self.shape(weight)[0] // 4,
                              weight=self.rule(weight), bias=self.rule(parameters[4 * index + 2]))
-        return [top, None, None]  # the output; the last states are not layers
+            tops.append(top)
+        # The last cell states are no layers.
+        return [top, LastStates(tops, self.shape(x)[1], self.shape(weight)[0] // 4), None]
+
+    def _last_state(self, node, states, index):
+        flat = self.layer(node, "flatten", [states.layers[index]])
+        end = states.steps * states.hidden
+        return self.layer(node, "slice", [flat], begin=end - states.hidden, end=end)
 
     # --- pooling ---
 
@@ -297,13 +133,36 @@ class Conversion(object):
     def op_adaptive_max_pool2d(self, node):
         return self._adaptive(node, "max")
 
-    def op_mean(self, node):
-        dims = sorted(dim % 4 for dim in (self.argument(node, 1, "dim") or []))
-        if len(self.shape(node.args[0])) != 4 or dims != [2, 3]:
-            raise Lacking("over other dimensions than height and width")
-        top = self.layer(node, "pool", [self.source(node.args[0])], mode="avg", **{"global": True})
+    def _reduced(self, node, mode):
+        size, dims = self.shape(node.args[0]), self.argument(node, 1, "dim")
+        dims = sorted(dim % len(size) for dim in ([dims] if isinstance(dims, int) else dims or []))
+        kept = [1 if dim in dims else extent for dim, extent in enumerate(size)]
+        if len(size) == 4 and dims == [2, 3]:
+            top = self._simple(node, "pool", mode=mode, **{"global": True})
+        elif len(size) == 3 and dims in ([1], [2]):
+            # A sequence is an image of one channel, T high and F wide.
+            image = self._simple(node, "reshape", shape=[1] + size[1:])
+            kernel = [size[1], 1] if dims == [1] else [1, size[2]]
+            top = self.layer(node, "pool", [image], mode=mode, kernel=kernel)
+            if self.argument(node, 2, "keepdim", False):
+                return self.layer(node, "reshape", [top], shape=kept[1:])
+        else:
+            raise Lacking("over dimensions %s of %d" % (dims, len(size)))
         return top if self.argument(node, 2, "keepdim", False) else \
             self.layer(node, "flatten", [top])
+
+    def op_mean(self, node):
+        return self._reduced(node, "avg")
+
+    def op_amax(self, node):
+        return self._reduced(node, "max")
+
+    def op_max(self, node):
+        if self.argument(node, 1, "dim") is None:
+            raise Lacking("over the batch")
+        if any(user.args[1] != 0 and user.users for user in node.users):
+            raise Lacking("its indices are used")
+        return [self._reduced(node, "max"), None]
 
     # --- element-wise ---
 
@@ -316,7 +175,8 @@ class Conversion(object):
     op_relu_ = op_relu
 
     def op_leaky_relu(self, node):
-        return self._simple(node, "relu", negative_slope=self.argument(node, 1, "slope", 0.01))
+        return self._simple(node, "relu",
+                            negative_slope=self.argument(node, 1, "negative_slope", 0.01))
 
     op_leaky_relu_ = op_leaky_relu
 
@@ -344,6 +204,13 @@ class Conversion(object):
         if node.args[1] % dims != 1 or dims not in (2, 4):
             raise Lacking("over another dimension than the second")
         return self._simple(node, "softmax")
+
+    def op_log_softmax(self, node):
+        """softmax_cross_entropy of log-probabilities is that of the scores."""
+        last = self.outputs == [node.name] and self.loss == "softmax_cross_entropy"
+        if not last or len(self.shape(node)) != 2 or node.args[1] % 2 != 1:
+            raise Lacking("elsewhere than before the loss softmax_cross_entropy")
+        return self.source(node.args[0])
 
     def _power(self, node, **fields):
         return self._simple(node, "power", **fields)
@@ -381,8 +248,36 @@ class Conversion(object):
             raise Lacking("by an activation")
         return self._power(node, scale=1.0 / node.args[1])
 
+    def op_rsub(self, node):
+        other, alpha = node.args[1], self.argument(node, 2, "alpha", 1)
+        if not isinstance(other, (int, float)):
+            return self._binary(node, "add", [-alpha, 1])
+        return self._power(node, scale=-alpha, shift=other)
+
     def op_neg(self, node):
         return self._power(node, scale=-1)
+
+    def op_sqrt(self, node):
+        return self._power(node, power=0.5)
+
+    def op_rsqrt(self, node):
+        return self._power(node, power=-0.5)
+
+    def op_square(self, node):
+        return self._power(node, power=2)
+
+    def op_reciprocal(self, node):
+        return self._power(node, power=-1)
+
+    def op_clamp_min(self, node):
+        if self.argument(node, 1, "min") != 0:
+            raise Lacking("with another bound than 0")
+        return self._simple(node, "relu")
+
+    def op_clamp(self, node):
+        if self.argument(node, 2, "max") is not None:
+            raise Lacking("with an upper bound")
+        return self.op_clamp_min(node)
 
     def op_pow(self, node):
         if not isinstance(node.args[1], (int, float)):
@@ -393,6 +288,12 @@ class Conversion(object):
         return self._binary(node, "maximum")
 
     # --- shapes ---
+
+    def op_squeeze(self, node):
+        states = self.values.get(node.args[0])
+        if isinstance(states, LastStates) and len(states.layers) == 1:
+            return self._last_state(node, states, 0)
+        return self.op_view(node)
 
     def op_view(self, node):
         before, after = self.shape(node.args[0]), self.shape(node)
@@ -406,25 +307,51 @@ class Conversion(object):
             raise Lacking("%d dimensions" % len(after))
         return self._simple(node, "reshape", shape=after[1:])
 
-    op_reshape = op_flatten = op_squeeze = op_unsqueeze = op__unsafe_view = op_unflatten = op_view
+    op_reshape = op_flatten = op_unsqueeze = op__unsafe_view = op_unflatten = op_view
 
     def op_cat(self, node):
-        dims = len(self.shape(node))
-        if self.argument(node, 1, "dim", 0) % dims != 1 or dims == 3:
+        size = self.shape(node)
+        if self.argument(node, 1, "dim", 0) % len(size) != 1:
             raise Lacking("along another dimension than the channels")
-        return self.layer(node, "concat", [self.source(one) for one in node.args[0]])
+        parts = [self.source(one) for one in node.args[0]]
+        if len(size) != 3:
+            return self.layer(node, "concat", parts)
+        top = self.layer(node, "concat", [self.layer(node, "flatten", [part]) for part in parts])
+        return self.layer(node, "reshape", [top], shape=size[1:])
 
     def op_slice(self, node):
         size = self.shape(node.args[0])
         dim = self.argument(node, 1, "dim", 0) % len(size)
         begin, end = self.argument(node, 2, "start") or 0, self.argument(node, 3, "end")
         end = size[dim] if end is None else min(end if end >= 0 else end + size[dim], size[dim])
+        begin = begin if begin >= 0 else begin + size[dim]
         if begin == 0 and end == size[dim]:
             return self.source(node.args[0])
-        if dim != 1 or len(size) == 3 or self.argument(node, 4, "step", 1) != 1:
+        if dim != 1 or self.argument(node, 4, "step", 1) != 1:
             raise Lacking("of another dimension than the channels")
-        return self._simple(node, "slice", begin=begin if begin >= 0 else begin + size[dim],
-                            end=end)
+        if len(size) != 3:
+            return self._simple(node, "slice", begin=begin, end=end)
+        return self.layer(node, "reshape", [self._time_steps(node, begin, end)],
+                          shape=[end - begin, size[2]])
+
+    def _time_steps(self, node, begin, end):
+        """Steps of a sequence (N, T, F) as (N, steps * F)."""
+        width = self.shape(node.args[0])[2]
+        flat = self._simple(node, "flatten")
+        return self.layer(node, "slice", [flat], begin=begin * width, end=end * width)
+
+    def op_select(self, node):
+        size, dim, index = self.shape(node.args[0]), node.args[1], node.args[2]
+        states = self.values.get(node.args[0])
+        if isinstance(states, LastStates) and dim == 0:
+            return self._last_state(node, states, index)
+        if dim % len(size) != 1 or len(size) == 2:
+            raise Lacking("of another dimension than the channels or the time")
+        index %= size[1]
+        if len(size) == 3:
+            return self._time_steps(node, index, index + 1)
+        top = self._simple(node, "slice", begin=index, end=index + 1)
+        return self.layer(node, "reshape", [top], shape=size[2:])
 
     def _slices(self, node, widths, dim):
         size = self.shape(node.args[0])

@@ -9,6 +9,7 @@ namespace {
 
 struct Framework {
   std::string worker, version, missing;  // missing "" = it can run
+  bool broken = false;                   // installed, but it does not load
 };
 
 std::vector<Framework> FrameworksIn(const PythonEnvironment& environment, WorkerCatalog& workers) {
@@ -17,6 +18,11 @@ std::vector<Framework> FrameworksIn(const PythonEnvironment& environment, Worker
     if (!entry.python) continue;
     Framework framework{fmt::format("{}@{}", entry.name, environment.name), "", ""};
     framework.missing = MissingFramework(workers, entry, environment).value_or("");
+    if (const auto broken = framework.missing.empty() ? BrokenFramework(workers, entry, environment)
+                                                      : std::nullopt) {
+      framework.missing = *broken;
+      framework.broken = true;
+    }
     if (framework.missing.empty())
       framework.version = (*workers.Describe(entry, environment.name)).version;
     found.push_back(std::move(framework));
@@ -67,15 +73,18 @@ void Print(const ActivePython& active, WorkerCatalog& workers, size_t width) {
                                     one.interpreter.string(), one.python, one.numpy),
                         width, 0));
     TextTable table({{"worker"}, {"version"}});
-    std::vector<std::string> absent;
+    std::vector<std::string> absent, broken;
     for (const Framework& framework : FrameworksIn(one, workers)) {
       if (framework.missing.empty())
         table.AddRow({framework.worker, framework.version});
+      else if (framework.broken)
+        broken.push_back(fmt::format("{}: {}", framework.worker, framework.missing));
       else
         absent.push_back(framework.worker.substr(0, framework.worker.find('@')));
     }
-    const bool any = absent.size() < PythonWorkers(workers).size();
+    const bool any = absent.size() + broken.size() < PythonWorkers(workers).size();
     if (any) fmt::print("{}", table.RenderWrapped(width));
+    for (const std::string& line : broken) fmt::print("{}\n", WrapText(line, width, 2));
     if (!absent.empty())
       fmt::print("{}\n", WrapText(fmt::format("{}: {}", any ? "not in it" : "no framework in it",
                                               Join(absent, ", ")),

@@ -33,12 +33,26 @@ void AxisFlags::AddTo(CLI::App& app, const std::string& group) {
         ->group(group)
         ->type_name("");
   }
-  app.add_option("--option", options_,
-                 "option NAME=VALUE of the worker (tench list workers); repeatable")
-      ->group(group)
+  AddOptionFlag(app, options_)->group(group);
+  AddEnvironmentFlag(app, environment_)->group(group);
+}
+
+CLI::Option* AddOptionFlag(CLI::App& app, std::vector<std::string>& texts) {
+  return app
+      .add_option("--option", texts,
+                  "option NAME=VALUE of the worker (tench list workers); repeatable")
       ->type_name("")
       ->take_all();
-  AddEnvironmentFlag(app, environment_)->group(group);
+}
+
+Status SetOptions(const std::vector<std::string>& texts, Cell& cell) {
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      return Failed("--option '{}' is not of the form NAME=VALUE", text);
+    TENCH_TRY(cell.Set("option." + text.substr(0, equals), text.substr(equals + 1)));
+  }
+  return Ok();
 }
 
 CLI::Option* AddEnvironmentFlag(CLI::App& app, std::vector<std::string>& texts) {
@@ -64,12 +78,7 @@ Status SetEnvironment(const std::vector<std::string>& texts, Cell& cell) {
 Result<Cell> AxisFlags::ToCell() const {
   Cell cell;
   for (const auto& [name, text] : texts_) TENCH_TRY(cell.Set(name, text));
-  for (const std::string& option : options_) {
-    const size_t equals = option.find('=');
-    if (equals == 0 || equals == std::string::npos)
-      return Failed("--option '{}' is not of the form NAME=VALUE", option);
-    TENCH_TRY(cell.Set("option." + option.substr(0, equals), option.substr(equals + 1)));
-  }
+  TENCH_TRY(SetOptions(options_, cell));
   TENCH_TRY(SetEnvironment(environment_, cell));
   return cell;
 }

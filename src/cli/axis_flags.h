@@ -17,6 +17,10 @@ namespace tench {
 // "--weight-decay" of the row weight_decay.
 std::string AxisFlagName(const Axis& axis);
 
+// --option, with its texts "NAME=VALUE". `texts` must outlive the parsing.
+CLI::Option* AddOptionFlag(CLI::App& app, std::vector<std::string>& texts);
+// Adds the worker's options to a cell.
+Status SetOptions(const std::vector<std::string>& texts, Cell& cell);
 // --env, with its texts "NAME=VALUE". `texts` must outlive the parsing.
 CLI::Option* AddEnvironmentFlag(CLI::App& app, std::vector<std::string>& texts);
 // Adds the variables to a cell; they replace those of the same name.

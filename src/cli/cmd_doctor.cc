@@ -171,7 +171,8 @@ Result<int> Doctor(const PythonFlag& python, bool json, bool wide, bool with_cei
                            {"installed", entry.installed()},
                            {"state", state}});
   }
-  any |= active.asked && !FrameworksOf(workers, active.environments).empty();
+  progress.Show("loading the frameworks of the Python environment");
+  any |= active.asked && !FrameworksOf(workers, active.environments).workers.empty();
   progress.Clear();
   if (json) {
     Json processes = Json::array();

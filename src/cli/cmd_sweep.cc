@@ -68,7 +68,8 @@ bool IsReady(WorkerCatalog& workers, const WorkerName& worker) {
 std::vector<std::string> WorkersToAdd(const SweepFlags& flags, const Suite& suite,
                                       WorkerCatalog& workers,
                                       const std::vector<PythonEnvironment>& environments) {
-  if (flags.workers.empty() && suite.python.empty()) return FrameworksOf(workers, environments);
+  if (flags.workers.empty() && suite.python.empty())
+    return UsableFrameworksOf(workers, environments);
   std::vector<std::string> names;
   for (const std::string& name : flags.workers) {
     if (name != kAllWorkers) {
@@ -79,7 +80,7 @@ std::vector<std::string> WorkersToAdd(const SweepFlags& flags, const Suite& suit
       const bool elsewhere = entry.python && !environments.empty();
       if (entry.installed() && entry.name != "reference" && !elsewhere) names.push_back(entry.name);
     }
-    const std::vector<std::string> found = FrameworksOf(workers, environments);
+    const std::vector<std::string> found = UsableFrameworksOf(workers, environments);
     names.insert(names.end(), found.begin(), found.end());
   }
   return names;
@@ -174,8 +175,12 @@ Result<SweepPlan> Plan(const SweepFlags& flags, Suite suite, WorkerCatalog& work
   std::map<std::string, bool> ready;  // each worker is queried once, not per cell
   const auto is_ready = [&](const std::string& worker) {
     const auto [known, is_new] = ready.try_emplace(worker);
-    if (is_new) known->second = IsReady(workers, WorkerName::Of(worker));
-    return known->second;
+    if (!is_new) return known->second;
+    known->second = IsReady(workers, WorkerName::Of(worker));
+    const Status loads = known->second ? CheckFramework(worker, workers, environments) : Ok();
+    if (loads.ok()) return known->second;
+    fmt::print(stderr, "tench: note: left out: {}\n", loads.error().message);
+    return known->second = false;
   };
   std::erase_if(plan.request.cells, [&](const PlannedCell& cell) {
     return !filter.Matches(cell.cell) ||

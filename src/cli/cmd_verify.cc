@@ -30,7 +30,7 @@ namespace tench {
 namespace {
 
 struct VerifyFlags {
-  std::vector<std::string> workers, networks, environment;
+  std::vector<std::string> workers, networks, options, environment;
   std::string data, sketches;
   int64_t batch = 4, timed_batch = 16, threads = 0;
   bool json = false;
@@ -49,7 +49,9 @@ Result<Item> MakeItem(const VerifyFlags& flags, const std::string& network) {
   job.network = TENCH_TRY(LoadNetwork(network, flags.data, 0, FileReaders()));
   job.batch = flags.timed_batch;
   Cell settings;
+  TENCH_TRY(SetOptions(flags.options, settings));
   TENCH_TRY(SetEnvironment(flags.environment, settings));
+  job.options = OptionsOf(settings.options);
   job.environment = EnvironmentOf(settings.options);
   job.threads = flags.threads > 0 ? flags.threads : static_cast<int64_t>(AllowedCpus().size());
   item.subject.batch = flags.batch;
@@ -96,7 +98,7 @@ Result<std::vector<std::string>> Workers(const VerifyFlags& flags, WorkerCatalog
     }
   }
   if (!flags.workers.empty()) return names;
-  names = FrameworksOf(catalog, environments);
+  names = UsableFrameworksOf(catalog, environments);
   if (flags.python.given() && names.empty())
     return Failed("--python: {} has none of {}", environments.front().interpreter.string(),
                   Join(PythonWorkers(catalog), ", "));
@@ -270,6 +272,7 @@ Command AddVerifyCommand(CLI::App& root) {
       ->type_name("")
       ->check(CLI::Range(int64_t{0}, int64_t{4096}).description(""));
   flags->python.AddTo(*app);
+  AddOptionFlag(*app, flags->options);
   AddEnvironmentFlag(*app, flags->environment);
   app->add_flag("--json", flags->json, "print JSON");
   app->add_option("--write-sketches", flags->sketches,

@@ -62,16 +62,28 @@ std::vector<std::string> PythonWorkers(const WorkerCatalog& workers) {
   return names;
 }
 
-std::vector<std::string> FrameworksOf(WorkerCatalog& workers,
-                                      const std::vector<PythonEnvironment>& environments) {
-  std::vector<std::string> names;
+EnvironmentFrameworks FrameworksOf(WorkerCatalog& workers,
+                                   const std::vector<PythonEnvironment>& environments) {
+  EnvironmentFrameworks found;
   for (const PythonEnvironment& environment : environments) {
     for (const WorkerEntry& entry : workers.entries()) {
-      if (entry.python && !MissingFramework(workers, entry, environment))
-        names.push_back(fmt::format("{}@{}", entry.name, environment.name));
+      if (!entry.python || MissingFramework(workers, entry, environment)) continue;
+      const std::string worker = fmt::format("{}@{}", entry.name, environment.name);
+      if (const auto broken = BrokenFramework(workers, entry, environment))
+        found.left_out.push_back(fmt::format("{}: {}", worker, *broken));
+      else
+        found.workers.push_back(worker);
     }
   }
-  return names;
+  return found;
+}
+
+std::vector<std::string> UsableFrameworksOf(WorkerCatalog& workers,
+                                            const std::vector<PythonEnvironment>& environments) {
+  const EnvironmentFrameworks found = FrameworksOf(workers, environments);
+  for (const std::string& reason : found.left_out)
+    fmt::print(stderr, "tench: note: left out: {}\n", reason);
+  return found.workers;
 }
 
 std::vector<std::string> InEnvironments(const std::string& worker, const WorkerCatalog& workers,
@@ -113,6 +125,8 @@ Status CheckFramework(const std::string& worker, WorkerCatalog& workers,
     if (one.name != name.version) continue;
     if (const auto missing = MissingFramework(workers, **entry, one))
       return Failed("{}: {}", worker, *missing);
+    if (const auto broken = BrokenFramework(workers, **entry, one))
+      return Failed("{}: {}", worker, *broken);
   }
   return Ok();
 }

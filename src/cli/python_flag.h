@@ -37,20 +37,27 @@ class PythonFlag {
 std::vector<std::string> NamesOf(const std::vector<PythonEnvironment>& environments);
 std::vector<std::string> PythonWorkers(const WorkerCatalog& workers);
 
-// "jax@nightly" for each environment that has the framework, of every Python worker.
-std::vector<std::string> FrameworksOf(WorkerCatalog& workers,
-                                      const std::vector<PythonEnvironment>& environments);
+// The Python workers that can run in the environments: "jax@nightly". One whose framework is
+// installed and does not load is left out, with the reason: "jax@nightly: it does not load: …".
+struct EnvironmentFrameworks {
+  std::vector<std::string> workers, left_out;
+};
+EnvironmentFrameworks FrameworksOf(WorkerCatalog& workers,
+                                   const std::vector<PythonEnvironment>& environments);
+// The same; prints the reasons to standard error.
+std::vector<std::string> UsableFrameworksOf(WorkerCatalog& workers,
+                                            const std::vector<PythonEnvironment>& environments);
 
 // The workers that a user's `worker` is in the environments: one per environment if it is a Python
 // worker without a version, otherwise the worker itself.
 std::vector<std::string> InEnvironments(const std::string& worker, const WorkerCatalog& workers,
                                         const std::vector<PythonEnvironment>& environments);
 
-// The worker of a single run, which exists and whose environment has its framework.
+// The worker of a single run, which exists and whose framework its environment can load.
 Result<std::string> OneInEnvironment(const std::string& worker, WorkerCatalog& workers,
                                      const PythonFlag& flag);
 
-// Fails if `worker` names an environment that lacks the framework.
+// Fails if `worker` names an environment in which the framework is missing or does not load.
 Status CheckFramework(const std::string& worker, WorkerCatalog& workers,
                       const std::vector<PythonEnvironment>& environments);
 

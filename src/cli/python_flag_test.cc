@@ -25,20 +25,25 @@ class PythonFlagTest : public testing::Test {
     unsetenv("TENCH_PYTHON");
     Write("share/tench/python-workers/snake.py", "");
     Write("bin/tench-worker-snake",
-          "#!/bin/sh\n[ $TENCH_WORKER_VERSION = full ] || missing=',\"facts\":{\"missing\":\"no "
-          "snake\"}'\necho "
-          "\"{\\\"protocol\\\":1,\\\"name\\\":\\\"snake\\\",\\\"version\\\":\\\"1\\\","
-          "\\\"ops\\\":[],\\\"devices\\\":[\\\"cpu\\\"],\\\"precisions\\\":[\\\"f32\\\"]$missing}"
-          "\"\n");
+          R"(#!/bin/sh
+[ "$TENCH_WORKER_VERSION" = empty ] && missing=',"facts":{"missing":"no snake"}'
+worker='{"protocol":1,"name":"snake","version":"1","ops":[],"devices":["cpu"],"precisions":["f32"]'
+[ $1 = --describe ] && { echo "$worker$missing}"; exit 0; }
+if [ "$TENCH_WORKER_VERSION" = broken ]; then
+  echo '{"type":"error","kind":"failed","message":"no venom; to install it again: pip"}' >&3
+else
+  echo "{\"type\":\"hello\",\"worker\":$worker}}" >&3
+fi
+)");
     Write("bin/tench-worker-other", "#!/bin/sh\n");
-    for (const char* name : {"full", "empty"}) {
+    for (const char* name : {"full", "empty", "broken"}) {
       Write(fs::path(name) / "pyvenv.cfg", "");
       Write(fs::path(name) / "bin/python", "#!/bin/sh\necho python 3.12.1\necho numpy 2.0\n");
     }
     catalog_ = WorkerCatalog::Discover({folder_.path() / "bin"});
   }
   void TearDown() override {
-    for (const char* name : {"FULL", "EMPTY", "A"})
+    for (const char* name : {"FULL", "EMPTY", "BROKEN", "A"})
       unsetenv((std::string("TENCH_SNAKE_") + name).c_str());
     unsetenv("TENCH_PYTHON");
   }
@@ -71,10 +76,20 @@ TEST_F(PythonFlagTest, EachEnvironmentIsARowOfItsOwn) {
               ElementsAre("snake@full", "snake@empty"));
   EXPECT_THAT(InEnvironments("other", catalog_, environments), ElementsAre("other"));
   EXPECT_THAT(InEnvironments("snake@1.0", catalog_, environments), ElementsAre("snake@1.0"));
-  EXPECT_THAT(FrameworksOf(catalog_, environments), ElementsAre("snake@full"));
+  EXPECT_THAT(FrameworksOf(catalog_, environments).workers, ElementsAre("snake@full"));
   EXPECT_TRUE(CheckFramework("snake@full", catalog_, environments).ok());
   EXPECT_THAT(CheckFramework("snake@empty", catalog_, environments).error().message,
               HasSubstr("snake@empty: no snake"));
+}
+
+TEST_F(PythonFlagTest, AFrameworkThatDoesNotLoadIsNamedWithTheReason) {
+  const auto environments = *Flag({Path("broken"), Path("full")}).Use(catalog_);
+  const char* reason = "snake@broken: it does not load: no venom; to install it again: pip";
+  EXPECT_EQ(CheckFramework("snake@broken", catalog_, environments).error().message, reason);
+  EXPECT_TRUE(CheckFramework("snake@full", catalog_, environments).ok());
+  const EnvironmentFrameworks found = FrameworksOf(catalog_, environments);
+  EXPECT_THAT(found.workers, ElementsAre("snake@full"));
+  EXPECT_THAT(found.left_out, ElementsAre(reason));
 }
 
 TEST_F(PythonFlagTest, TheVariableIsTheDefaultAndTheFlagWins) {

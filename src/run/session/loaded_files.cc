@@ -11,6 +11,7 @@
 #include "base/process_map.h"
 #include "machine/sampler.h"
 #include "net/builder.h"
+#include "run/session/run_outcome.h"
 #include "run/session/run_request.h"
 #include "run/session/worker_launch.h"
 #include "run/session/worker_session.h"
@@ -83,10 +84,12 @@ class LoadedFilesProbe {
     session.Watch(nullptr, enough_.token());
     if (stop_.stop_requested()) return Failed("stopped");
     const auto& ending = session.ending();
+    if (!session.protocol().hello())
+      return LoadedCode{{}, "", OutcomeOf(EvidenceOf(session, Job())).reason};
     // If the worker exited by itself, its map may have been read too late.
     if (files_.empty() || !ending || ending->outcome != Outcome::kInterrupted)
       return Failed("the worker made no step that could be watched");
-    return LoadedCode{{files_.begin(), files_.end()}, packages_};
+    return LoadedCode{{files_.begin(), files_.end()}, packages_, ""};
   }
 
  private:

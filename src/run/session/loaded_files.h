@@ -20,10 +20,12 @@ struct LoadedCode {
   // Packages that are no mapped files, as the worker's fact `packages` lists them: names and
   // versions of the Python distributions of a user's environment. Usually empty.
   std::string packages;
+  // Why the worker ended before its hello, if it did: its framework does not load. No files then.
+  std::string not_loaded;
 };
 
-// The worker is killed after the first step. Fails if the worker executes no step, or on a stop
-// request.
+// The worker is killed after the first step. Fails if a worker that loaded its framework executes
+// no step, or on a stop request.
 Result<LoadedCode> LoadedFiles(const WorkerEntry& entry, const std::string& version,
                                StopToken stop);
 

@@ -12,6 +12,7 @@
 #include "plan/worker_table.h"
 #include "protocol/missing_fact.h"
 #include "run/session/program_output.h"
+#include "run/session/worker_build.h"
 #include "run/session/worker_environment.h"
 
 namespace tench {
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kPythonAnswerNs = 30'000'000'000;
 constexpr size_t kMaxPythonAnswer = 64 << 10;
 constexpr int64_t kOldestMinor = 6;  // of Python 3
+constexpr const char* kNoNumpy = "No module named 'numpy'";
 // Runs in every version of Python; numpy is imported, because a broken one is as bad as none.
 constexpr const char* kQuestion =
     "import sys; print('python %d.%d.%d' % sys.version_info[:3]); sys.stdout.flush(); "
@@ -145,6 +147,10 @@ Result<PythonEnvironment> FindPython(const std::string& path, const std::string&
                   remedy);
   TENCH_TRY(CheckVersion(found.interpreter, found.python));
   found.numpy = AnswerOf(output->text, "numpy ");
+  if (found.numpy.empty() && output->last_line.find(kNoNumpy) == std::string::npos &&
+      !output->last_line.empty())
+    return Failed("the numpy of {} is broken ({}); {} -m pip install --force-reinstall numpy",
+                  program, output->last_line, program);
   if (found.numpy.empty())
     return Failed("{} has no numpy, which the workers need: {} -m pip install numpy", program,
                   program);
@@ -187,6 +193,13 @@ std::optional<std::string> MissingFramework(WorkerCatalog& workers, const Worker
   const auto missing = description->facts.find(kMissingFact);
   if (missing == description->facts.end()) return std::nullopt;
   return missing->second;
+}
+
+std::optional<std::string> BrokenFramework(WorkerCatalog& workers, const WorkerEntry& entry,
+                                           const PythonEnvironment& environment, StopToken stop) {
+  const auto build = workers.Build(entry, environment.name, stop);
+  if (!build.ok() || (*build)->not_loaded.empty()) return std::nullopt;
+  return "it does not load: " + (*build)->not_loaded;
 }
 
 }  // namespace tench

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/stop_token.h"
 #include "run/session/worker_catalog.h"
 
 namespace tench {
@@ -47,5 +48,12 @@ Status UseEnvironments(std::span<const PythonEnvironment> environments,
 // not installed. Null if it can. UseEnvironments comes first.
 std::optional<std::string> MissingFramework(WorkerCatalog& workers, const WorkerEntry& entry,
                                             const PythonEnvironment& environment);
+
+// The reason why a framework that is installed in an environment does not load, with the remedy.
+// Starts the worker on a small job, once per catalog: its build is identified by the same job. Null
+// if it loads.
+std::optional<std::string> BrokenFramework(WorkerCatalog& workers, const WorkerEntry& entry,
+                                           const PythonEnvironment& environment,
+                                           StopToken stop = {});
 
 }  // namespace tench

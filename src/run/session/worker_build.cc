@@ -45,6 +45,7 @@ Result<WorkerBuild> IdentifyBuild(const WorkerEntry& entry, const std::string& v
   }
   // If the cache cannot be written, the next call is slower but correct.
   (void)hashes.Save();
+  if (loaded.ok()) build.not_loaded = loaded->not_loaded;
   build.id = BuildId(build.files, loaded.ok() ? loaded->packages : "");
   return build;
 }

@@ -22,6 +22,8 @@ namespace tench {
 struct WorkerBuild {
   std::string id;                 // 16 hex digits
   std::vector<HashedFile> files;  // sorted by path, including the worker's executable
+  // Why the framework does not load, with the remedy if the worker knows one; usually empty.
+  std::string not_loaded;
 
   // Whether all files have the same size and time as when they were hashed.
   bool Unchanged() const;
