@@ -2,8 +2,8 @@
 """Rows of a profile from XLA's CPU trace and the text of the compiled module.
 
 An event of the trace is one op of the module. The module's text has the op's name in JAX, with the
-scopes in which it was traced: a worker traces each layer in the scope `scope_of(place)`. A fusion
-belongs to the layer of its result. Not aware of workers; only `trace_events` needs JAX.
+scopes in which it was traced: Lowering.scope_layers gives each layer one. A fusion belongs to the
+layer of its result. Not aware of workers; only `trace_events` needs JAX.
 """
 import bisect
 import collections
@@ -19,12 +19,8 @@ _SCOPE = re.compile(r"(?:^|[/(])l([0-9]+)(?=[/)])")
 _INSTRUCTION = re.compile(r"^\s*(?:ROOT )?%?([\w.-]+) = .*?\s([a-z][\w-]*)\((.*)$")
 
 
-def scope_of(place):
-    return "l%d" % place
-
-
 class Op(object):
-    """`name` is the JAX name with its scopes, or "": `kernel` is the op's name in XLA."""
+    """`name` is the JAX name with its scopes, or ""; `called` is a fusion's computation."""
 
     def __init__(self, opcode, operands, name, called):
         self.opcode, self.operands, self.name, self.called = opcode, operands, name, called

@@ -2,7 +2,7 @@
 import unittest
 
 from .profile import ProfileRows
-from .xla_profile import END, OP, RESUMED, Event, Module, add_rows, op_times, scope_of
+from .xla_profile import END, OP, RESUMED, Event, Module, add_rows, op_times
 
 # As XLA prints it: a fusion, a copy without a name, an update, and a loop.
 TEXT = """HloModule jit__train, is_scheduled=true, entry_computation_layout={(f32[2]{0})->f32[2]{0}}
@@ -45,7 +45,6 @@ class ModuleTest(unittest.TestCase):
         return Module(TEXT).place(op, True)
 
     def test_an_op_belongs_to_the_scope_of_its_layer(self):
-        self.assertEqual(scope_of(1), "l1")
         self.assertEqual(Module(TEXT).name, "jit__train")
         self.assertEqual(self.place("conv.2"), (1, "forward"))
         self.assertEqual(self.place("grad.1"), (12, "backward"))

@@ -15,7 +15,7 @@ from tench_worker.layout import (filters_to_hwio, filters_to_oihw, images_to_nch
 from tench_worker.lowering import Lowering
 from tench_worker.network import ABILITIES, average_counts, exact_pads
 from tench_worker.profile import ProfileRows
-from tench_worker.xla_profile import add_rows, scope_of, trace_events
+from tench_worker.xla_profile import add_rows, trace_events
 
 LAYOUT = Option("layout", "memory layout of images", "nhwc", ("nhwc", "nchw"))
 
@@ -236,15 +236,7 @@ class _Lowering(Lowering):
         self.trained, self.statistics = trained, dict(statistics)
         self.count, self.training = count, training
         if self.job.profile:
-            self._calls = [(self.scoped(call, self.graph.layers.index(layer)), layer)
-                           for call, layer in self._calls]
-
-    @staticmethod
-    def scoped(call, place):
-        def lower(layer, *inputs):
-            with jax.named_scope(scope_of(place)):
-                return call(layer, *inputs)
-        return lower
+            self.scope_layers(jax.named_scope)
 
     def parameter(self, layer, suffix):
         return self.trained["%s.%s" % (layer.name, suffix)]
