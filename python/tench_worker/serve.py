@@ -141,6 +141,7 @@ def set_thread_counts(threads):
 def run_job(job, adapter, lines, stop):
     """Returns the exit code."""
     # Imported here: they import numpy, after the thread counts are set.
+    from .evaluator import Evaluator
     from .job_input import JobInput
     from .network import read_graph
     from .tensor_files import resolve_outputs, write_snapshot, write_tensors
@@ -152,6 +153,8 @@ def run_job(job, adapter, lines, stop):
     refused = None
     try:
         check_job(job, graph, description)
+        if job.evaluation.data and adapter.lone:
+            raise errors.Unsupported("%s has no evaluation: %s" % (adapter.name, adapter.lone))
         adapter.load(job)
     except errors.WorkerError as error:
         refused = error
@@ -200,7 +203,18 @@ def run_job(job, adapter, lines, stop):
             lines.write({"type": "ready"})
             return turns.next()
 
-    loop = TimedLoop(adapter, job, steps, emit, next_turn=next_turn,
+    evaluate, every = None, 1
+    if job.evaluation.data:
+        evaluator = Evaluator(job, type(adapter)(), source.reader)
+        every = evaluator.every
+
+        def evaluate(done):
+            line = evaluator.run(adapter, done)
+            lines.write(line)
+            return evaluator.target.reached_by(line)
+
+    loop = TimedLoop(adapter, job, steps, emit, next_turn=next_turn, evaluate=evaluate,
+                     evaluate_every=every,
                      batch_of=source.make_batch if job.cycled else None,
                      after_step=after_step if job.keeps_snapshots else None, stopped=stop)
     result = loop.run()
