@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The main targets are `make bench` and `make test`; both fetch dependencies and are incremental.
-#   WORKERS=a,b       build only these workers (default: all that can be built)
+#   WORKERS=a,b       build only these workers (default: all that can be built). `make test
+#                     WORKERS=all` also tests every Python worker that is set up: minutes for each
 #   SAN=address,…     build with sanitizers (address, undefined, thread), in a separate folder
 #   JOBS=n            parallel compile jobs
 #   LAUNCHER=program  compiler launcher: ccache if it is installed; empty for a unity build
@@ -55,6 +56,10 @@ TESTED_WORKERS := jax tensorflow1@1.4.0 reader
 deps-tests:
 	@deps/fetch --workers $(WORKERS) --tests
 	@$(if $(filter all,$(WORKERS)),$(if $(SAN),,deps/workers --optional $(TESTED_WORKERS)))
+
+# Of the workers on the Python kit, those of TESTED_WORKERS are tested, or those that WORKERS names.
+TENCH_TEST_WORKERS ?= $(if $(filter file,$(origin WORKERS)),,$(WORKERS))
+export TENCH_TEST_WORKERS
 
 # TARGETS limits the build to these targets; use CTEST='-E NOT_BUILT' with it.
 TARGETS ?=

@@ -8,6 +8,9 @@ counts are set before.
 
 Order of calls: load, build, set_parameters, set_state, set_batch, step... An exception ends the
 run with an `error` line; `Unsupported` names the layer or option that the framework lacks.
+
+A job with an evaluation has a second instance in the same process, with the inference network.
+`load` is called once, on the first instance; `build` of the second comes after the first's.
 """
 import collections
 
@@ -46,6 +49,7 @@ class Adapter(object):
     package = ""           # the package whose version is the worker's, or several
     serves = ()            # prefixes of its versions that the worker can run; () = any
     gpu = ""               # why the worker lists no GPU
+    lone = ""              # why one process cannot hold a second network, for an evaluation
     ops = ()               # the abilities of docs/network.md
     updates = ("sgd",)     # of sgd, nesterov, adam, clip_gradients
     precisions = ("f32",)

@@ -16,14 +16,16 @@ SOLVER = {"lr": 0.01, "momentum": 0.9, "weight_decay": 0.0005, "type": "sgd", "m
 TENSORS = {"load": {}, "folder": "", "outputs": [], "gradients": False, "parameters": False,
            "state": False, "observe": True, "every_step": False}
 SNAPSHOTS = {"folder": "", "after": []}
+EVALUATION = {"data": "", "every": 1, "until": ""}
 # Defaults of a job; None = required.
 JOB = {"protocol": None, "network": None, "fingerprint": "", "parameters": [], "batch": None,
        "device": "cpu", "threads": 1, "precision": "f32", "phase": "train", "seed": 1,
        "cycled": False, "data": "", "images": 0, "labels": 0, "solver": {}, "lr_schedule": [],
        "first_step": 0,
        "dropout": True, "budget": {}, "search_ns": 0, "options": {}, "tensors": {},
-       "snapshots": {}, "profile": False, "turns": False}
-NESTED = {"solver": SOLVER, "budget": BUDGET, "tensors": TENSORS, "snapshots": SNAPSHOTS}
+       "snapshots": {}, "profile": False, "turns": False, "evaluation": {}}
+NESTED = {"solver": SOLVER, "budget": BUDGET, "tensors": TENSORS, "snapshots": SNAPSHOTS,
+          "evaluation": EVALUATION}
 NUMBERS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
@@ -65,6 +67,8 @@ def _title(default):
 
 
 class Job(Fields):
+    evaluates = False  # the inference network that evaluates a training
+
     def __init__(self, values):
         if not isinstance(values, dict):
             raise Failed("job: must be an object")
@@ -74,8 +78,6 @@ class Job(Fields):
                          (PROTOCOL, json.dumps(version)))
         if values.get("data_threads"):
             raise Unsupported("workers in Python have no loader threads (job.data_threads)")
-        if values.get("evaluation"):
-            raise Unsupported("workers in Python have no evaluation (job.evaluation)")
         Fields.__init__(self, values, JOB, "job")
         self.values = values  # for the reader of real data
         for key, known in NESTED.items():
@@ -91,7 +93,14 @@ class Job(Fields):
 
     @property
     def observe(self):
-        return bool(self.tensors.folder) and self.tensors.observe
+        return self.evaluates or bool(self.tensors.folder) and self.tensors.observe
+
+    def of_evaluation(self):
+        """The job of the inference network that evaluates this training."""
+        job = Job(dict(self.values, phase="forward", profile=False, tensors={}, snapshots={},
+                       evaluation={}))
+        job.evaluates = True
+        return job
 
     @property
     def keeps_snapshots(self):

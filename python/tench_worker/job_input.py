@@ -26,7 +26,7 @@ class JobInput(object):
                 values = read_raw(job.tensors.load[layer.name], layer.shape, input_type(layer))
                 self._check_range(layer, values)
                 self.loaded[layer.name] = values
-        self.reader = BatchReader(job, graph) if job.data else None
+        self.reader = BatchReader(job, graph) if job.data or job.evaluation.data else None
 
     def _check_names(self):
         if not self.job.tensors.load:
@@ -84,7 +84,7 @@ class JobInput(object):
 
     def make_batch(self, step):
         """{input layer: array} of a step."""
-        if self.reader is not None:
+        if self.job.data:
             return self.reader.read(step)
         first = step * self.job.batch % self.images if self.job.cycled else 0
         return {layer.name: self.loaded[layer.name] if layer.name in self.loaded

@@ -16,6 +16,18 @@ class Lowering(object):
         self.values = {}
         self._calls = [(getattr(self, layer.op), layer) for layer in graph.computed]
 
+    def scope_layers(self, scope):
+        """Lowers each layer in the context scope("l3") of its place, which a profile shows."""
+        def scoped(call, name):
+            def lower(layer, *inputs):
+                with scope(name):
+                    return call(layer, *inputs)
+            return lower
+
+        places = {layer.name: place for place, layer in enumerate(self.graph.layers)}
+        self._calls = [(scoped(call, "l%d" % places[layer.name]), layer)
+                       for call, layer in self._calls]
+
     def run(self, inputs):
         """The network's loss. `values` then has the value of every layer by its name."""
         values, losses = dict(inputs), []

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import unittest
 
 from tench_worker.job import Job
@@ -59,6 +60,23 @@ class LoweringTest(unittest.TestCase):
         without = (15.0 - 1) ** 2 + 0.5 * (5 - 1) ** 2
         self.assertEqual(self.run_numbers(phase="forward")[1], without)
         self.assertEqual(self.run_numbers(dropout=False)[1], without)
+
+    def test_each_layer_is_lowered_in_the_scope_of_its_place(self):
+        entered = []
+
+        @contextlib.contextmanager
+        def scope(name):
+            entered.append(name)
+            yield
+            entered.append("-" + name)
+
+        made = Numbers(read_graph(self.NETWORK, 3), job())
+        made.scope_layers(scope)
+        loss = made.run({"data": 3.0, "target": 1.0})
+        self.assertEqual(loss, self.run_numbers()[1])
+        first = [layer.op for layer in made.graph.layers].index("add")
+        self.assertEqual(entered[:4], ["l%d" % first, "-l%d" % first,
+                                       "l%d" % (first + 1), "-l%d" % (first + 1)])
 
     def test_an_op_without_a_method_is_an_error_before_the_step(self):
         network = layers({"name": "t", "op": "tanh", "inputs": ["data"]},

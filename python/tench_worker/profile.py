@@ -13,9 +13,9 @@ class ProfileRows(object):
     def __init__(self):
         self._sums = collections.OrderedDict()
 
-    def add(self, layer, direction, kernel, time_ns):
+    def add(self, layer, direction, kernel, time_ns, calls=1):
         row = self._sums.setdefault((layer, direction, kernel), [0, 0])
-        row[0] += 1
+        row[0] += calls
         row[1] += int(time_ns)
 
     def clear(self):

@@ -162,6 +162,7 @@ def load(adapter, job):
 def run_job(job, adapter, lines, stop):
     """Returns the exit code."""
     # Imported here: they import numpy, after the thread counts are set.
+    from .evaluator import Evaluator
     from .job_input import JobInput
     from .network import read_graph
     from .tensor_files import resolve_outputs, write_snapshot, write_tensors
@@ -173,6 +174,8 @@ def run_job(job, adapter, lines, stop):
     refused = None
     try:
         check_job(job, graph, description)
+        if job.evaluation.data and adapter.lone:
+            raise errors.Unsupported("%s has no evaluation: %s" % (adapter.name, adapter.lone))
         load(adapter, job)
     except errors.NotLoaded:
         raise
@@ -223,7 +226,18 @@ def run_job(job, adapter, lines, stop):
             lines.write({"type": "ready"})
             return turns.next()
 
-    loop = TimedLoop(adapter, job, steps, emit, next_turn=next_turn,
+    evaluate, every = None, 1
+    if job.evaluation.data:
+        evaluator = Evaluator(job, type(adapter)(), source.reader)
+        every = evaluator.every
+
+        def evaluate(done):
+            line = evaluator.run(adapter, done)
+            lines.write(line)
+            return evaluator.target.reached_by(line)
+
+    loop = TimedLoop(adapter, job, steps, emit, next_turn=next_turn, evaluate=evaluate,
+                     evaluate_every=every,
                      batch_of=source.make_batch if job.cycled else None,
                      after_step=after_step if job.keeps_snapshots else None, stopped=stop)
     result = loop.run()

@@ -210,6 +210,13 @@ class ServeTest(unittest.TestCase):
             self.assertEqual(answer.lines[-1]["kind"], "unsupported", changes)
             self.assertIn(words, answer.lines[-1]["message"])
 
+    @unittest.skipIf(numpy is None, "numpy is not installed for this interpreter")
+    def test_a_framework_of_one_network_per_process_has_no_evaluation(self):
+        text = WORKER.format(load="pass", step="pass") + '    lone = "one workspace"\n'
+        answer = self.run_job(job(evaluation={"data": "csv:/x", "every": 1}), text=text)
+        self.assertEqual(answer.lines[-1], {"type": "error", "kind": "unsupported",
+                                            "message": "sums has no evaluation: one workspace"})
+
     def run_on_batches(self, last):
         batches = self.write(BATCHES.format(python=sys.executable, last=last), "batches")
         os.chmod(batches, 0o700)

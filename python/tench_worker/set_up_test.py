@@ -31,24 +31,47 @@ class SetUpTest(unittest.TestCase):
         os.environ.pop("TENCH_PYTHON_9_9", None)
         self.folder.cleanup()
 
-    def interpreter(self, version):
+    def interpreter(self, version, says="complete", name="python"):
         """An executable that says it is Python `version`."""
-        path = os.path.join(self.folder.name, "python")
+        path = os.path.join(self.folder.name, name)
         with open(path, "w") as file:
-            file.write("#!/bin/sh\necho %s\n" % version)
+            file.write("#!/bin/sh\necho %s %s\n" % (version, says))
         os.chmod(path, 0o700)
         return path
+
+    def why_missing(self):
+        with self.assertRaises(self.set_up.Missing) as missing:
+            self.set_up.find_interpreter("9.9")
+        self.assertNotIn("\n", str(missing.exception))
+        return str(missing.exception)
 
     def test_a_variable_names_an_interpreter(self):
         os.environ["TENCH_PYTHON_9_9"] = path = self.interpreter("9.9")
         self.assertEqual(self.set_up.find_interpreter("9.9"), path)
 
-    def test_an_interpreter_of_another_version_is_not_taken(self):
+    def test_a_variable_that_names_another_file_is_not_passed_over(self):
         os.environ["TENCH_PYTHON_9_9"] = self.interpreter("9.8")
-        with self.assertRaises(self.set_up.Missing) as missing:
-            self.set_up.find_interpreter("9.9")
-        self.assertIn("pyenv install 9.9", str(missing.exception))
-        self.assertIn("TENCH_PYTHON_9_9", str(missing.exception))
+        self.assertIn("is Python 9.8, not 9.9", self.why_missing())
+        os.environ["TENCH_PYTHON_9_9"] = "/nowhere/python"
+        self.assertIn("TENCH_PYTHON_9_9: '/nowhere/python' is no Python", self.why_missing())
+        os.environ["TENCH_PYTHON_9_9"] = self.interpreter("9.9", says="")
+        self.assertIn("has no ensurepip", self.why_missing())
+
+    def test_a_missing_interpreter_is_a_line_that_says_how_to_get_it(self):
+        message = self.why_missing()
+        self.assertIn("pyenv install 9.9", message)
+        self.assertIn("TENCH_PYTHON_9_9", message)
+
+    def test_a_python_on_path_must_be_able_to_make_environments(self):
+        path = self.interpreter("9.9", says="", name="python9.9")
+        keeps = os.environ["PATH"]
+        os.environ["PATH"] = self.folder.name + os.pathsep + keeps
+        try:
+            self.assertIn("apt-get install python9.9-venv", self.why_missing())
+            self.interpreter("9.9", name="python9.9")
+            self.assertEqual(self.set_up.find_interpreter("9.9"), path)
+        finally:
+            os.environ["PATH"] = keeps
 
     def test_a_worker_means_all_its_versions(self):
         known = self.set_up.environments()

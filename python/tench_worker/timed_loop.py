@@ -22,16 +22,20 @@ class TimedLoop(object):
     """`emit(steps)` gets the message `steps` as a dict, between steps and off the clock.
 
     `batch_of(step)` makes the samples of cycled input, None for fixed input. `after_step(steps)`
-    may be None. `stopped()` asks whether to end after the current step. `next_turn()` waits for the
+    may be None. `evaluate(steps)` sends an evaluation before the first step, after every
+    `evaluate_every` steps and after the last one; true ends the run. `stopped()` asks whether to end after the current step. `next_turn()` waits for the
     next slice of a job in turns and returns None after the last; it is None for any other job.
     """
 
     def __init__(self, adapter, job, fixed_steps, emit, batch_of=None, after_step=None,
-                 stopped=lambda: False, now_ns=process_facts.now_ns, next_turn=None):
+                 stopped=lambda: False, now_ns=process_facts.now_ns, next_turn=None,
+                 evaluate=None, evaluate_every=1):
         self.adapter, self.job, self.fixed_steps, self.emit_line = adapter, job, fixed_steps, emit
         self.batch_of, self.after_step, self.stopped, self.now_ns = \
             batch_of, after_step, stopped, now_ns
         self.next_turn = next_turn
+        self.evaluate, self.evaluate_every = evaluate, evaluate_every
+        self.evaluated_at, self.reached = None, False
         self.step, self.rate = 0, None
         self.last_emit_ns, self.last_step_ns = 0, 0
         self.warmup = True
@@ -43,6 +47,7 @@ class TimedLoop(object):
 
     def run(self):
         budget = self.job.budget
+        self._evaluate()
         self._warm_up(budget.warmup_steps)
         self.adapter.restart_profile()
         rule = StopRule(budget, self.fixed_steps)
@@ -56,9 +61,12 @@ class TimedLoop(object):
             self._warm_up(turn.warmup_steps)
             self._timed(rule, result, self.step + turn.steps)
         # Turns may end before the last step.
-        result.converged = rule.converged and (self.next_turn is None or rule.finished)
+        result.converged = self.reached or \
+            rule.converged and (self.next_turn is None or rule.finished)
         result.steps = self.step
-        result.stopped = self.stopped() and not rule.finished
+        result.stopped = self.stopped() and not rule.finished and not self.reached
+        if self.evaluated_at != self.step and not result.stopped:
+            self._evaluate()
         return result
 
     def _warm_up(self, steps):
@@ -73,7 +81,8 @@ class TimedLoop(object):
         """Timed steps until the rule ends them, or until step `end`."""
         budget = self.job.budget
         cpu_start, start = process_facts.cpu_ns(), self.now_ns()
-        while not rule.finished and not self.stopped() and self.step != end:
+        self.reached = False  # a result has timed steps, even if the warm-up reached the target
+        while not rule.finished and not self.stopped() and not self.reached and self.step != end:
             loss = self._one_step()
             rule.add(self.last_step_ns)
             # After divergence, more steps have no value for the stop rule.
@@ -110,9 +119,20 @@ class TimedLoop(object):
         self.step += 1
         if self.after_step is not None:
             self.after_step(self.step)
+        if self.step % self.evaluate_every == 0:
+            self._evaluate()
         if end - self.last_emit_ns >= EMIT_EVERY_NS or len(self.step_ns) == STEPS_PER_LINE:
             self._emit()
         return loss
+
+    def _evaluate(self):
+        """The steps that it evaluates are emitted first."""
+        if self.evaluate is None:
+            return
+        self._emit()
+        self.reached = self.evaluate(self.step)
+        self.evaluated_at = self.step
+        self.compiled = self.adapter.compilations()  # no step contains those of an evaluation
 
     def _emit(self):
         if not self.step_ns:

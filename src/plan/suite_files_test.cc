@@ -121,12 +121,17 @@ TEST(SuiteFilesTest, ThenAndNowHasTheStudiesVersionsBesideTodays) {
   EXPECT_EQ(suite.suite.rounds, 5);
   EXPECT_THAT(WorkersOf(suite), IsSupersetOf({"tensorflow1@1.3.0", "tensorflow1@1.15.5", "jax",
                                               "theano", "torch-python@1.0.1", "native"}));
-  // Every worker on three networks in two phases, PyTorch compiled as well, and the tuned track on
-  // two networks.
-  EXPECT_EQ(suite.cells.size(), 18u * 3 * 2 + 3 * 2 + 7 * 2 * 2);
-  for (const PlannedCell& planned : suite.cells)
+  // Every worker on three networks in two phases on the tuned track, and a training of two networks
+  // on the untuned one, there PyTorch compiled as well.
+  EXPECT_EQ(suite.cells.size(), 18u * 3 * 2 + 18 * 2 + 2);
+  std::map<std::string, int> tuned;
+  for (const PlannedCell& planned : suite.cells) {
     EXPECT_EQ(planned.cell.Integer(kAxisBatch),
               planned.cell.Text(kAxisNetwork) == "lenet" ? 64 : 16);
+    if (planned.cell.Text(kAxisTuned) == "yes") ++tuned[planned.cell.Text(kAxisWorker)];
+  }
+  EXPECT_EQ(tuned.size(), 18u) << "tuned is compared with tuned";
+  for (const auto& [worker, cells] : tuned) EXPECT_EQ(cells, 6) << worker;
 }
 
 TEST(SuiteFilesTest, Ufsm2017IsTheThesis) {

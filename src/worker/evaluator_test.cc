@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "base/file.h"
@@ -13,39 +11,6 @@
 
 namespace tench::evaluator_test {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-TEST(EvaluatorTest, ScoresASampleByTheClassesThatAreNotBelowItsLabel) {
-  // Six classes; the label of every row is 0.
-  const std::vector<float> logits = {
-      5,    1,    1,    1, 1, 1,  // the largest
-      1,    5,    0,    0, 0, 0,  // the second
-      2,    2,    0,    0, 0, 0,  // equal to another class
-      0,    1,    2,    3, 4, 5,  // the last
-      kNan, 0,    0,    0, 0, 0,  // undefined
-      kNan, kNan, kNan, 0, 0, 0,  // beyond `samples`
-  };
-  const std::vector<int32_t> labels(6, 0);
-  ClassScore score;
-  AddScores(logits, 6, labels, 5, {}, score);
-  EXPECT_EQ(score.counted, 5);
-  EXPECT_EQ(score.top1, 1);
-  EXPECT_EQ(score.top5, 3);
-  EXPECT_TRUE(std::isnan(score.loss));
-}
-
-TEST(EvaluatorTest, TheLossIsTheMeanCrossEntropyAndDoesNotOverflow) {
-  const std::vector<float> logits = {0, 0, 1000, 0, 0, 1000};
-  const std::vector<int32_t> labels = {1, 0, 1};
-  ClassScore score;
-  AddScores(logits, 2, labels, 3, {}, score);
-  EXPECT_EQ(score.counted, 3);
-  EXPECT_NEAR(score.loss, std::log(2), 1e-12);
-  ClassScore without_ones;
-  AddScores(logits, 2, labels, 3, 1, without_ones);
-  EXPECT_EQ(without_ones.counted, 1);
-}
 
 // Its logits are its parameter, which a training changes.
 class LogitAdapter final : public FakeAdapter {
@@ -58,10 +23,10 @@ class LogitAdapter final : public FakeAdapter {
   }
 };
 
-class TestSplitTest : public testing::Test {
+class EvaluatorTest : public testing::Test {
  protected:
   // Five rows of labels 0, 0, 0, 1, 2: the batch of four leaves an incomplete one.
-  TestSplitTest() {
+  EvaluatorTest() {
     EXPECT_TRUE(
         WriteFileAtomically(folder.path() / "test.csv", "1,2,0\n3,4,0\n5,6,0\n7,8,1\n9,10,2\n")
             .ok());
@@ -78,7 +43,7 @@ class TestSplitTest : public testing::Test {
   Job job;
 };
 
-TEST_F(TestSplitTest, EverySampleCountsOnceAndTheTrainingsParametersDecide) {
+TEST_F(EvaluatorTest, EverySampleCountsOnceAndTheTrainingsParametersDecide) {
   auto evaluator = Evaluator::Make(job, std::make_unique<LogitAdapter>());
   ASSERT_TRUE(evaluator.ok()) << evaluator.error().message;
   FakeAdapter training;
@@ -94,7 +59,7 @@ TEST_F(TestSplitTest, EverySampleCountsOnceAndTheTrainingsParametersDecide) {
   EXPECT_DOUBLE_EQ(*evaluator->Run(training, 8)->top1, 0.2);
 }
 
-TEST_F(TestSplitTest, RefusesASplitThatDoesNotFit) {
+TEST_F(EvaluatorTest, RefusesASplitThatDoesNotFit) {
   ASSERT_TRUE(WriteFileAtomically(folder.path() / "test.csv", "1,2,3,0\n").ok());
   EXPECT_FALSE(Evaluator::Make(job, std::make_unique<LogitAdapter>()).ok());
 }

@@ -118,7 +118,13 @@ bool IsPartOfClipped(const Description& worker, const Solver& solver) {
   return HasAll(worker, clipped);
 }
 
-class UpdateContractTest : public testing::TestWithParam<std::string> {};
+class UpdateContractTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = WhyNotTested(WorkerName(GetParam())); !why.empty())
+      GTEST_SKIP() << why;
+  }
+};
 
 TEST_P(UpdateContractTest, MovesParametersAsTheReferenceDoes) {
   const auto description =

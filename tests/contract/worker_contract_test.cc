@@ -32,6 +32,8 @@ class WorkerContractTest : public testing::TestWithParam<std::string> {
 
   // A worker that drives a user's program can be built without it, but not tested.
   void SetUp() override {
+    if (const std::string why = WhyNotTested(WorkerName(worker())); !why.empty())
+      GTEST_SKIP() << why;
     const Description& description = Describe();
     const auto missing = description.facts.find(kMissingFact);
     if (missing != description.facts.end()) GTEST_SKIP() << missing->second;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -50,8 +51,9 @@ class PlainWorkerTest : public testing::Test {
     return "";
   }
 
-  Json Run(const std::string& worker, const std::string& flags) {
-    setenv("TENCH_WORKER_PATH", (std::string(TENCH_SOURCE_DIR) + "/docs/examples").c_str(), 1);
+  Json Run(const std::string& worker, const std::string& flags,
+           const std::string& path = TENCH_SOURCE_DIR "/docs/examples") {
+    setenv("TENCH_WORKER_PATH", path.c_str(), 1);
     const std::string command =
         std::string(TENCH_BIN_DIR) + "/tench run --json --threads 1 --network " +
         (folder_.path() / "net.json").string() + " --worker " + worker + " " + flags;
@@ -88,6 +90,85 @@ TEST_F(PlainWorkerTest, ReadsTheSameFiles) {
   const std::string file = (folder_.path() / "rows.csv").string();
   ASSERT_TRUE(WriteFileAtomically(file, rows).ok());
   ExpectSameLosses("--batch 3 --input cycled --steps 5 --data csv:" + file);
+}
+
+TEST_F(PlainWorkerTest, EvaluatesTheSameTestSplit) {
+  std::string rows, test;
+  for (int i = 0; i < 8; ++i) rows += fmt::format("{0}.5,{1},-{0},0.25,{1},1,{1}\n", i, i % 3);
+  for (int i = 0; i < 5; ++i) test += fmt::format("{0},{1},-{0},0.5,{1},1,{1}\n", i, i % 3);
+  const std::string file = (folder_.path() / "rows.csv").string();
+  const std::string split = (folder_.path() / "test.csv").string();
+  ASSERT_TRUE(WriteFileAtomically(file, rows).ok() && WriteFileAtomically(split, test).ok());
+  const std::string flags =
+      "--batch 4 --input cycled --epochs 3 --warmup 1 --eval-every 2 --data csv:" + file +
+      " --test-data csv:" + split;
+  const Json plain = Run("plain", flags), reference = Run("reference", flags);
+  ASSERT_EQ(plain["outcome"], "ok") << plain["reason"];
+  const Json expected = reference["summary"]["evaluations"],
+             actual = plain["summary"]["evaluations"];
+  ASSERT_EQ(expected.size(), 5u);  // steps 0, 2, 4, 6 and 7
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    EXPECT_EQ(actual[i]["step"], expected[i]["step"]);
+    EXPECT_EQ(actual[i]["samples"], 5);
+    EXPECT_EQ(actual[i]["top1"], expected[i]["top1"]) << i;
+    const double loss = expected[i]["loss"];
+    EXPECT_NEAR(actual[i]["loss"], loss, 1e-5 * loss) << i;
+  }
+}
+
+// The example with a fault: `text` is replaced.
+class FaultyWorkerTest : public PlainWorkerTest {
+ protected:
+  Json RunWith(const std::string& text, const std::string& replacement) {
+    auto source = ReadFile(TENCH_SOURCE_DIR "/docs/examples/tench-worker-plain");
+    EXPECT_TRUE(source.ok());
+    std::string file = *source;
+    const auto replace = [&](const std::string& from, const std::string& to) {
+      const size_t at = file.find(from);
+      ASSERT_NE(at, std::string::npos) << from;
+      file.replace(at, from.size(), to);
+    };
+    replace("os.path.join(os.path.dirname(os.path.realpath(__file__)), \"..\", \"..\", \"python\")",
+            "'" TENCH_SOURCE_DIR "/python'");
+    replace(text, replacement);
+    const std::filesystem::path path = folder_.path() / "tench-worker-plain";
+    EXPECT_TRUE(WriteFileAtomically(path, file).ok());
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return Run("plain", "--batch 2 --steps 3", folder_.path().string());
+  }
+};
+
+constexpr const char* kStep = "        loss = self.forward()\n";
+
+TEST_F(FaultyWorkerTest, AMissingModuleIsTheReason) {
+  const Json record = RunWith("        import numpy as np\n", "        import no_such_framework\n");
+  EXPECT_EQ(record["outcome"], "crashed");
+  EXPECT_EQ(record["reason"], "ModuleNotFoundError: No module named 'no_such_framework'");
+}
+
+TEST_F(FaultyWorkerTest, AnExceptionInAStepIsTheReasonAndItsTracebackIsInTheLog) {
+  const Json record = RunWith(kStep, "        raise ValueError('the step is bad')\n");
+  EXPECT_EQ(record["outcome"], "crashed");
+  EXPECT_EQ(record["reason"], "ValueError: the step is bad");
+  const std::string log = record["series"]["log"];
+  EXPECT_NE(log.find("Traceback (most recent call last)"), std::string::npos) << log;
+  EXPECT_NE(log.find("in step"), std::string::npos) << log;
+}
+
+TEST_F(FaultyWorkerTest, AFrameworkThatPrintsDisturbsNothing) {
+  const Json record = RunWith(kStep, std::string("        print('chatter', flush=True)\n") + kStep);
+  EXPECT_EQ(record["outcome"], "ok") << record["reason"];
+}
+
+TEST_F(FaultyWorkerTest, ASegfaultAtExitLeavesTheRunOkWithAFlag) {
+  const Json record = RunWith("        self.graph, self.solver",
+                              "        import atexit, signal\n"
+                              "        atexit.register(os.kill, os.getpid(), signal.SIGSEGV)\n"
+                              "        self.graph, self.solver");
+  EXPECT_EQ(record["outcome"], "ok") << record["reason"];
+  const auto flags = record["flags"].get<std::vector<std::string>>();
+  EXPECT_NE(std::find(flags.begin(), flags.end(), "unclean_exit"), flags.end());
 }
 
 TEST_F(PlainWorkerTest, ObeysTheStopRule) {

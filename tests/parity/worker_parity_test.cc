@@ -31,6 +31,7 @@ std::vector<std::string> Workers(bool on_kit) {
 class WorkerParityTest : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
+    if (const std::string why = WhyNotTested(GetParam()); !why.empty()) GTEST_SKIP() << why;
     const auto description = Catalog().Describe(**Catalog().Find(GetParam()));
     ASSERT_TRUE(description.ok()) << description.error().message;
     const auto missing = description->facts.find(kMissingFact);

@@ -17,6 +17,7 @@ class Worker(Adapter):
     package = "torch"
     serves = ("1.",)
     gpu = "the environment has no CUDA libraries"
+    lone = "Caffe2 keeps the tensors of a process in one workspace"
     ops = ("input", "conv", "pool", "lrn", "relu", "relu.negative_slope", "sigmoid", "tanh", "fc",
            "dropout", "concat", "slice", "add", "add.coefficients", "multiply", "maximum",
            "flatten", "reshape", "batch_norm", "batch_norm.affine", "scale", "softmax",

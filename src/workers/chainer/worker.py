@@ -27,8 +27,6 @@ class Worker(Adapter):
         import chainer.functions as F
         chainer.config.use_ideep = "never"
         chainer.config.type_check = False  # as Chainer's performance guide recommends
-        chainer.config.train = job.phase != "forward"
-        chainer.config.enable_backprop = job.phase != "forward"
 
     def build(self, graph, job):
         self.graph, self.job, self.rate = graph, job, job.solver.lr
@@ -110,6 +108,8 @@ class Worker(Adapter):
                 gradient *= np.float32(limit / norm)
 
     def step(self, phase):
+        # Global; a second network may evaluate between two steps.
+        chainer.config.train = chainer.config.enable_backprop = phase != "forward"
         loss = self.network.run(self.inputs)
         if phase == "forward":
             return float(loss.array)

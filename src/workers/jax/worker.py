@@ -6,6 +6,7 @@ norm and LSTM are written in it as its libraries do (Flax). Images are NHWC unle
 otherwise.
 """
 import os
+import tempfile
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from tench_worker import HUGE_PAGES, Adapter, BuildFacts, Option, candidate
 from tench_worker.layout import (filters_to_hwio, filters_to_oihw, images_to_nchw, images_to_nhwc)
 from tench_worker.lowering import Lowering
 from tench_worker.network import ABILITIES, average_counts, exact_pads
+from tench_worker.profile import ProfileRows
+from tench_worker.xla_profile import add_rows, trace_events
 
 LAYOUT = Option("layout", "memory layout of images", "nhwc", ("nhwc", "nchw"))
 
@@ -208,6 +211,21 @@ class Worker(Adapter):
             values = np.asarray(self.kept_outputs[name])
             sink(name, images_to_nchw(values) if self.nhwc else values)
 
+    def restart_profile(self):
+        if self.job.profile:
+            options = jax.profiler.ProfileOptions()
+            options.python_tracer_level, options.enable_hlo_proto = 0, False
+            self.trace = tempfile.TemporaryDirectory(prefix="tench-jax-")
+            jax.profiler.start_trace(self.trace.name, profiler_options=options)
+
+    def profile(self):
+        jax.profiler.stop_trace()
+        rows = ProfileRows()
+        add_rows(rows, trace_events(jax, self.trace.name), self.call.as_text(),
+                 [layer.name for layer in self.graph.layers], self.job.phase == "train")
+        self.trace.cleanup()
+        return rows.rows()
+
 
 class _Lowering(Lowering):
     """One trace of the network."""
@@ -217,6 +235,8 @@ class _Lowering(Lowering):
         self.nhwc, self.channel = worker.nhwc, worker.channel
         self.trained, self.statistics = trained, dict(statistics)
         self.count, self.training = count, training
+        if self.job.profile:
+            self.scope_layers(jax.named_scope)
 
     def parameter(self, layer, suffix):
         return self.trained["%s.%s" % (layer.name, suffix)]

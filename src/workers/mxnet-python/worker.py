@@ -68,7 +68,6 @@ class Worker(Adapter):
             mx.profiler.set_config(filename=PROFILE, profile_symbolic=True,
                                    profile_imperative=True, profile_memory=False,
                                    profile_api=False, aggregate_stats=False)
-        self.traces = False
         return BuildFacts(0, {}, gradients_materialized=True)
 
     # --- the contract ---
@@ -108,9 +107,6 @@ class Worker(Adapter):
         self.rate = rate
 
     def step(self, phase):
-        if self.job.profile and not self.traces:
-            self.traces = True  # what precedes the first step does not count
-            mx.profiler.set_state("run")
         if self.watcher is not None:
             for name, array in self.statistics.items():
                 array.copyto(self.watched_statistics[name])
@@ -131,6 +127,10 @@ class Worker(Adapter):
             mx.nd.sgd_mom_update(weight, self.kept[p.name], self.momenta[p.name], out=weight,
                                  lr=self.rate * p.lr_mult, momentum=solver.momentum,
                                  wd=solver.weight_decay * p.decay_mult)
+
+    def restart_profile(self):
+        if self.job.profile:
+            mx.profiler.set_state("run")
 
     def profile(self):
         """MXNet's trace has the type of an op, not its name, so rows have no layer."""

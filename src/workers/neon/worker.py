@@ -285,6 +285,10 @@ class Worker(Adapter):
         if self.clock is not None:
             self.clock.begin(layer.name, direction, type(part).__name__)
 
+    def restart_profile(self):
+        if self.profiled is not None:
+            self.profiled.clear()
+
     def profile(self):
         return self.profiled.rows()
 

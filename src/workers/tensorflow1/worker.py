@@ -290,17 +290,7 @@ class _Lowering(Lowering):
     def __init__(self, worker):
         super(_Lowering, self).__init__(worker.graph, worker.job)
         self.worker, self.updates = worker, []
-        # Scopes name the layer of every op, for the profile.
-        places = {layer.name: i for i, layer in enumerate(self.graph.layers)}
-        self._calls = [(self.scoped(call, places[layer.name]), layer)
-                       for call, layer in self._calls]
-
-    @staticmethod
-    def scoped(call, place):
-        def lower(layer, *inputs):
-            with tf.name_scope("l%d" % place):
-                return call(layer, *inputs)
-        return lower
+        self.scope_layers(tf.name_scope)
 
     def total(self, losses):
         return losses[0] if len(losses) == 1 else tf.add_n(losses)

@@ -12,6 +12,7 @@ from tench_worker import HUGE_PAGES, SHORT_SPIN, Adapter, BuildFacts, Unsupporte
 from tench_worker.lowering import Lowering
 from tench_worker.network import ABILITIES
 from tench_worker.process_facts import cache_folder
+from tench_worker.profile import ProfileRows
 
 
 class Worker(Adapter):
@@ -69,7 +70,10 @@ class Worker(Adapter):
                     updates.append((buffer, gradient))
         if job.observe:
             results += [lowering.values[layer.name] for layer in graph.computed]
-        self.call = theano.function([], results, updates=updates, on_unused_input="ignore")
+        self.stats = theano.compile.profiling.ProfileStats(atexit_print=False) \
+            if job.profile else None
+        self.call = theano.function([], results, updates=updates, on_unused_input="ignore",
+                                    profile=self.stats)
         return BuildFacts(0, {}, gradients_materialized=True)
 
     def _zeros(self, name, shape):
@@ -118,6 +122,24 @@ class Worker(Adapter):
         self.last = self.call()
         return float(self.last[0])
 
+    def restart_profile(self):
+        if self.stats is not None:
+            self.stats.reset()
+
+    def profile(self):
+        """Theano merges the ops of several layers, so rows have no layer."""
+        rows, outputs = ProfileRows(), self.call.maker.fgraph.outputs
+        forward = _nodes_before(outputs[0])
+        updates = set(output.owner for output in outputs[1:]) if self.job.phase == "train" else ()
+        for node, seconds in self.stats.apply_time.items():
+            kernel = type(node.op).__name__
+            if kernel == "Elemwise":
+                kernel += "{%s}" % type(node.op.scalar_op).__name__
+            direction = "forward" if node in forward else \
+                "update" if node in updates and kernel.startswith("Elemwise") else "backward"
+            rows.add("", direction, kernel, 1e9 * seconds, self.stats.apply_callcount[node])
+        return rows.rows()
+
     def gradients(self, sink):
         for name in self.gradient_names:
             sink(name, self.kept[name].get_value(borrow=True))
@@ -126,6 +148,17 @@ class Worker(Adapter):
         place = {layer.name: i + 1 for i, layer in enumerate(self.graph.computed)}
         for name in layers:
             sink(name, self.last[place[name]])
+
+
+def _nodes_before(variable):
+    """The nodes that compute a variable of the optimized graph."""
+    found, front = set(), [variable.owner]
+    while front:
+        node = front.pop()
+        if node is not None and node not in found:
+            found.add(node)
+            front.extend(each.owner for each in node.inputs)
+    return found
 
 
 class _Lowering(Lowering):
