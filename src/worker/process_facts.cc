@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <sstream>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -108,6 +109,29 @@ bool ResetPeakResident() {
 std::vector<std::string> LoadedLibraries() {
   const auto maps = ReadFile("/proc/self/maps");
   return maps.ok() ? LibrariesIn(*maps) : std::vector<std::string>();
+}
+
+int64_t GeneratedCodeIn(std::string_view maps) {
+  int64_t bytes = 0;
+  for (size_t begin = 0; begin < maps.size();) {
+    const size_t end = std::min(maps.find('\n', begin), maps.size());
+    // Address range, permissions, offset, device, inode, path.
+    std::istringstream line{std::string(maps.substr(begin, end - begin))};
+    begin = end + 1;
+    uint64_t from = 0, to = 0;
+    char dash = 0;
+    std::string permissions, offset, device, inode, path;
+    line >> std::hex >> from >> dash >> to >> permissions >> offset >> device >> inode >> path;
+    const bool generated = path.empty() || path.starts_with("[anon") || path.starts_with("/memfd:");
+    if (generated && permissions.find('x') != std::string::npos)
+      bytes += static_cast<int64_t>(to - from);
+  }
+  return bytes;
+}
+
+int64_t GeneratedCodeBytes() {
+  const auto maps = ReadFile("/proc/self/maps");
+  return maps.ok() ? GeneratedCodeIn(*maps) : 0;
 }
 
 std::string FlushToZero() {
