@@ -71,10 +71,11 @@ TEST(SuiteFilesTest, EverySuiteIsKnownHereAndNamedAsItsFile) {
     EXPECT_EQ(loaded.suite.name, entry.path().stem().string());
     EXPECT_FALSE(loaded.suite.title.empty()) << entry.path();
   }
-  EXPECT_THAT(names, UnorderedElementsAre(
-                         "quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml", "bahrampour-2016.yaml",
-                         "peers.yaml", "tuned.yaml", "then-and-now.yaml", "mnist-accuracy.yaml",
-                         "input-pipeline.yaml", "cifar10-accuracy.yaml", "imdb-accuracy.yaml"));
+  EXPECT_THAT(names, UnorderedElementsAre("quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml",
+                                          "bahrampour-2016.yaml", "peers.yaml",
+                                          "peers-batches.yaml", "tuned.yaml", "then-and-now.yaml",
+                                          "mnist-accuracy.yaml", "input-pipeline.yaml",
+                                          "cifar10-accuracy.yaml", "imdb-accuracy.yaml"));
 }
 
 TEST(SuiteFilesTest, TheAccuracySuitesTestEveryRunOnAnotherSplit) {
@@ -110,10 +111,18 @@ TEST(SuiteFilesTest, QuickIsSmallAndAllowsAVerdict) {
 }
 
 TEST(SuiteFilesTest, PeersComparesTunedWithTuned) {
-  const Loaded peers = Load("peers");
-  EXPECT_THAT(WorkersOf(peers), ElementsAre("mxnet", "native", "tensorflow", "torch"));
-  EXPECT_EQ(peers.cells.size(), 4u * (2 + 1 + 3 + 1 + 3 + 2 + 1));
-  for (const PlannedCell& planned : peers.cells) EXPECT_EQ(planned.cell.Text(kAxisTuned), "yes");
+  for (const auto& [name, groups] : {std::pair("peers", 2 + 1 + 2 + 1), {"peers-batches", 7}}) {
+    const Loaded peers = Load(name);
+    EXPECT_EQ(peers.suite.rounds, 5);
+    EXPECT_THAT(WorkersOf(peers), ElementsAre("mxnet", "native", "tensorflow", "torch"));
+    EXPECT_EQ(peers.cells.size(), 4u * static_cast<size_t>(groups));
+    for (const PlannedCell& planned : peers.cells) {
+      EXPECT_EQ(planned.cell.Text(kAxisTuned), "yes");
+      EXPECT_EQ(planned.cell.phase(), Phase::kTrain);
+      EXPECT_GE(planned.budget.min_steps, 5);
+      EXPECT_EQ(planned.limits.tune_budget_ns, 20'000'000'000);
+    }
+  }
 }
 
 TEST(SuiteFilesTest, ThenAndNowHasTheStudiesVersionsBesideTodays) {

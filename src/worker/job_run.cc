@@ -156,6 +156,7 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, const AdapterMaker& make
       return job.evaluation.until.ReachedBy(evaluation);
     };
   }
+  options.generated_code = GeneratedCodeBytes;
   const StopRequest stop;
   options.stop = stop.token();
   std::optional<TurnSource> turns;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <sstream>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -108,6 +109,35 @@ bool ResetPeakResident() {
 std::vector<std::string> LoadedLibraries() {
   const auto maps = ReadFile("/proc/self/maps");
   return maps.ok() ? LibrariesIn(*maps) : std::vector<std::string>();
+}
+
+// Called between two steps, so only the few lines of executable memory are taken apart.
+int64_t GeneratedCodeIn(std::string_view maps) {
+  int64_t bytes = 0;
+  for (size_t begin = 0; begin < maps.size();) {
+    const size_t end = std::min(maps.find('\n', begin), maps.size());
+    const std::string_view line = maps.substr(begin, end - begin);
+    begin = end + 1;
+    const size_t permissions = line.find(' ');
+    if (permissions == std::string_view::npos || line.substr(permissions).size() < 4 ||
+        line[permissions + 3] != 'x')
+      continue;
+    std::istringstream fields{std::string(line)};
+    uint64_t from = 0, to = 0;
+    char dash = 0;
+    std::string skipped, path;
+    fields >> std::hex >> from >> dash >> to;
+    for (int field = 0; field < 4; ++field) fields >> skipped;  // up to the inode
+    fields >> path;
+    if (path.empty() || path.starts_with("[anon") || path.starts_with("/memfd:"))
+      bytes += static_cast<int64_t>(to - from);
+  }
+  return bytes;
+}
+
+int64_t GeneratedCodeBytes() {
+  const auto maps = ReadFile("/proc/self/maps");
+  return maps.ok() ? GeneratedCodeIn(*maps) : 0;
 }
 
 std::string FlushToZero() {

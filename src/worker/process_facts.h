@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tench {
@@ -22,6 +23,11 @@ int64_t PeakResidentBytes(pid_t pid);  // 0 if there is no such process
 int64_t CpuNs(pid_t pid);
 
 std::vector<std::string> LoadedLibraries();  // base/process_map.h
+
+// Memory of this process that holds code and is mapped from no file on disk: what JIT compilers
+// (XLA, oneDNN's kernels) have generated. It grows when one of them compiles.
+int64_t GeneratedCodeBytes();
+int64_t GeneratedCodeIn(std::string_view maps);  // the text of /proc/PID/maps
 
 // "on", "off" or "unknown", for the calling thread.
 std::string FlushToZero();

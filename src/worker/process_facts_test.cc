@@ -20,6 +20,23 @@ TEST(ProcessFactsTest, ItsOwnLibrariesAreFiles) {
     EXPECT_EQ(access(library.c_str(), R_OK), 0) << library;
 }
 
+TEST(ProcessFactsTest, GeneratedCodeIsExecutableMemoryOfNoFile) {
+  EXPECT_EQ(
+      GeneratedCodeIn("7f0000001000-7f0000003000 r-xp 00000000 00:00 0 \n"
+                      "7f0000003000-7f0000004000 rwxp 00000000 00:00 0 [anon:jit]\n"
+                      "7f0000004000-7f0000005000 r-xs 00000000 00:01 88 /memfd:jit (deleted)\n"
+                      "7f0000005000-7f0000009000 r-xp 00001000 08:01 42 /lib/libc.so.6\n"
+                      "7f0000009000-7f000000f000 rw-p 00000000 00:00 0 \n"
+                      "7ffff7fc1000-7ffff7fc3000 r-xp 00000000 00:00 0 [vdso]"),
+      4 * 4096);
+  constexpr size_t kBytes = 64 << 10;
+  const int64_t before = GeneratedCodeBytes();
+  void* code = mmap(nullptr, kBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(code, MAP_FAILED);
+  EXPECT_EQ(GeneratedCodeBytes(), before + static_cast<int64_t>(kBytes));
+  munmap(code, kBytes);
+}
+
 TEST(ProcessFactsTest, PeakFollowsWhatIsTouchedAndFallsBackWhenReset) {
   constexpr size_t kBytes = size_t{64} << 20;
   const int64_t before = ResidentBytes();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "worker/process_facts.h"
 
@@ -75,6 +76,8 @@ class TimedLoop {
   template <class Enough>
   Status RunTimed(StopRule& rule, LoopResult& result, const Enough& enough) {
     const bool open_ended = options_.budget.fixed_steps == 0;
+    counts_code_ = options_.generated_code && step_ > 0;
+    if (counts_code_) code_bytes_ = options_.generated_code();
     helper_cpu_ns_ = 0;
     const int64_t cpu_start_ns = CpuNs(getpid()), start_ns = clock_.Now();
     reached_ = false;  // a result has timed steps, even if the warm-up reached the target
@@ -88,13 +91,24 @@ class TimedLoop {
     }
     result.cpu_ns += CpuNs(getpid()) - cpu_start_ns + helper_cpu_ns_;
     result.wall_ns += clock_.Now() - start_ns;
+    NoteCompilation();
+    counts_code_ = false;
     return Emit();
   }
 
+  // In the line of the last steps, which is not emitted before it.
+  void NoteCompilation() {
+    if (!counts_code_) return;
+    const int64_t before = std::exchange(code_bytes_, options_.generated_code());
+    if (code_bytes_ > before) ++pending_.compilations;
+  }
+
   Result<double> OneStep() {
+    if (last_end_ns_ - last_emit_ns_ >= kEmitEveryNs || pending_.step_ns.size() == kStepsPerLine)
+      TENCH_TRY(Emit());
     TENCH_TRY(SetLearningRate());
     last_step_ns_ = 0;
-    int64_t input_ns = 0, end_ns = 0;
+    int64_t input_ns = 0;
     double sum = 0;
     for (int64_t i = 0; i < options_.batches; ++i) {
       input_ns += TENCH_TRY(NextBatch(step_ * options_.batches + i));
@@ -104,9 +118,9 @@ class TimedLoop {
       const int64_t helper_start_ns = CpuNs(helper);
       const int64_t start_ns = clock_.Now();
       sum += TENCH_TRY(adapter_.Step(options_.phase));
-      end_ns = clock_.Now();
+      last_end_ns_ = clock_.Now();
       helper_cpu_ns_ += std::max<int64_t>(0, CpuNs(helper) - helper_start_ns);
-      last_step_ns_ += adapter_.LastStepNs().value_or(end_ns - start_ns);
+      last_step_ns_ += adapter_.LastStepNs().value_or(last_end_ns_ - start_ns);
     }
     const double loss = sum / static_cast<double>(options_.batches);
     if (options_.next_batch) pending_.input_ns.push_back(input_ns);
@@ -115,17 +129,18 @@ class TimedLoop {
     ++step_;
     if (options_.after_step) TENCH_TRY(options_.after_step(step_));
     if (step_ % options_.evaluate_every == 0) TENCH_TRY(Evaluate());
-    if (end_ns - last_emit_ns_ >= kEmitEveryNs || pending_.step_ns.size() == kStepsPerLine)
-      TENCH_TRY(Emit());
     return loss;
   }
 
   // The steps that it evaluates are emitted first.
   Status Evaluate() {
     if (!options_.evaluate) return Ok();
+    NoteCompilation();
     TENCH_TRY(Emit());
     reached_ = TENCH_TRY(options_.evaluate(step_));
     evaluated_at_ = step_;
+    // The evaluation compiles a network of its own.
+    if (counts_code_) code_bytes_ = options_.generated_code();
     return Ok();
   }
 
@@ -154,6 +169,7 @@ class TimedLoop {
     pending_.step_ns.clear();
     pending_.input_ns.clear();
     pending_.loss.clear();
+    pending_.compilations = 0;
     last_emit_ns_ = clock_.Now();
     return Ok();
   }
@@ -165,7 +181,9 @@ class TimedLoop {
   Clock& clock_;
   Steps pending_;
   std::optional<double> learning_rate_;
-  int64_t step_ = 0, last_step_ns_ = 0, last_emit_ns_ = 0;
+  int64_t step_ = 0, last_step_ns_ = 0, last_end_ns_ = 0, last_emit_ns_ = 0;
+  bool counts_code_ = false;
+  int64_t code_bytes_ = 0;
   int64_t helper_cpu_ns_ = 0;
   int64_t evaluated_at_ = -1;
   bool reached_ = false;

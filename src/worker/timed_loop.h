@@ -23,6 +23,9 @@ struct LoopOptions {
   // to the adapter, after the wait for it if a loader makes it. The number is that of the batch,
   // which is the step's if a step is one batch.
   std::function<Status(int64_t batch)> make_batch, next_batch;
+  // The memory that holds generated code (GeneratedCodeBytes), read off the clock around timed
+  // steps that follow warm-up steps. Growth is counted as a compilation. May be null.
+  std::function<int64_t()> generated_code;
   // Called off the clock with the number of steps so far; may be null.
   std::function<Status(int64_t steps)> after_step;
   // Job::turns: waits for the next slice; nullopt = no more. Null = no turns. Each slice begins

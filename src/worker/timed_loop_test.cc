@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "worker/fake_adapter.h"
 #include "worker/process_facts.h"
@@ -95,6 +96,31 @@ TEST_F(TimedLoopTest, KeepsLinesShortWhenStepsAreShort) {
     EXPECT_LT(ToLine(line).size(), kMaxLineBytes / 4);
   }
   EXPECT_EQ(next, 50'002);
+}
+
+TEST_F(TimedLoopTest, CountsCodeThatIsGeneratedDuringTimedSteps) {
+  int64_t code_bytes = 0;
+  options.generated_code = [&] { return code_bytes; };
+  options.budget.fixed_steps = 6;
+  step_ns = 150'000'000;
+  std::set<int64_t> compiling = {0, 1};  // the warm-up steps
+  adapter.on_step = [&](int64_t step) -> Result<double> {
+    clock.now_ns += step_ns;
+    if (compiling.contains(step)) code_bytes += 4096;
+    return 1;
+  };
+  ASSERT_TRUE(Run().ok());
+  int64_t compilations = 0;
+  for (const Steps& line : lines) compilations += line.compilations;
+  EXPECT_EQ(compilations, 0) << "those of warm-up steps are expected";
+
+  lines.clear();
+  adapter.steps = 0;
+  compiling.insert(4);
+  ASSERT_TRUE(Run().ok());
+  for (const Steps& line : lines) compilations += line.compilations;
+  EXPECT_EQ(compilations, 1);
+  EXPECT_EQ(lines.back().compilations, 1);
 }
 
 TEST_F(TimedLoopTest, FollowsTheScheduleOfRatesAndHoldsTheLast) {

@@ -14,14 +14,16 @@ namespace {
 
 constexpr int64_t kLeastWindowNs = 100'000'000, kLargestWindowNs = 1'000'000'000;
 constexpr int64_t kWindowShare = 20;  // of the budget, per trial
-constexpr int64_t kMinSteps = 3, kMaxWarmup = 2;
+constexpr int64_t kMaxWarmup = 2;
 
-// A short window, so that many candidates fit into the budget. A warm-up step is needed in any
-// case: many frameworks allocate or compile in the first step.
+// A short window, so that many candidates fit into the budget. A step that is longer than the
+// window is timed once: the budget is wall time, and more steps would leave the slower workers with
+// fewer candidates. A warm-up step is needed in any case: many frameworks allocate or compile in
+// the first step.
 Budget TrialBudget(const Budget& usual, int64_t budget_ns) {
   Budget budget;
   budget.warmup_steps = std::clamp<int64_t>(usual.warmup_steps, 1, kMaxWarmup);
-  budget.min_steps = kMinSteps;
+  budget.min_steps = 1;
   budget.min_time_ns = budget.time_limit_ns =
       std::clamp(budget_ns / kWindowShare, kLeastWindowNs, kLargestWindowNs);
   return budget;
@@ -70,7 +72,7 @@ TuningRecord CellTuner::Tune(const RunRequest& request,
 
   const std::vector<CellSettings> candidates = CandidatesFor(*description, *network, cell.phase());
   TuningProgress state;
-  state.trials = candidates.size() + 1;
+  state.trials = candidates.size() + 1 + kConfirmingTrials;
   const RunTrial make = [&](const TrialPlan& plan) {
     ++state.trial;
     state.candidate = plan.candidate;

@@ -72,7 +72,7 @@ TEST_F(RunnerTuningTest, TunesOnceBeforeRoundOneAndEveryRoundUsesTheFrozenSettin
   ASSERT_EQ(tunings.size(), 1u);
   const TuningRecord& tuning = tunings[0];
   EXPECT_EQ(tuning.settings, (CellSettings{{"speed", "plan7"}, {"env.QUICK", "1"}}));
-  ASSERT_EQ(tuning.trials.size(), 4u) << "other phases and ops are not tried";
+  ASSERT_EQ(tuning.trials.size(), 6u) << "other phases and ops are not tried";
   EXPECT_EQ(tuning.trials[1].candidate, "speed=search");
   EXPECT_EQ(tuning.trials[3].outcome, Outcome::kCrashed);
   EXPECT_EQ(tuning.default_step_ns, 2e6);
@@ -131,7 +131,7 @@ TEST_F(RunnerTuningTest, AnnouncesTheTuningWithItsShareAndShowsEachTrial) {
   EXPECT_EQ(events_.tunings.front().cells, 1u);
   EXPECT_EQ(events_.tunings.front().share, 0.25) << "a run has a second of overhead";
   EXPECT_EQ(events_.tunings.back().done, 1u);
-  EXPECT_EQ(events_.tunings.back().trial.trials, 4u);
+  EXPECT_EQ(events_.tunings.back().trial.trials, 6u);
 }
 
 TEST_F(RunnerTuningTest, MergingKeepsTheTuningOfEachStudy) {

@@ -21,7 +21,7 @@ class Trials final : public Clock {
     now_ns += kSecond;
     plans.push_back(plan);
     TrialEnd end;
-    end.step_ns = 100;
+    end.step_ns = 100 * (plans.size() <= slowed ? 2 : 1);
     for (const auto& [key, value] : plan.settings) {
       const auto found = step_ns.find(key + "=" + value);
       if (found == step_ns.end()) continue;
@@ -41,6 +41,7 @@ class Trials final : public Clock {
   int64_t now_ns = 0;
   std::map<std::string, double> step_ns;  // what a setting adds to 100 ns; 0 = it crashes
   std::vector<TrialPlan> plans;
+  size_t slowed = 0;  // so many first trials meet a machine of half the speed
   StopSource stop;
 };
 
@@ -51,14 +52,54 @@ TEST(TuningSearchTest, TriesTheDefaultFirstAndEveryCandidateOnTopOfTheBest) {
   EXPECT_EQ(tuning.settings, (CellSettings{{"a", "1"}, {"c", "1"}}));
   EXPECT_EQ(tuning.default_step_ns, 100);
   EXPECT_EQ(tuning.best_step_ns, 50);
-  EXPECT_EQ(tuning.spent_ns, 4 * kSecond);
-  ASSERT_EQ(trials.plans.size(), 4u);
+  EXPECT_EQ(tuning.spent_ns, 6 * kSecond);
+  ASSERT_EQ(trials.plans.size(), 6u);
   EXPECT_TRUE(trials.plans[0].is_default);
   EXPECT_EQ(trials.plans[2].settings, (CellSettings{{"a", "1"}, {"b", "1"}}));
   EXPECT_EQ(trials.plans[3].settings, (CellSettings{{"a", "1"}, {"c", "1"}}));
   EXPECT_EQ(tuning.trials[2].candidate, "b=1");
-  // 4 s over 50 ns saved per step.
-  EXPECT_EQ(tuning.PaysAfterSteps(), 80'000'000);
+  // 6 s over 50 ns saved per step.
+  EXPECT_EQ(tuning.PaysAfterSteps(), 120'000'000);
+}
+
+TEST(TuningSearchTest, ConfirmsTheSelectedSettingsAgainstTheDefault) {
+  Trials trials;
+  trials.step_ns = {{"a=1", -20}};
+  const TuningRecord tuning = trials.Search({{{"a", "1"}}});
+  ASSERT_EQ(trials.plans.size(), 4u);
+  EXPECT_TRUE(trials.plans[2].settings.empty());
+  EXPECT_FALSE(trials.plans[2].is_default) << "its time is limited by the budget";
+  EXPECT_EQ(trials.plans[3].settings, (CellSettings{{"a", "1"}}));
+  EXPECT_EQ(tuning.trials[2].candidate, "default, again");
+  EXPECT_EQ(tuning.trials[3].candidate, "selected, again");
+  EXPECT_EQ(tuning.settings, (CellSettings{{"a", "1"}}));
+}
+
+TEST(TuningSearchTest, ACandidateThatOnlyMetAFasterMachineIsGivenUp) {
+  Trials trials;
+  trials.slowed = 1;
+  const TuningRecord tuning = trials.Search({{{"a", "1"}}});
+  ASSERT_EQ(tuning.trials.size(), 4u);
+  EXPECT_EQ(tuning.trials[0].step_ns, 200);
+  EXPECT_EQ(tuning.trials[1].step_ns, 100) << "half of the default's time, by the machine alone";
+  EXPECT_TRUE(tuning.settings.empty());
+  EXPECT_EQ(tuning.default_step_ns, 100);
+  EXPECT_EQ(tuning.best_step_ns, 100);
+  EXPECT_FALSE(tuning.PaysAfterSteps());
+}
+
+TEST(TuningSearchTest, ABudgetWithoutRoomForBothTrialsConfirmsNothing) {
+  Trials trials;
+  trials.step_ns = {{"a=1", -20}};
+  const TuningRecord tuning = trials.Search({{{"a", "1"}}}, {}, 4 * kSecond - 1);
+  EXPECT_EQ(trials.plans.size(), 2u);
+  EXPECT_EQ(tuning.settings, (CellSettings{{"a", "1"}}));
+}
+
+TEST(TuningSearchTest, ASelectionWhoseConfirmationFailsIsGivenUp) {
+  Trials trials;
+  trials.step_ns = {{"search=yes", -20}, {"search=found", 0}};
+  EXPECT_TRUE(trials.Search({{{"search", "yes"}}}).settings.empty());
 }
 
 TEST(TuningSearchTest, ACandidateWithinTheMarginDoesNotReplaceTheDefault) {
@@ -86,7 +127,7 @@ TEST(TuningSearchTest, LeavesOutWhatTheCellSetsAndWhatChangesNothing) {
   ASSERT_TRUE(cell.Set("env.X", "2"));
   const TuningRecord tuning =
       trials.Search({{{"a", "1"}}, {{"a", "1"}}, {{"b", "1"}}, {{"env.X", "1"}, {"c", "1"}}}, cell);
-  EXPECT_EQ(trials.plans.size(), 2u);
+  EXPECT_EQ(trials.plans.size(), 4u) << "the default, one candidate, and both again";
   EXPECT_EQ(tuning.settings, (CellSettings{{"a", "1"}}));
 }
 

@@ -81,6 +81,13 @@ class Worker(Adapter):
             self._try_batch()
             self.step(self.job.phase)  # the first step compiles
 
+    def compilations(self):
+        """Dynamo's count of compiled frames: it grows when a guard fails, too."""
+        if self.job.option(MODE) == "eager":
+            return None
+        import torch._dynamo.utils
+        return torch._dynamo.utils.counters["frames"]["total"]
+
     def _try_batch(self):
         """Any batch; the contract sets batch, parameters and state afterwards."""
         self.set_batch({layer.name: np.ones(layer.shape, np.float32 if layer["role"] == "data"
