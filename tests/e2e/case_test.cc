@@ -91,6 +91,10 @@ std::string Replay(const std::string& transcript, const fs::path& folder) {
 class CaseTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(CaseTest, BehavesAsWritten) {
+#ifdef __SANITIZE_ADDRESS__
+  if (GetParam() == "preloaded")
+    GTEST_SKIP() << "the address sanitizer refuses programs with a preloaded library";
+#endif
   const fs::path path = kCases / (GetParam() + ".txt");
   const std::string transcript = *ReadFile(path);
   const TemporaryFolder folder = *TemporaryFolder::Make("tench-case");
