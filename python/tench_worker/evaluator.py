@@ -12,6 +12,7 @@ import numpy as np
 from . import process_facts
 from .errors import Failed, WorkerError
 from .network import read_graph
+from .tensor_files import state_shapes
 
 
 class Target(object):
@@ -42,6 +43,9 @@ class Evaluator(object):
         if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
             raise Failed("job.evaluation.every: must be an integer from 1 on")
         self.graph = read_graph(job.network, job.batch, "forward")
+        parameters = [parameter.name for parameter in self.graph.parameters]
+        self.momenta = {name: shape for name, shape in state_shapes(self.graph).items()
+                        if name not in parameters}
         try:
             adapter.build(self.graph, job.of_evaluation())
         except WorkerError as error:
@@ -62,9 +66,11 @@ class Evaluator(object):
         self.values = {}
 
     def _give(self, name):
-        if name not in self.values:
-            raise Failed("evaluation: the training has no tensor '%s'" % name)
-        return self.values[name]
+        if name in self.values:
+            return self.values[name]
+        if name in self.momenta:  # an inference network has none, but a worker may set them
+            return np.zeros(self.momenta[name], np.float32)
+        raise Failed("evaluation: the training has no tensor '%s'" % name)
 
     def run(self, trained, steps):
         """The message `evaluation`."""

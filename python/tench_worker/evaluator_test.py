@@ -115,7 +115,7 @@ class Network(object):
         self.values = {name: source(name) for name in self.names}
 
     def set_state(self, source):
-        pass
+        self.momentum = source("fc.weight.momentum")
 
     def set_batch(self, inputs):
         self.batches.append(inputs)
@@ -154,6 +154,7 @@ class EvaluatorTest(unittest.TestCase):
         self.assertEqual(reader.scored, [(0.25, [[1, 2], [3, 4]])] * 3)
         self.assertEqual(network.batches, [(i, ["data", "label"]) for i in range(3)])
         self.assertGreater(line.pop("eval_ns"), 0)
+        self.assertEqual(network.momentum.tolist(), [[0, 0], [0, 0]])
         self.assertEqual(line, {"type": "evaluation", "step": 7, "samples": 5, "loss": 0.5,
                                 "top1": 0.8})
 
