@@ -52,6 +52,10 @@ std::vector<size_t> LeftOut(const Ranking& ranking) {
 
 }  // namespace
 
+std::string LimitText(const std::string& worker, const std::string& limit) {
+  return fmt::format("{} cannot use {}", worker, limit);
+}
+
 std::string SharedTitle(const Cell& cell, std::span<const size_t> left_out) {
   std::string title;
   const auto is_left_out = [&](size_t axis) {

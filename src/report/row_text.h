@@ -48,6 +48,9 @@ inline constexpr std::string_view kEffectiveMeaning =
     "effective: arithmetic of the network's definition, of which a Winograd convolution executes "
     "less";
 
+// "torch cannot use torch.compile: …", for WorkerLimits.
+std::string LimitText(const std::string& worker, const std::string& limit);
+
 // "lenet on mnist, batch 64, train, threads=2": a cell without its worker and without the axes
 // `left_out`.
 std::string SharedTitle(const Cell& cell, std::span<const size_t> left_out);

@@ -287,6 +287,7 @@ class RankingBuilder::Impl {
   std::unordered_map<std::string, size_t> base_of_key_;
   StudyNoise noise_;
   TrainingTable trainings_;
+  WorkerLimits limits_;
   std::set<int64_t> rules_;
   int64_t runs_ = 0;
 };
@@ -362,6 +363,7 @@ void RankingBuilder::Impl::Add(const RunRecord& run) {
   ++runs_;
   noise_.Add(run);
   trainings_.Add(run);
+  limits_.Add(run);
   if (run.rules != kNoRules) rules_.insert(run.rules);
   RowState& state = RowOf(run);
   state.last_run = runs_;
@@ -372,11 +374,9 @@ void RankingBuilder::Impl::Add(const RunRecord& run) {
   if (run.parameters > 0) state.parameters = run.parameters;
   if (run.forward_flops_per_image > 0) state.forward_flops_per_image = run.forward_flops_per_image;
   if (run.step_flops > 0) state.step_flops = run.step_flops;
-  const auto raise = [](std::optional<int64_t>& most, const std::optional<int64_t>& bytes) {
-    if (bytes) most = std::max(most.value_or(0), *bytes);
-  };
-  raise(row.peak_rss_bytes, PeakMemoryBytes(run));
-  raise(row.rss_before_build_bytes, run.summary.rss_before_build_bytes);
+  row.peak_rss_bytes = std::max(row.peak_rss_bytes, PeakMemoryBytes(run));
+  row.rss_before_build_bytes =
+      std::max(row.rss_before_build_bytes, run.summary.rss_before_build_bytes);
   if (run.outcome == Outcome::kOk) {
     ++row.runs_ok;
     row.flops_effective |= ChoosesWinograd(run.choices_json);
@@ -435,6 +435,7 @@ Ranking RankingBuilder::Impl::Finish() {
   ranking.runs = runs_;
   ranking.noise = noise_.Summaries();
   ranking.trainings = std::move(trainings_).Finish();
+  ranking.limits = std::move(limits_);
   rows_of_cell_ = {};
   base_of_key_ = {};
   for (Base& base : bases_) {

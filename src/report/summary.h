@@ -44,6 +44,7 @@
 #include "report/round_time.h"
 #include "report/run_selector.h"
 #include "report/training.h"
+#include "report/worker_limits.h"
 #include "store/store.h"
 
 namespace tench {
@@ -121,6 +122,7 @@ struct Ranking {
   std::vector<RankGroup> groups;          // ordered by their cells
   std::map<int64_t, NoiseSummary> noise;  // of the studies with sentinel readings
   std::vector<TrainingRow> trainings;     // of the runs with a test split
+  WorkerLimits limits;                    // of the runs' workers
   int64_t runs = 0;
   bool several_machines = false, several_rules = false;
   bool all_roles = false;  // baseline and oracle are ranked like frameworks

@@ -264,6 +264,8 @@ class TextReport {
     if (kFlopsImportance >= least_importance &&
         AnyMeasured(ranking_, [](const RankRow& row) { return row.flops_effective; }))
       meanings.emplace_back(kEffectiveMeaning);
+    for (const auto& [worker, limit] : ranking_.limits.texts())
+      meanings.push_back(LimitText(worker, limit));
     if (!meanings.empty()) out_ += '\n';
     for (const std::string& meaning : meanings) Line(kDim, meaning);
   }

@@ -206,6 +206,8 @@ std::string AnswerSection(const ReportData& data) {
   const std::vector<ComparisonView> comparisons = ComparisonsOf(data);
   std::string out = Sentence(comparisons);
   if (!comparisons.empty()) out += fmt::format("<p class=\"soft\">{}</p>\n", kStatisticMeaning);
+  for (const auto& [worker, limit] : data.ranking.limits.texts())
+    out += fmt::format("<p class=\"soft\">{}.</p>\n", HtmlText(LimitText(worker, limit)));
   out += "<div class=\"answers\">\n";
   for (const NetworkView& network : NetworksOf(data)) out += AnswerTile(data, network);
   const std::vector<FailureGroup> failures = FailuresOf(data);

@@ -55,6 +55,14 @@ TEST(SectionTest, CountsNameWorkersCellsRunsAndVerifiedCells) {
   EXPECT_THAT(html, Not(HasSubstr("machines")));
 }
 
+TEST(SectionTest, TheAnswerStatesWhatAWorkerCannotUse) {
+  RunRecord run = ReportRun("torch", 64, "train", 0);
+  run.worker_json = R"({"worker":{"facts":{"cannot_use":"torch.compile: it captures <Python>"}}})";
+  EXPECT_THAT(AnswerSection(Report({run})),
+              HasSubstr("torch cannot use torch.compile: it captures &lt;Python&gt;."));
+  EXPECT_THAT(AnswerSection(TwoWorkers(1)), Not(HasSubstr("cannot use")));
+}
+
 TEST(SectionTest, CountsNameUnverifiedCellsAndMachines) {
   ReportData data = TwoWorkers(1);
   Find(data, "torch").row.flags = {"unverified"};

@@ -31,6 +31,9 @@ class TorchAdapter final : public Adapter {
     AddSpinCandidate(description);
     AddCommonSettings(description);
     description.facts = LibraryFacts();
+    description.facts["cannot_use"] =
+        "torch.compile, which captures Python programs: its numbers are of eager mode, or of a "
+        "frozen TorchScript module (phase forward); torch-python has the option mode=compile";
     DescribeDevices(Gpus(), description);
     return description;
   }
