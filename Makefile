@@ -87,7 +87,7 @@ picture: build
 	@mkdir -p out
 	@$(BUILD)/bin/tench report --db $(PICTURE_DB) --study latest -o out/picture.html
 	@chromium --headless=new --no-sandbox --disable-gpu --no-first-run --hide-scrollbars \
-	  --user-data-dir=$(CURDIR)/out/chromium --virtual-time-budget=15000 --window-size=1240,1226 \
+	  --user-data-dir=$(CURDIR)/out/chromium --virtual-time-budget=60000 --window-size=1240,1226 \
 	  --screenshot=$(CURDIR)/docs/report.png file://$(CURDIR)/out/picture.html 2>/dev/null
 	@rm -rf out/chromium; echo "wrote docs/report.png"
 

@@ -13,11 +13,13 @@
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/known_names.h"
+#include "cli/live_line.h"
 #include "cli/program.h"
 #include "cli/single_run.h"
 #include "net/graph.h"
 #include "profile/blas_census.h"
 #include "report/html/published.h"
+#include "report/run_text.h"
 #include "report/text_table.h"
 #include "run/session/run_cell.h"
 
@@ -108,8 +110,14 @@ Result<std::optional<std::vector<BlasCall>>> Record(Cell cell, int64_t iteration
   planned.budget.warmup_steps = 0;
   planned.budget.fixed_steps = iterations;
   Interrupt interrupt;
+  LiveLine line;
+  const auto show = [&](const RunProgress& progress) {
+    line.Show(ProgressText(planned.cell, progress.stage, progress.steps, progress.last_step_ns,
+                           progress.loss, progress.rss_bytes, progress.elapsed_ns));
+  };
   const RunResult result =
-      RunCell(workers, SingleRun(planned, readers, nullptr), nullptr, interrupt.stop());
+      RunCell(workers, SingleRun(planned, readers, nullptr), show, interrupt.stop());
+  line.Clear();
   if (result.record.outcome != Outcome::kOk) {
     FailProgram(fmt::format("{}: {}: {}", planned.cell.Text(kAxisWorker),
                             Name(result.record.outcome), result.record.reason));

@@ -158,7 +158,7 @@ void Print(const Listing& listing, size_t width) {
   TextTable table(columns, false);
   for (const auto& row : listing.rows) table.AddRow(row);
   const std::vector<std::string> omitted = table.Fit(width, 2);
-  fmt::print("{}{}", table.RenderWrapped(width, 2), OmittedLine(omitted));
+  fmt::print("{}{}", table.RenderWrapped(width, 2), WrapText(OmittedLine(omitted), width, 2));
 }
 
 Json ToJson(const Listing& listing) {

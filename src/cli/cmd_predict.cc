@@ -13,6 +13,7 @@
 #include "cli/forward_pass.h"
 #include "cli/interrupt.h"
 #include "cli/known_names.h"
+#include "cli/live_line.h"
 #include "data/data_reference.h"
 #include "data/file_data.h"
 #include "machine/affinity.h"
@@ -167,16 +168,25 @@ Result<int> Predict(const PredictFlags& flags) {
   for (const std::string& note : weights.notes) fmt::print(stderr, "tench: note: {}\n", note);
   pass.job.tensors.load = std::move(weights.load);
   Interrupt interrupt;
+  LiveLine line;
+  const auto show = [&](int64_t done) {
+    line.Show(CountedProgress(static_cast<size_t>(done), 3 * flags.pictures.size(),
+                              "classifying with " + flags.worker));
+  };
+  show(0);
   // The time is that of a build that fuses layers as a timed run does. It keeps no outputs, so a
   // second pass reads the scores.
   ForwardPass timed = pass;
   timed.warmup_batches = pass.batches;
+  timed.progress = show;
   const ForwardAnswer times = TENCH_TRY(RunForward(
       std::move(timed), [](int64_t, const auto&) { return Ok(); }, interrupt.stop()));
   pass.outputs = {TENCH_TRY(ScoresLayer(classifier.graph))};
+  pass.progress = [&](int64_t done) { show(2 * std::ssize(flags.pictures) + done); };
   const BatchOutputs print = [&](int64_t batch,
                                  const std::vector<std::vector<float>>& values) -> Status {
     const auto at = static_cast<size_t>(batch);
+    line.Clear();
     PrintPicture(flags.pictures[at], times.step_ns.at(at), values[0], labels, flags.top);
     return Ok();
   };

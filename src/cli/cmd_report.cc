@@ -22,6 +22,14 @@ struct ReportFlags {
   bool dark = false, all_roles = false, anonymous = false;
 };
 
+// Checked before the runs are read, which takes seconds for a large file.
+Status CheckFolder(const std::string& output) {
+  const std::filesystem::path folder = std::filesystem::path(output).parent_path();
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return Ok();
+  return Failed("--output: there is no folder '{}'", folder.string());
+}
+
 Status WritePage(const ReportFlags& flags, const std::string& output, const ReportData& data,
                  const ChartSet& charts) {
   PageOptions options;
@@ -54,6 +62,9 @@ Status WriteFigures(const ReportFlags& flags, const ChartSet& charts) {
 }
 
 Result<int> Report(const ReportFlags& flags) {
+  const bool page = flags.figures.empty() || !flags.output.empty();
+  const std::string output = flags.output.empty() ? "report.html" : flags.output;
+  if (page) TENCH_TRY(CheckFolder(output));
   Store store = TENCH_TRY(flags.study.Open());
   RankOptions options;
   if (const auto study = TENCH_TRY(flags.study.Study(store))) options.studies = {*study};
@@ -65,9 +76,7 @@ Result<int> Report(const ReportFlags& flags) {
   line.Show(CountedProgress(1, 2, "computing the charts"));
   const ChartSet charts = MakeCharts(data);
   line.Clear();
-  const bool page = flags.figures.empty() || !flags.output.empty();
-  if (page)
-    TENCH_TRY(WritePage(flags, flags.output.empty() ? "report.html" : flags.output, data, charts));
+  if (page) TENCH_TRY(WritePage(flags, output, data, charts));
   if (!flags.figures.empty()) TENCH_TRY(WriteFigures(flags, charts));
   return 0;
 }

@@ -15,6 +15,7 @@
 #include "cli/known_names.h"
 #include "cli/live_line.h"
 #include "cli/measure_flags.h"
+#include "cli/output_terminal.h"
 #include "cli/python_flag.h"
 #include "cli/shape_flag.h"
 #include "cli/single_run.h"
@@ -182,7 +183,7 @@ Result<int> Run(const RunFlags& flags) {
     fmt::print("{}\n", RecordToJson(result.record, &result.series)
                            .dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
-    fmt::print("{}", RunText(result.record, flags.verbose));
+    fmt::print("{}", RunText(result.record, flags.verbose, OutputWidth()));
     if (!result.profile.empty()) fmt::print("\n{}", ProfileText(result.profile));
     if (flags.loss_curve) fmt::print("{}", LossCurveText(result.series));
     if (flags.verbose && !result.series.log.empty())

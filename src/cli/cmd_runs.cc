@@ -30,7 +30,8 @@ struct FormatFlags {
 
 void Print(TextTable table, const FormatFlags& format) {
   const std::vector<std::string> omitted = table.Fit(format.width());
-  fmt::print("{}{}", table.Render(format.width()), OmittedLine(omitted));
+  fmt::print("{}{}", table.Render(format.width()),
+             WrapText(OmittedLine(omitted), format.width(), 2));
 }
 
 std::string JsonText(const Json& json) {
@@ -80,7 +81,7 @@ Result<int> ShowRun(const RunsFlags& flags, Store& store) {
     const RunSeries series = TENCH_TRY(store.Series(run.id));
     fmt::print("{}\n", JsonText(RecordToJson(run, &series)));
   } else {
-    fmt::print("{}", RunText(run, true));
+    fmt::print("{}", RunText(run, true, flags.format.width()));
   }
   return 0;
 }

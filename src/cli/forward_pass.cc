@@ -53,7 +53,10 @@ Result<ForwardAnswer> RunForward(ForwardPass pass, const BatchOutputs& on_batch,
   const TypedGraph graph = TENCH_TRY(Infer(job.network, job.batch));
   ForwardAnswer answer;
   TrainingEvents events;
+  int64_t finished = 0;
   events.on_steps = [&](const Steps& steps) -> Status {
+    finished += static_cast<int64_t>(steps.step_ns.size());
+    if (pass.progress) pass.progress(finished);
     if (steps.warmup) return Ok();
     answer.step_ns.insert(answer.step_ns.end(), steps.step_ns.begin(), steps.step_ns.end());
     answer.loss.insert(answer.loss.end(), steps.loss.begin(), steps.loss.end());

@@ -26,6 +26,8 @@ struct ForwardPass {
   Job job;
   int64_t warmup_batches = 0, batches = 1;
   std::vector<std::string> outputs;  // layers; none = a timed build, whose layers may be fused
+  // Called with the number of finished batches, warm-up included; may be null.
+  std::function<void(int64_t)> progress;
 };
 
 struct ForwardAnswer {

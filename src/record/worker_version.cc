@@ -11,7 +11,8 @@ constexpr size_t kShownDigits = 7;
 std::string ShortBuild(const std::string& build) { return build.substr(0, kShownDigits); }
 
 std::string ShownVersion(const std::string& version, const std::string& build) {
-  if (build.empty()) return version;
+  // Words, such as "not found", are no version.
+  if (build.empty() || version.find(' ') != std::string::npos) return version;
   const char* separator = version.find('+') == std::string::npos ? "+" : ".";
   return version + separator + ShortBuild(build);
 }

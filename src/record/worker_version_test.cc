@@ -16,6 +16,10 @@ TEST(WorkerVersionTest, AnUnknownBuildLeavesTheVersionAsItIs) {
   EXPECT_EQ(ShownVersion("", ""), "");
 }
 
+TEST(WorkerVersionTest, WordsInsteadOfAVersionHaveNoBuild) {
+  EXPECT_EQ(ShownVersion("not found", "1a2b3c4d5e6f7081"), "not found");
+}
+
 TEST(WorkerVersionTest, ABuildWhoseVersionIsUnknownIsStillTold) {
   EXPECT_EQ(ShownVersion("", "1a2b3c4d5e6f7081"), "+1a2b3c4");
 }

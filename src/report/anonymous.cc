@@ -23,19 +23,26 @@ bool IsWordPart(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
 }
 
-// "/home/user/data/a.csv" becomes "PATH/a.csv". A path has at least two slashes, or begins with
-// "~/"; a single one is a unit or a division.
+// A path from the root, from a home ("~/a", "~joe/a") or relative to the folder ("./a", "../a").
+// One from the root has at least two slashes; a single one is a unit or a division.
+bool IsPath(std::string_view token) {
+  const size_t slash = token.find('/');
+  if (slash == std::string_view::npos) return false;
+  if (slash == 0) return token.find('/', 1) != std::string_view::npos;
+  const std::string_view first = token.substr(0, slash);
+  return first.front() == '~' || first == "." || first == "..";
+}
+
+// "/home/user/data/a.csv" becomes "PATH/a.csv".
 std::string WithoutPaths(std::string_view text) {
   std::string out;
   size_t at = 0;
   while (at < text.size()) {
     const bool begins = at == 0 || EndsPath(text[at - 1]);
-    const bool home = text.substr(at).starts_with("~/");
     size_t end = at;
     while (end < text.size() && !EndsPath(text[end])) ++end;
     const std::string_view token = text.substr(at, end - at);
-    const bool rooted = token.starts_with('/') && token.find('/', 1) != std::string_view::npos;
-    if (begins && (home || rooted)) {
+    if (begins && IsPath(token)) {
       out += kPath;
       out += token.substr(token.rfind('/'));
     } else {

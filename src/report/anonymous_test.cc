@@ -16,6 +16,8 @@ TEST(AnonymousTest, PathsKeepOnlyTheirFileNames) {
             "cannot read PATH/a.json: no such file");
   EXPECT_EQ(names.Text("tench run --data csv:/data/joe/x.csv --network ~/n.prototxt"),
             "tench run --data csv:PATH/x.csv --network PATH/n.prototxt");
+  EXPECT_EQ(names.Text("folder:~joe/p ./x/a.json ../../joe/b.json nets/c.json"),
+            "folder:PATH/p PATH/a.json PATH/b.json nets/c.json");
   EXPECT_EQ(names.Text("open('/home/joe/a')"), "open('PATH/a')");
   EXPECT_EQ(names.Text("2 of 5 runs, 3 images /s, 1/2"), "2 of 5 runs, 3 images /s, 1/2");
 }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "report/group_steps.h"
 #include "stats/stats.h"
 
 namespace tench {
@@ -32,6 +33,7 @@ struct SideCells {
 
   ComparedCell& Find(const RunRecord& run);
   StudyNoise noise;
+  GroupSteps steps;  // of all observed runs
 
   void Finish();
 };
@@ -55,6 +57,7 @@ ComparedCell& SideCells::Find(const RunRecord& run) {
   cell.worker_version = run.worker_version;
   cell.build = run.build;
   cell.rules = run.rules;
+  cell.role = run.role_or_usual();
   cell.machine = run.machine;
   cell.machine_id = run.machine_id;
   cell.fingerprint = run.fingerprint;
@@ -70,6 +73,19 @@ void SideCells::Finish() {
     for (const RoundTime& time : cell.times) medians.push_back(time.image_ns);
     cell.median_ns = Median(std::move(medians));
   }
+}
+
+// Whether a ranking of a study shows both cells.
+bool ShareStudy(const ComparedCell& a, const ComparedCell& b) {
+  return std::any_of(a.times.begin(), a.times.end(), [&](const RoundTime& x) {
+    return x.study != 0 && std::any_of(b.times.begin(), b.times.end(),
+                                       [&](const RoundTime& y) { return x.study == y.study; });
+  });
+}
+
+// The axes in which the rows of a ranking differ.
+bool VariesInRanking(const std::string& axis) {
+  return axis == Axes()[kAxisWorker].name || axis == kVersionAxis || SettingKey(axis).has_value();
 }
 
 bool ShareRuns(const ComparedCell& a, const ComparedCell& b) {
@@ -148,7 +164,9 @@ class ComparisonBuilder::Impl {
   explicit Impl(CompareOptions options) : options_(std::move(options)) {}
 
   void Observe(Side side, const RunRecord& run) {
-    sides_[static_cast<size_t>(side)].noise.Add(run);
+    SideCells& cells = sides_[static_cast<size_t>(side)];
+    cells.noise.Add(run);
+    cells.steps.Add(GroupKey(run.cell, run.machine_id), run);
   }
   void Add(Side side, const RunRecord& run);
   Comparison Finish();
@@ -160,7 +178,8 @@ class ComparisonBuilder::Impl {
     return Compares(kVersionAxis) || Compares(kMachineAxis) || Compares(kAxisWorker);
   }
   bool NetworksMayDiffer() const;
-  std::string SharedKey(const ComparedCell& cell) const;
+  std::string SharedKey(const Cell& cell, const std::string& machine_id) const;
+  std::string GroupKey(const Cell& cell, const std::string& machine_id) const;
   bool Match(const ComparedCell& a, const ComparedCell& b) const;
   CellPair Pair(const ComparedCell& a, const ComparedCell& b) const;
   void Judge(Comparison& comparison) const;
@@ -187,15 +206,28 @@ void ComparisonBuilder::Impl::Add(Side side, const RunRecord& run) {
 }
 
 // The shared axes of a pair's cells, as text.
-std::string ComparisonBuilder::Impl::SharedKey(const ComparedCell& cell) const {
-  Cell shared = cell.cell;
+std::string ComparisonBuilder::Impl::SharedKey(const Cell& cell,
+                                               const std::string& machine_id) const {
+  Cell shared = cell;
   for (size_t i = 0; i < Axes().size(); ++i) {
     if (Compares(Axes()[i].name)) shared.values[i] = Axes()[i].fallback;
   }
   if (Compares(kAxisWorker)) shared.options.clear();
   std::erase_if(shared.options,
                 [&](const auto& option) { return Compares(SettingName(option.first)); });
-  return (Compares(kMachineAxis) ? "" : cell.machine_id) + '\n' + shared.Label();
+  return (Compares(kMachineAxis) ? "" : machine_id) + '\n' + shared.Label();
+}
+
+// Names the cells that a ranking shows in one table with this one: `tench results`, or `--by` the
+// compared axis.
+std::string ComparisonBuilder::Impl::GroupKey(const Cell& cell,
+                                              const std::string& machine_id) const {
+  if (!std::all_of(options_.axes.begin(), options_.axes.end(), VariesInRanking))
+    return SharedKey(cell, machine_id);
+  Cell shared = cell;
+  shared.values[kAxisWorker] = Axes()[kAxisWorker].fallback;
+  shared.options.clear();
+  return machine_id + '\n' + shared.Label();
 }
 
 bool ComparisonBuilder::Impl::Match(const ComparedCell& a, const ComparedCell& b) const {
@@ -209,7 +241,13 @@ CellPair ComparisonBuilder::Impl::Pair(const ComparedCell& a, const ComparedCell
   CellPair pair;
   pair.a = a;
   pair.b = b;
-  SetComparedTimes(std::array{ComparedTimes{pair.a.times}, ComparedTimes{pair.b.times}});
+  std::vector<GroupStep> group;
+  if (options_.rule.source == Source::kSameStore && ShareStudy(a, b))
+    group = sides_[0].steps.Of(GroupKey(a.cell, a.machine_id), a.fingerprint);
+  const auto times_of = [](ComparedCell& cell) {
+    return ComparedTimes{cell.times, cell.role == Role::kOracle};
+  };
+  SetComparedTimes(std::array{times_of(pair.a), times_of(pair.b)}, group);
   Pairing pairing = PairRounds(pair.a.times, pair.b.times, options_.rule);
   SetPairedTimes(pairing, pair, options_.rule.time);
   pair.dropped = pairing.dropped;
@@ -240,14 +278,14 @@ Comparison ComparisonBuilder::Impl::Finish() {
   side_b.Finish();
   std::unordered_map<std::string, std::vector<size_t>> partners;
   for (size_t i = 0; i < side_b.cells.size(); ++i)
-    partners[SharedKey(side_b.cells[i])].push_back(i);
+    partners[SharedKey(side_b.cells[i].cell, side_b.cells[i].machine_id)].push_back(i);
   Comparison comparison;
   comparison.margin = options_.rule.margin;
   comparison.time = options_.rule.time;
   comparison.axes = options_.axes;
   for (size_t i = 0; i < side_a.cells.size(); ++i) {
     const ComparedCell& a = side_a.cells[i];
-    for (const size_t j : partners[SharedKey(a)]) {
+    for (const size_t j : partners[SharedKey(a.cell, a.machine_id)]) {
       const ComparedCell& b = side_b.cells[j];
       // A cell on both sides is its own baseline; it does not lack a partner.
       if (options_.rule.source == Source::kSameStore && ShareRuns(a, b)) side_b.met[j] = true;

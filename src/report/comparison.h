@@ -33,6 +33,7 @@ struct ComparedCell {
   Cell cell;
   std::string cell_id, worker_version, build, machine, machine_id, fingerprint;
   int64_t rules = kRules;
+  Role role = Role::kFramework;
   int64_t runs_ok = 0, runs_failed = 0;
   std::string failure;           // "crashed: reason" of the newest run that failed
   std::vector<RoundTime> times;  // counted attempts only
@@ -76,7 +77,8 @@ class ComparisonBuilder {
   ComparisonBuilder(ComparisonBuilder&&) noexcept;
   ~ComparisonBuilder();
 
-  // A run of the side's store, compared or not: all runs of a study contribute to its noise.
+  // A run of the side's store, compared or not: all runs of a study contribute to its noise, and
+  // the cells that a ranking shows together to the stretches of their steps.
   void Observe(Side side, const RunRecord& run);
   // The same run may be added to both sides; it is never paired with itself.
   void Add(Side side, const RunRecord& run);

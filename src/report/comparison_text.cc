@@ -121,7 +121,7 @@ std::string TableText(const Comparison& comparison, size_t width, bool stacked) 
     out += WrapText("  " + PairTitle(comparison, comparison.pairs[i]), width, 4) + '\n';
     out += lines[i + 2] + '\n';
   }
-  return out + (omitted.empty() ? "" : '\n' + OmittedLine(omitted));
+  return out + (omitted.empty() ? "" : '\n' + WrapText(OmittedLine(omitted), width, 2));
 }
 
 void AppendOutliers(std::string& out, const Comparison& comparison, size_t width) {

@@ -201,13 +201,19 @@ std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times) {
   return counted;
 }
 
-void SetComparedTimes(std::span<const ComparedTimes> cells) {
+void SetComparedTimes(std::span<const ComparedTimes> cells, std::span<const GroupStep> group) {
   double longest_ns = 0;
+  for (const GroupStep& other : group) {
+    if (!other.is_scale) longest_ns = std::max(longest_ns, other.median_ns);
+  }
   for (const ComparedTimes& cell : cells) {
     if (!cell.is_scale) longest_ns = std::max(longest_ns, MedianStepNs(cell.times));
   }
   std::vector<int> levels;
   int highest = 0;
+  for (const GroupStep& other : group) {
+    if (!other.is_scale) highest = std::max(highest, StretchLevel(longest_ns, other.median_ns));
+  }
   for (const ComparedTimes& cell : cells) {
     levels.push_back(StretchLevel(longest_ns, MedianStepNs(cell.times)));
     if (!cell.is_scale) highest = std::max(highest, levels.back());

@@ -88,8 +88,15 @@ struct ComparedTimes {
   bool is_scale = false;
 };
 
-// Sets `compared_ns` of the times of all cells of one comparison, by the lengths of their steps.
-void SetComparedTimes(std::span<const ComparedTimes> cells);
+// The length of the steps of a cell of the compared group (group_steps.h).
+struct GroupStep {
+  double median_ns = 0;
+  bool is_scale = false;
+};
+
+// Sets `compared_ns` of the times of all cells of one comparison, by the lengths of their steps and
+// of those of `group`, the cells that they are ranked with. It may repeat the compared cells.
+void SetComparedTimes(std::span<const ComparedTimes> cells, std::span<const GroupStep> group = {});
 
 // The geometric mean of the compared times over the rounds that are not dropped, or over all if
 // none is left. 0 without times. The quotient of two cells with the same rounds is their ratio.

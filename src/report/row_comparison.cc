@@ -47,12 +47,12 @@ Estimate ComparedStep(const RankRow& row) {
   return step;
 }
 
-void SetRowTimes(RankGroup& group) {
+void SetRowTimes(RankGroup& group, std::span<const GroupStep> others) {
   std::vector<ComparedTimes> cells;
   for (RankRow& row : group.rows) {
     if (row.measured()) cells.push_back({row.times, row.role == Role::kOracle});
   }
-  SetComparedTimes(cells);
+  SetComparedTimes(cells, others);
   for (RankRow& row : group.rows) {
     if (row.measured()) SetTime(1, row);
   }

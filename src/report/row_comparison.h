@@ -14,8 +14,9 @@ Estimate ComparedImage(std::span<const RoundTime> times);
 // The same per step, of a row with times.
 Estimate ComparedStep(const RankRow& row);
 
-// Sets the times of all measured rows by the lengths of the group's steps.
-void SetRowTimes(RankGroup& group);
+// Sets the times of all measured rows by the lengths of the group's steps. `others` are cells of
+// the group that a filter left out.
+void SetRowTimes(RankGroup& group, std::span<const GroupStep> others);
 
 // Compares every measured row with `best`, a ranked row of the group. Ranks must be set.
 void CompareRows(const RankRow& best, RankGroup& group);

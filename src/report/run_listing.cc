@@ -13,7 +13,7 @@ namespace {
 
 Json UnlessNegative(int64_t value) { return value < 0 ? Json(nullptr) : Json(value); }
 
-std::string SecondsText(int64_t ns) { return fmt::format("{:.1f}", static_cast<double>(ns) / 1e9); }
+std::string SecondsText(int64_t ns) { return fmt::format("{:.2f}", static_cast<double>(ns) / 1e9); }
 
 }  // namespace
 
@@ -103,7 +103,7 @@ std::vector<std::string> RunCells(const RunRecord& run) {
   return {std::to_string(run.id),
           run.study == 0 ? "" : std::to_string(run.study),
           run.study == 0 ? "" : std::to_string(run.round + 1),
-          std::to_string(run.attempt),
+          std::to_string(run.attempt + 1),
           PlainLine(run.cell.Text(kAxisWorker)),
           PlainLine(run.cell.Text(kAxisNetwork)),
           std::to_string(run.cell.Integer(kAxisBatch)),

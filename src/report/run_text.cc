@@ -7,15 +7,26 @@
 #include "record/worker_version.h"
 #include "report/direct_peak.h"
 #include "report/record_json.h"
+#include "report/text_table.h"
 #include "report/tuning_text.h"
 
 namespace tench {
 namespace {
 
 constexpr size_t kCurveRows = 60;
+constexpr size_t kValueColumn = 19;
 
 void Row(std::string& out, std::string_view name, std::string_view value) {
   out += fmt::format("  {:<16} {}\n", name, value);
+}
+
+// Every line within `width`, continued in the column of the values.
+std::string Wrapped(const std::string& text, size_t width) {
+  std::string out;
+  for (const std::string& line : Split(text, '\n')) {
+    if (!line.empty()) out += WrapText(line, width, kValueColumn) + '\n';
+  }
+  return out;
 }
 
 void AppendTimes(std::string& out, const RunRecord& record) {
@@ -137,8 +148,9 @@ void AppendDetails(std::string& out, const RunRecord& record) {
 
 std::string_view FlagMeaning(std::string_view flag) {
   if (flag == kFlagNegativeLoss)
-    return "a cross-entropy is never negative; Caffe displays a running mean of its loss, which "
-           "rounding drifts below zero while the loss itself stays positive (BVLC/caffe#3029)";
+    return "a cross-entropy is never negative; rounding shows one near zero as below it. Caffe "
+           "displays a running mean of its loss, which drifts below zero while the loss itself "
+           "stays positive (BVLC/caffe#3029)";
   if (flag == kFlagGradientsNotMaterialized)
     return "the worker does not say that every step writes every gradient to memory; a step that "
            "leaves some out is not comparable";
@@ -166,7 +178,7 @@ std::string OnTheClock(const Cell& cell) {
   return {};
 }
 
-std::string RunText(const RunRecord& record, bool verbose) {
+std::string RunText(const RunRecord& record, bool verbose, size_t width) {
   std::string out = fmt::format("{}\n", record.cell.Label());
   Row(out, "outcome", Name(record.outcome) + (record.reason.empty() ? "" : ": " + record.reason));
   if (!record.worker_version.empty())
@@ -181,7 +193,9 @@ std::string RunText(const RunRecord& record, bool verbose) {
       Row(out, flag, meaning);
   }
   if (verbose) AppendDetails(out, record);
-  if (record.outcome != Outcome::kOk) Row(out, "reproduce", record.reproducer);
+  if (width > 0) out = Wrapped(out, width);
+  // Not broken, so that it can be copied.
+  if (verbose || record.outcome != Outcome::kOk) Row(out, "reproduce", record.reproducer);
   return out;
 }
 

@@ -11,8 +11,10 @@
 
 namespace tench {
 
-// Several lines; ends with a newline. `verbose` adds libraries, environment and choices.
-std::string RunText(const RunRecord& record, bool verbose);
+// Several lines; ends with a newline. `verbose` adds libraries, environment, choices
+// and the command that repeats an `ok` run; a failed run always has its command.
+// `width` is that of the terminal, 0 for lines of any length.
+std::string RunText(const RunRecord& record, bool verbose, size_t width = 0);
 
 // "step  loss" rows: at most 60, evenly spaced, including the first and the last.
 std::string LossCurveText(const RunSeries& series);

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "record/run_flag.h"
 #include "report/direct_peak.h"
+#include "report/group_steps.h"
 #include "report/record_json.h"
 #include "report/row_comparison.h"
 #include "report/stored_facts.h"
@@ -202,9 +203,9 @@ void SortByTime(std::vector<Contender>& contenders) {
 // Compares all measured rows with the fastest ranked one and sorts them by their times. A row that
 // is faster than the fastest in their common rounds takes its place, each row once.
 RankRow* CompareWithFastest(const Ranking& ranking, RankGroup& group,
-                            std::vector<Contender>& measured) {
+                            std::span<const GroupStep> others, std::vector<Contender>& measured) {
   const auto is_ranked = [](const Contender& one) { return one.row->rank > 0; };
-  SetRowTimes(group);
+  SetRowTimes(group, others);
   RankRow* best = nullptr;
   for (std::set<const RankRow*> compared;;) {
     if (best != nullptr) {
@@ -221,7 +222,7 @@ RankRow* CompareWithFastest(const Ranking& ranking, RankGroup& group,
 }
 
 // Ranks and sorts the rows by time per image.
-void RankRows(const Ranking& ranking, RankGroup& group) {
+void RankRows(const Ranking& ranking, RankGroup& group, std::span<const GroupStep> others) {
   std::vector<Contender> measured;
   for (RankRow& row : group.rows) {
     if (row.measured()) measured.push_back({0, &row});
@@ -229,7 +230,7 @@ void RankRows(const Ranking& ranking, RankGroup& group) {
   const bool all_roles = RanksAllRoles(ranking, measured);
   for (const Contender& one : measured)
     one.row->rank = all_roles || one.row->role == Role::kFramework ? 1 : 0;
-  if (const RankRow* best = CompareWithFastest(ranking, group, measured)) {
+  if (const RankRow* best = CompareWithFastest(ranking, group, others, measured)) {
     const double best_ns = PerImage(ranking, group, *best).value;
     int64_t rank = 1;
     for (const Contender& one : measured) {
@@ -267,7 +268,10 @@ class RankingBuilder::Impl {
  public:
   Impl(std::optional<size_t> by, bool all_roles) : by_(by), all_roles_(all_roles) {}
 
-  void Observe(const RunRecord& run) { noise_.Add(run); }
+  void Observe(const RunRecord& run) {
+    noise_.Add(run);
+    left_out_.Add(KeyOf(run), run);
+  }
   void Add(const RunRecord& run);
   Ranking Finish();
 
@@ -276,8 +280,10 @@ class RankingBuilder::Impl {
   bool GroupsByWorker() const { return by_.has_value() && *by_ != kAxisWorker; }
   bool ByMachine() const { return by_ == kByMachine; }
   RowState& RowOf(const RunRecord& run);
+  Cell SharedCell(const Cell& cell) const;
+  std::string KeyOf(const RunRecord& run) const;
   size_t BaseOf(const RunRecord& run);
-  void Split(Base& base, Ranking& ranking);
+  void Split(Base& base, const std::string& key, Ranking& ranking);
 
   std::optional<size_t> by_;
   bool all_roles_;
@@ -286,28 +292,36 @@ class RankingBuilder::Impl {
   std::unordered_multimap<uint64_t, size_t> rows_of_cell_;  // by the hash of machine and cell id
   std::unordered_map<std::string, size_t> base_of_key_;
   StudyNoise noise_;
+  GroupSteps left_out_;  // of runs that were observed only
   TrainingTable trainings_;
   WorkerLimits limits_;
   std::set<int64_t> rules_;
   int64_t runs_ = 0;
 };
 
-size_t RankingBuilder::Impl::BaseOf(const RunRecord& run) {
-  Cell shared = run.cell;
+// What the cells of a base have in common.
+Cell RankingBuilder::Impl::SharedCell(const Cell& cell) const {
+  Cell shared = cell;
   if (by_ && !ByMachine()) shared.values[*by_] = Axes()[*by_].fallback;
-  std::string key = ByMachine() ? "" : run.machine_id + '\n';
-  if (GroupsByWorker()) {
-    if (!ByMachine()) key += run.worker_version + '\n' + run.build + '\n';
-  } else {
+  if (!GroupsByWorker()) {
     shared.values[kAxisWorker] = Axes()[kAxisWorker].fallback;
     shared.options.clear();
   }
-  key += shared.Label();
-  const auto [found, is_new] = base_of_key_.emplace(std::move(key), bases_.size());
+  return shared;
+}
+
+std::string RankingBuilder::Impl::KeyOf(const RunRecord& run) const {
+  std::string key = ByMachine() ? "" : run.machine_id + '\n';
+  if (GroupsByWorker() && !ByMachine()) key += run.worker_version + '\n' + run.build + '\n';
+  return key + SharedCell(run.cell).Label();
+}
+
+size_t RankingBuilder::Impl::BaseOf(const RunRecord& run) {
+  const auto [found, is_new] = base_of_key_.emplace(KeyOf(run), bases_.size());
   if (is_new && ByMachine()) {
-    bases_.push_back(Base{std::move(shared), "", "", {}});
+    bases_.push_back(Base{SharedCell(run.cell), "", "", {}});
   } else if (is_new) {
-    bases_.push_back(Base{std::move(shared), run.machine, run.machine_id, {}});
+    bases_.push_back(Base{SharedCell(run.cell), run.machine, run.machine_id, {}});
   }
   return found->second;
 }
@@ -395,7 +409,7 @@ void RankingBuilder::Impl::Add(const RunRecord& run) {
 }
 
 // One group per fingerprint; rows without one join the first group.
-void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
+void RankingBuilder::Impl::Split(Base& base, const std::string& key, Ranking& ranking) {
   const size_t first = ranking.groups.size();
   std::stable_sort(base.rows.begin(), base.rows.end(), [&](size_t a, size_t b) {
     return rows_[a]->fingerprint.empty() < rows_[b]->fingerprint.empty();
@@ -425,7 +439,10 @@ void RankingBuilder::Impl::Split(Base& base, Ranking& ranking) {
       group->forward_flops_per_image = state.forward_flops_per_image;
     group->rows.push_back(std::move(state.row));
   }
-  for (size_t i = first; i < ranking.groups.size(); ++i) RankRows(ranking, ranking.groups[i]);
+  for (size_t i = first; i < ranking.groups.size(); ++i) {
+    RankGroup& group = ranking.groups[i];
+    RankRows(ranking, group, left_out_.Of(key, group.fingerprint));
+  }
 }
 
 Ranking RankingBuilder::Impl::Finish() {
@@ -437,9 +454,14 @@ Ranking RankingBuilder::Impl::Finish() {
   ranking.trainings = std::move(trainings_).Finish();
   ranking.limits = std::move(limits_);
   rows_of_cell_ = {};
+  std::vector<std::string> keys(bases_.size());
+  for (const auto& [key, base] : base_of_key_) {
+    if (!left_out_.empty()) keys[base] = key;
+  }
   base_of_key_ = {};
-  for (Base& base : bases_) {
-    Split(base, ranking);
+  for (size_t i = 0; i < bases_.size(); ++i) {
+    const Base& base = bases_[i];
+    Split(bases_[i], keys[i], ranking);
     ranking.several_machines |= base.machine_id != bases_.front().machine_id;
   }
   ranking.several_rules = rules_.size() > 1;

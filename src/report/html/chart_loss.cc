@@ -142,11 +142,9 @@ void AddLossCharts(const ReportData& data, ChartSet& set) {
                         LossSpec(kGroupCurves, label, marker), std::move(by_batch)});
   std::vector<ChartChoice> by_worker = GroupChoices(data, kGroupWorkers, 1, any_curve);
   SetUnits(data, kGroupWorkers, true, by_worker);
-  Json shape = SeriesShape(data);
-  shape["legend"] = nullptr;
-  set.charts.push_back({"loss-by-worker", "loss", "By worker",
-                        "Same weights, same data. " + caption,
-                        LossSpec(kGroupWorkers, SeriesColour(data), shape), std::move(by_worker)});
+  set.charts.push_back(
+      {"loss-by-worker", "loss", "By worker", "Same weights, same data. " + caption,
+       LossSpec(kGroupWorkers, SeriesColour(data), SeriesShape(data)), std::move(by_worker)});
 }
 
 }  // namespace tench

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 #include "report/html/charts.h"
+#include "report/html/series_style.h"
 #include "report/html/test_report.h"
 
 namespace tench::chart_releases_test {
@@ -12,15 +14,20 @@ namespace {
 
 using testing::SizeIs;
 
-ReportData WithVersions(const std::string& mxnet, const std::string& torch) {
+// `mxnet` measured with a worker of the version `other`, and `torch`.
+ReportData WithVersions(const std::string& worker, const std::string& other,
+                        const std::string& torch) {
   ReportData data = SmallReport();
-  for (ReportCell& cell : data.cells)
-    cell.row.worker_version = cell.row.worker == "mxnet" ? mxnet : torch;
+  for (ReportCell& cell : data.cells) {
+    const bool first = cell.row.worker == "mxnet";
+    cell.row.worker_version = first ? other : torch;
+    if (first) cell.cell.values[kAxisWorker] = worker;
+  }
   return data;
 }
 
 TEST(ReleaseChartTest, DrawsEachVersionAtItsRelease) {
-  const ReportData data = WithVersions("1.9.1", "2.15.0+cu130");
+  const ReportData data = WithVersions("torch-python", "1.0.1", "2.15.0+cu130");
   ChartSet set;
   AddReleaseChart(data, set);
   ASSERT_THAT(set.charts, SizeIs(1));
@@ -28,17 +35,31 @@ TEST(ReleaseChartTest, DrawsEachVersionAtItsRelease) {
   std::set<std::string> drawn;
   for (const Json& row : set.data.at("releases").ToRows())
     drawn.insert(row["framework"].get<std::string>() + " " + row["released"].get<std::string>());
-  EXPECT_THAT(drawn, testing::ElementsAre("MXNet with MKL-DNN 2022-05-01", "PyTorch 2026-10-01"));
+  EXPECT_THAT(drawn, testing::ElementsAre("PyTorch 2019-02-01", "PyTorch 2026-10-01"));
 }
 
-TEST(ReleaseChartTest, OneMonthOrUnknownVersionsHaveNone) {
-  for (const char* torch : {"9.9", ""}) {
-    const ReportData data = WithVersions("1.9.1", torch);
+TEST(ReleaseChartTest, OneVersionPerFrameworkOrUnknownOnesHaveNone) {
+  for (const auto& [worker, version, torch] : {std::tuple("mxnet", "1.9.1", "2.15.0"),
+                                               {"mxnet", "1.9.1", "9.9"},
+                                               {"mxnet", "1.9.1", ""}}) {
+    const ReportData data = WithVersions(worker, version, torch);
     ChartSet set;
     AddReleaseChart(data, set);
     EXPECT_THAT(set.charts, SizeIs(0)) << torch;
     EXPECT_TRUE(set.data.empty());
   }
+}
+
+TEST(ReleaseChartTest, AFrameworkHasTheStyleOfItsNewestWorkerInTheOtherCharts) {
+  const ReportData data = WithVersions("torch-python", "1.0.1", "2.15.0");
+  ChartSet set;
+  AddReleaseChart(data, set);
+  ASSERT_THAT(set.charts, SizeIs(1));
+  const Json& spec = set.charts[0].spec;
+  EXPECT_EQ(spec["encoding"]["color"]["scale"]["domain"], Json::array({"PyTorch"}));
+  EXPECT_EQ(spec["encoding"]["color"]["scale"]["range"], Json::array({StyleOf("torch").colour}));
+  EXPECT_EQ(spec["layer"][1]["encoding"]["shape"]["scale"]["range"],
+            Json::array({StyleOf("torch").shape}));
 }
 
 }  // namespace

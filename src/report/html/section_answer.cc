@@ -60,7 +60,9 @@ std::string LeadText(const ComparisonView& view) {
                                    ? fmt::format(" <span class=\"soft whole\">95 %: {}</span>",
                                                  IntervalText(*answer.interval))
                                    : "";
-  return fmt::format("<p><b>{:.2f}×</b> the speed of {}{}</p>\n", answer.lead,
+  // The winner is named above; without one, the sentence says which of the two leads.
+  const std::string leader = answer.won() ? "" : HtmlText(view.SeriesOf(*answer.fastest)) + " has ";
+  return fmt::format("<p>{}<b>{:.2f}×</b> the speed of {}{}</p>\n", leader, answer.lead,
                      HtmlText(view.SeriesOf(*answer.next)), interval);
 }
 
@@ -75,7 +77,7 @@ std::string FactsOf(const ReportData& data, const NetworkView& network) {
   if (answer.fastest == nullptr) return "";
   const RowText text = TextOf(data.ranking, *view.group, *answer.fastest);
   const std::string& series = view.SeriesOf(*answer.fastest);
-  const bool named = answer.kind == AnswerKind::kTooFew;
+  const bool named = !answer.won() && answer.next != nullptr;
   std::string out = "<dl>\n";
   if (named) out += Fact("shortest time", series);
   out += Fact("time per image", text.image_time);
@@ -91,7 +93,7 @@ std::string FactsOf(const ReportData& data, const NetworkView& network) {
   }
   if (const std::string share = BaselineText(answer); !share.empty())
     out += Fact("baseline", share);
-  out += Fact("steps, rounds", text.steps + ", " + text.rounds);
+  out += Fact("steps × rounds", text.steps + " × " + text.rounds);
   return out + "</dl>\n";
 }
 
@@ -160,7 +162,7 @@ std::string FailureTile(const FailureGroup& failure) {
       "<article class=\"answer failed\">\n<h3>{}</h3>\n<p class=\"winner\"><b>{}</b> <span "
       "class=\"verdict slower\">{}</span></p>\n",
       HtmlText(failure.title) +
-          (failure.cells > 1 ? fmt::format(" and {} more", failure.cells - 1) : ""),
+          (failure.cells > 1 ? fmt::format(" and {}", Plural(failure.cells - 1, "more cell")) : ""),
       HtmlText(failure.first->series), HtmlText(FailureTitle(row)));
   if (!row.reason.empty()) out += fmt::format("<p>{}</p>\n", HtmlText(row.reason));
   if (!row.reproducer.empty()) out += fmt::format("<code>{}</code>\n", HtmlText(row.reproducer));

@@ -15,6 +15,10 @@ namespace {
 
 std::string FactText(const std::string& name, const Json& value) {
   if (value.is_number_integer() && name.ends_with("bytes")) return HumanBytes(value.get<int64_t>());
+  if (value.is_number() && name.ends_with("flops_per_s"))
+    return fmt::format("{:.1f} GFLOP/s", value.get<double>() / 1e9);
+  if (value.is_number() && name.ends_with("bytes_per_s"))
+    return fmt::format("{:.1f} GB/s", value.get<double>() / 1e9);
   return value.is_string() ? value.get<std::string>() : PrintJson(value);
 }
 

@@ -90,7 +90,7 @@ TEST(SectionTest, ATileHasTheFastestItsLeadIntervalVerdictAndMemory) {
         "<b>mxnet</b> <span class=\"verdict faster\">faster</span>",
         "<b>2.00×</b> the speed of torch <span class=\"soft whole\">95 %: 2.00 … 2.00</span>",
         "<dt>peak memory</dt><dd>5.0 MiB (3.0 MiB before build)</dd>",
-        "<dt>steps, rounds</dt><dd>100, 5</dd>"})
+        "<dt>steps × rounds</dt><dd>100 × 5</dd>"})
     EXPECT_THAT(html, HasSubstr(text));
   EXPECT_THAT(html, Not(HasSubstr("best batch"))) << "one batch size";
   EXPECT_THAT(html, Not(HasSubstr("baseline")));
@@ -106,6 +106,8 @@ TEST(SectionTest, ATileTellsOtherVerdictsAndRoundsThatWereNotInterleaved) {
     EXPECT_THAT(AnswerSection(data), HasSubstr(fmt::format("\"verdict {0}\">{0}</span>", text)));
   }
   EXPECT_THAT(AnswerSection(data), HasSubstr("No worker is faster than all others"));
+  EXPECT_THAT(AnswerSection(data), HasSubstr("mxnet has <b>2.00×</b> the speed of torch"));
+  EXPECT_THAT(AnswerSection(data), HasSubstr("<dt>shortest time</dt><dd>mxnet</dd>"));
   EXPECT_THAT(AnswerSection(data), Not(HasSubstr("* not interleaved")));
   second.interleaved = false;
   EXPECT_THAT(AnswerSection(data), HasSubstr("ambiguous *</span>"));
@@ -156,7 +158,7 @@ TEST(SectionTest, FailuresAreRedTilesWithOutcomeReasonAndCommand) {
   also.cell_id = also.cell.Id();
   const std::string html = AnswerSection(Report({ReportRun("mxnet", 64), failed, also}));
   EXPECT_EQ(Count(html, "<article class=\"answer failed\">"), 1u) << "one tile per kind";
-  EXPECT_THAT(html, HasSubstr("and 1 more</h3>"));
+  EXPECT_THAT(html, HasSubstr("and 1 more cell</h3>"));
   EXPECT_THAT(html, HasSubstr("<b>caffe</b> <span class=\"verdict slower\">crashed, 1 of 1 run"));
   EXPECT_THAT(html, HasSubstr("<p>signal &lt;SIGSEGV&gt;</p>"));
   EXPECT_THAT(html, HasSubstr("<code>tench run --worker caffe"));
@@ -195,13 +197,16 @@ TEST(SectionTest, MachineShowsFactsOnceWithHumanSizes) {
   StudyRecord study = TestStudy();
   study.host_json =
       R"({"cpu": {"model": "fish", "cores": 2}, "memory_bytes": 1073741824, "gpus": [],)"
-      R"( "disks": [{"name": "a"}, {"name": "b"}], "flags": ["x", "y"]})";
+      R"( "disks": [{"name": "a"}, {"name": "b"}], "flags": ["x", "y"],)"
+      R"( "peak": [{"flops_per_s": 66089436920.07, "bytes_per_s": 62.2e9}]})";
   data.ranking.studies = {study, study};
   const std::string html = MachineSection(data);
   EXPECT_EQ(Count(html, "<b>pond</b> fish · 2 cores · 1.0 GiB · no GPU"), 1u);
-  for (const char* fact : {"<dt>tench</dt><dd>0.1.0</dd>", "<dt>cpu cores</dt><dd>2</dd>",
-                           "<dt>memory_bytes</dt><dd>1.0 GiB</dd>",
-                           "<dt>disks 2 name</dt><dd>b</dd>", "<dt>flags</dt><dd>x, y</dd>"})
+  for (const char* fact :
+       {"<dt>tench</dt><dd>0.1.0</dd>", "<dt>cpu cores</dt><dd>2</dd>",
+        "<dt>memory_bytes</dt><dd>1.0 GiB</dd>", "<dt>peak 1 flops_per_s</dt><dd>66.1 GFLOP/s</dd>",
+        "<dt>peak 1 bytes_per_s</dt><dd>62.2 GB/s</dd>", "<dt>disks 2 name</dt><dd>b</dd>",
+        "<dt>flags</dt><dd>x, y</dd>"})
     EXPECT_THAT(html, HasSubstr(fact));
   EXPECT_THAT(html, HasSubstr("±0.2 % (median over 2 cells), at most ±0.2 %"));
 }

@@ -21,9 +21,15 @@ constexpr const char* kStar =
     "M0,-1L0.26,-0.36L0.95,-0.31L0.42,0.14L0.59,0.81L0,0.44L-0.59,0.81L-0.42,0.14L-0.95,-0.31"
     "L-0.26,-0.36Z";
 
+constexpr const char* kHexagon = "M1,0L0.5,0.87L-0.5,0.87L-1,0L-0.5,-0.87L0.5,-0.87Z";
+constexpr const char* kPentagon = "M0,-1L0.95,-0.31L0.59,0.81L-0.59,0.81L-0.95,-0.31Z";
+constexpr const char* kColumn = "M-0.3,-1L0.3,-1L0.3,1L-0.3,1Z";
+constexpr const char* kSaltire =
+    "M-1,-0.6L-0.6,-1L0,-0.4L0.6,-1L1,-0.6L0.4,0L1,0.6L0.6,1L0,0.4L-0.6,1L-1,0.6L-0.4,0Z";
+
 // Distinguishable with colour-vision deficiency, legible on white and on near-black, and of
 // different lightness. The baseline and the oracle have neutral colours.
-constexpr std::array<KnownStyle, 13> kKnown = {{
+constexpr std::array<KnownStyle, 17> kKnown = {{
     {"native", "#7a8288", "cross", {2, 3, 2, 3}},
     {"reference", "#9aa5ab", "triangle-down", {1, 4, 1, 4}},
     {"torch", "#d9482b", "circle", {1, 0, 1, 0}},
@@ -37,6 +43,10 @@ constexpr std::array<KnownStyle, 13> kKnown = {{
     {"torch-python", "#e8907c", kStar, {5, 1, 1, 1}},
     {"mxnet-python", "#86aee8", kHourglass, {2, 1, 2, 1}},
     {"caffe2", "#bf94d8", kBar, {7, 2, 1, 2}},
+    {"paddle", "#1d7f9f", kHexagon, {14, 2, 2, 2}},
+    {"chainer", "#8fc04d", kPentagon, {4, 4, 4, 4}},
+    {"keras", "#4cc2c4", kColumn, {9, 1, 3, 1}},
+    {"neon", "#c9b21c", kSaltire, {6, 4, 1, 4}},
 }};
 
 constexpr std::array<const char*, 4> kOtherColours = {"#2aa7c9", "#8a6d4b", "#b0306a", "#4a5fae"};

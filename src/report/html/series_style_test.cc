@@ -11,9 +11,9 @@ namespace {
 TEST(SeriesStyleTest, KnownWorkersDifferInColourMarkerAndDash) {
   std::set<std::string> colours, shapes;
   std::set<std::vector<int>> dashes;
-  for (const char* worker :
-       {"native", "reference", "torch", "tensorflow", "mxnet", "caffe", "jax", "theano", "cntk",
-        "tensorflow1", "torch-python", "mxnet-python", "caffe2"}) {
+  for (const char* worker : {"native", "reference", "torch", "tensorflow", "mxnet", "caffe", "jax",
+                             "theano", "cntk", "tensorflow1", "torch-python", "mxnet-python",
+                             "caffe2", "paddle", "chainer", "keras", "neon"}) {
     const SeriesStyle style = StyleOf(worker);
     EXPECT_TRUE(colours.insert(style.colour).second) << worker;
     EXPECT_TRUE(shapes.insert(style.shape).second) << worker;

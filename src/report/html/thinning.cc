@@ -38,7 +38,9 @@ std::vector<UsePoint> ThinUse(const std::string& blob) {
   std::vector<UsePoint> points;
   const Result<SampleSeries> decoded = SampleSeries::Decode(blob);
   if (!decoded.ok() || decoded->empty()) return points;
-  const std::vector<Sample>& samples = decoded->samples();
+  std::vector<Sample> samples = decoded->samples();
+  // The last samples may be of a process that has released its memory.
+  while (samples.size() > 1 && samples.back().rss_bytes == 0) samples.pop_back();
   const size_t stride = (samples.size() + kMaxUsePoints - 1) / kMaxUsePoints;
   const Sample* before = nullptr;
   for (size_t i = 0; i < samples.size(); i += stride) {

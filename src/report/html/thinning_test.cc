@@ -43,6 +43,19 @@ TEST(ThinningTest, TurnsCpuTimeIntoCpusInUse) {
   EXPECT_DOUBLE_EQ(thin.use[2].rss_bytes, 3 << 20);
 }
 
+TEST(ThinningTest, LeavesOutSamplesAfterTheMemoryWasReleased) {
+  RunSeries series = ReportSeries();
+  SampleSeries samples = *SampleSeries::Decode(series.samples);
+  Sample released = samples.samples().back();
+  released.time_ns += 100'000'000;
+  released.rss_bytes = 0;
+  samples.Add(released);
+  series.samples = samples.Encode();
+  const CellSeries thin = Thinned(series, TestCell(), Budget());
+  ASSERT_EQ(thin.use.size(), 3u);
+  EXPECT_DOUBLE_EQ(thin.use.back().rss_bytes, 3 << 20);
+}
+
 TEST(ThinningTest, GivesTheQuantilesOfAllSteps) {
   const CellSeries thin = Thinned(ReportSeries(), TestCell(), Budget());
   ASSERT_EQ(thin.step_ns_quantiles.size(), 7u);

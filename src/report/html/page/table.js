@@ -16,6 +16,8 @@ function size(bytes) {
 
 const percent = (value) => `${significant(2)(value * 100)} %`;
 const ratio = (value) => (value < 10 ? value.toFixed(2) : significant(3)(value));
+// The end of an interval; as in the terminal, small ones have one digit more.
+const bound = (value) => (value < 0.1 ? value.toFixed(3) : ratio(value));
 
 // Zero means the default of the data set or the network.
 const own = (value) => (value === 0 ? "" : String(value));
@@ -127,7 +129,7 @@ class CellTable {
   rowElements(row) {
     const cells = this.columns.map(([key, , format]) => {
       if (key === "runs_ok") return element("td", {}, `${row.runs_ok} / ${row.runs}`);
-      if (key === "ratio_low" && row.ratio_low !== null) return element("td", { class: "soft" }, `${ratio(row.ratio_low)} … ${ratio(row.ratio_high)}`);
+      if (key === "ratio_low" && row.ratio_low !== null) return element("td", { class: "soft" }, `${bound(row.ratio_low)} … ${bound(row.ratio_high)}`);
       let text = row[key] === null || row[key] === "" ? "" : format ? format(row[key]) : row[key];
       if (key === "gflops_per_s" && text !== "" && row.flops_effective) text += " effective";
       if (key === "reason" && text !== "") return element("td", { class: "left long" }, element("div", { class: "clamp", title: text }, text));
@@ -138,6 +140,8 @@ class CellTable {
     });
     const button = element("button", { type: "button", class: "toggle", "aria-expanded": "false", "aria-label": `Rounds and command of ${row.series}` });
     cells[0].prepend(button);
+    // Print has no header: every value is beside its title.
+    cells.forEach((cell, i) => (cell.dataset.title = this.columns[i][1]));
     const line = element("tr", { class: row.won ? "best" : "", title: "Rounds, and the command that repeats it" }, ...cells);
     line.addEventListener("click", () => {
       const open = line.nextElementSibling?.classList.contains("command") ? line.nextElementSibling : null;
