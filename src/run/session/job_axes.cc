@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "record/rules.h"
 
 namespace tench {
 namespace {
@@ -88,7 +89,7 @@ void AddAxes(const Cell& cell, ParityUse wanted, std::vector<std::string>& parts
 }  // namespace
 
 std::string ParitySetting(const Cell& cell) {
-  std::vector<std::string> parts;
+  std::vector<std::string> parts = {fmt::format("rules={}", kRules)};
   AddAxes(cell, ParityUse::kKey, parts);
   for (const auto& [name, value] : cell.options)
     parts.push_back(fmt::format("{}={}", SettingName(name), value));
