@@ -22,6 +22,7 @@
 #include "net/zoo/zoo.h"
 #include "record/worker_version.h"
 #include "report/text_table.h"
+#include "run/session/job_axes.h"
 #include "run/session/run_cell.h"
 #include "run/session/worker_build.h"
 #include "run/verify/verifier.h"
@@ -30,8 +31,9 @@ namespace tench {
 namespace {
 
 struct VerifyFlags {
-  std::vector<std::string> workers, networks, options, environment;
-  std::string data, sketches;
+  std::vector<std::string> workers, networks, environment, options;
+  std::vector<std::string> phases = {"train"};  // of the timed build
+  std::string data, sketches, momentum, weight_decay;
   int64_t batch = 4, timed_batch = 16, threads = 0;
   bool json = false;
   PythonFlag python;
@@ -40,19 +42,31 @@ struct VerifyFlags {
 struct Item {
   SubjectName name;
   Subject subject;
+  std::vector<Phase> phases;  // of the timed build
 };
+
+// The axes, options and variables of the cell that is verified.
+Result<Cell> SettingsOf(const VerifyFlags& flags) {
+  Cell cell;
+  if (!flags.momentum.empty()) TENCH_TRY(cell.Set("momentum", flags.momentum));
+  if (!flags.weight_decay.empty()) TENCH_TRY(cell.Set("weight_decay", flags.weight_decay));
+  TENCH_TRY(SetOptions(flags.options, cell));
+  TENCH_TRY(SetEnvironment(flags.environment, cell));
+  return cell;
+}
 
 Result<Item> MakeItem(const VerifyFlags& flags, const std::string& network) {
   Item item;
   item.name = {network, TENCH_TRY(ResolveData(network, flags.data))};
+  Cell cell = TENCH_TRY(SettingsOf(flags));
+  for (const std::string& phase : flags.phases) {
+    TENCH_TRY(cell.Set("phase", phase));
+    item.phases.push_back(cell.phase());
+  }
   Job& job = item.subject.job;
+  ApplyAxes(cell, job);
   job.network = TENCH_TRY(LoadNetwork(network, flags.data, 0, FileReaders()));
   job.batch = flags.timed_batch;
-  Cell settings;
-  TENCH_TRY(SetOptions(flags.options, settings));
-  TENCH_TRY(SetEnvironment(flags.environment, settings));
-  job.options = OptionsOf(settings.options);
-  job.environment = EnvironmentOf(settings.options);
   job.threads = flags.threads > 0 ? flags.threads : static_cast<int64_t>(AllowedCpus().size());
   item.subject.batch = flags.batch;
   TENCH_TRY(Infer(job.network, flags.batch));
@@ -111,25 +125,37 @@ Result<std::vector<std::string>> Workers(const VerifyFlags& flags, WorkerCatalog
   return names;
 }
 
+std::string OfTimedBuild(AxisIndex index) {
+  const Axis& axis = Axes()[index];
+  return fmt::format("{} of the timed build [{}]", axis.help, axis.Print(axis.fallback));
+}
+
 std::string ResultText(const Verification& one) {
   if (one.verified()) return "verified";
   return one.outcome == Outcome::kOk ? "unverified" : Name(one.outcome);
 }
 
-// The network's trials, then the timed build at its own batch. The result is the first that fails.
-Result<Verification> VerifyBoth(Verifier& verifier, const std::string& worker, const Item& item,
-                                const Verifier::Progress& progress) {
-  Verification network = TENCH_TRY(verifier.Verify(worker, item.name, item.subject, progress));
-  if (!network.verified() || item.subject.job.batch == 0) return network;
-  Verification timed = TENCH_TRY(verifier.VerifyTimed(worker, item.name, item.subject, progress));
-  timed.wall_ns += network.wall_ns;
-  if (timed.outcome != Outcome::kOk) return timed;
-  if (network.worst >= timed.worst) {
-    timed.worst = network.worst;
-    timed.worst_tensor = network.worst_tensor;
+// The network's trials, then the timed build at its own batch in each phase. The result is the
+// first that is not verified.
+Result<Verification> VerifyAll(Verifier& verifier, const std::string& worker, const Item& item,
+                               const Verifier::Progress& progress) {
+  Verification all = TENCH_TRY(verifier.Verify(worker, item.name, item.subject, progress));
+  if (item.subject.job.batch == 0) return all;
+  for (const Phase phase : item.phases) {
+    if (!all.verified()) return all;
+    Subject subject = item.subject;
+    subject.job.phase = phase;
+    Verification timed = TENCH_TRY(verifier.VerifyTimed(worker, item.name, subject, progress));
+    timed.wall_ns += all.wall_ns;
+    if (timed.outcome != Outcome::kOk) return timed;
+    if (all.worst >= timed.worst) {
+      timed.worst = all.worst;
+      timed.worst_tensor = all.worst_tensor;
+    }
+    timed.furthest.insert(timed.furthest.end(), all.furthest.begin(), all.furthest.end());
+    all = std::move(timed);
   }
-  timed.furthest.insert(timed.furthest.end(), network.furthest.begin(), network.furthest.end());
-  return timed;
+  return all;
 }
 
 // Only of installed workers.
@@ -146,8 +172,9 @@ std::map<std::string, std::string> BuildsOf(const std::vector<std::string>& name
   return builds;
 }
 
-Json ToJson(const Verification& one, const std::string& build, int64_t batch) {
-  Json furthest = Json::array();
+Json ToJson(const Verification& one, const std::string& build, const Item& item) {
+  Json furthest = Json::array(), phases = Json::array();
+  for (const Phase phase : item.phases) phases.push_back(Name(phase));
   for (const auto& [trial, deviation] : one.furthest) {
     furthest.push_back({{"trial", trial},
                         {"what", deviation.what},
@@ -159,7 +186,9 @@ Json ToJson(const Verification& one, const std::string& build, int64_t batch) {
           {"build", build},
           {"network", one.subject.network},
           {"data", one.subject.data},
-          {"batch", batch},
+          {"batch", item.subject.batch},
+          {"timed_batch", item.subject.job.batch},
+          {"phases", phases},
           {"outcome", Name(one.outcome)},
           {"verified", one.verified()},
           {"undiscriminated", one.undiscriminated},
@@ -228,16 +257,14 @@ Result<int> Verify(const VerifyFlags& flags) {
       const std::string counted =
           fmt::format("[{}/{}] {} on {}", all.size() + 1, items.size() * names.size(), worker,
                       item.name.Label());
-      Verification one =
-          TENCH_TRY(VerifyBoth(verifier, worker, item, [&](const std::string& doing) {
-            line.Show(
-                CountedProgress(all.size(), items.size() * names.size(),
-                                fmt::format("{} on {}: {}", worker, item.name.Label(), doing)));
-          }));
+      Verification one = TENCH_TRY(VerifyAll(verifier, worker, item, [&](const std::string& doing) {
+        line.Show(CountedProgress(all.size(), items.size() * names.size(),
+                                  fmt::format("{} on {}: {}", worker, item.name.Label(), doing)));
+      }));
       if (interrupt.stop().stop_requested()) return kExitInterrupted;
       if (!line.terminal()) line.Print(fmt::format("{}: {}", counted, ResultText(one)));
       good = good && (one.outcome == Outcome::kOk || one.outcome == Outcome::kUnsupported);
-      json.push_back(ToJson(one, builds[worker], item.subject.batch));
+      json.push_back(ToJson(one, builds[worker], item));
       all.push_back(std::move(one));
     }
   }
@@ -268,6 +295,13 @@ Command AddVerifyCommand(CLI::App& root) {
                   "samples per step of the trial of the timed build; 0 = no such trial [16]")
       ->type_name("")
       ->check(CLI::Range(int64_t{0}, int64_t{4096}).description(""));
+  app->add_option("--phase", flags->phases,
+                  "phases of the timed build: any of forward, gradient, train [train]")
+      ->type_name("")
+      ->take_all();
+  app->add_option("--momentum", flags->momentum, OfTimedBuild(kAxisMomentum))->type_name("");
+  app->add_option("--weight-decay", flags->weight_decay, OfTimedBuild(kAxisWeightDecay))
+      ->type_name("");
   app->add_option("--threads", flags->threads, "threads of the worker; 0 = all CPUs [0]")
       ->type_name("")
       ->check(CLI::Range(int64_t{0}, int64_t{4096}).description(""));
@@ -278,7 +312,11 @@ Command AddVerifyCommand(CLI::App& root) {
   app->add_option("--write-sketches", flags->sketches,
                   "only run reference, and write sketches of its results into this folder")
       ->type_name("");
-  app->footer("Exit code: 0 no worker is wrong, 1 at least one is, 2 bad input, 130 interrupted.");
+  app->footer(
+      "To verify the cell of a result, state its settings:\n"
+      "  tench verify --worker torch --network resnet50 --timed-batch 8 --phase forward\n"
+      "    --threads 1 --option layout=channels_last\n"
+      "Exit code: 0 no worker is wrong, 1 at least one is, 2 bad input, 130 interrupted.");
   return {app, [flags] { return Verify(*flags); }};
 }
 

@@ -219,6 +219,9 @@ std::vector<Deviation> CompareBuilds(TrialKind kind, const Answer& reference,
       if (IsNoise(kind, model, group))
         usual = std::max(usual, here.at(expected.group).rms * Root(expected.elements));
     }
+    // Two builds of one worker differ by less than two frameworks, so that each tensor can be
+    // discriminated, also where the sums of the reference's trial cancel.
+    relative = std::min(relative, kDiscriminating);
     const double allowance = std::max(relative * usual, ValueRounding(key, expected.scale));
     deviations.push_back({Describe(key), DistanceTo(expected, timed, key), allowance, usual, key});
   }

@@ -214,5 +214,16 @@ TEST(ComparisonTest, ATimedBuildGetsTheReferencesRelativeTolerance) {
       std::isinf(CompareBuilds(TrialKind::kSteady, reference, observed, Answer{}).front().ratio()));
 }
 
+// Such as the shift of a batch norm before another one, whose gradient nearly cancels.
+TEST(ComparisonTest, ATimedBuildIsAlwaysDiscriminated) {
+  TensorAnswer tensor = Tensor("parameters/a", {3, 4}, 0.05);
+  tensor.terms = 10'000;
+  const Answer reference = Of({{"parameters/a", tensor}});
+  EXPECT_FALSE(Compare(TrialKind::kTrain, reference, reference).front().discriminates());
+  const Deviation timed = CompareBuilds(TrialKind::kTrain, reference, reference, reference).front();
+  EXPECT_TRUE(timed.discriminates());
+  EXPECT_NEAR(timed.allowance, 0.5, 1e-9);
+}
+
 }  // namespace
 }  // namespace tench::comparison_test

@@ -27,7 +27,11 @@ constexpr double kFirstTolerance = 1e-5;
 // which are differences of rounded weights.
 constexpr double kProbeTolerance = 0.02;
 
-std::string BranchName(double ratio) { return fmt::format("dropout-{}", ratio); }
+// Workers may fuse dropout with a ReLU before it, so that each ratio has a branch with and one
+// without a ReLU.
+std::string BranchName(double ratio, bool after_relu) {
+  return fmt::format("{}dropout-{}", after_relu ? "relu-" : "", ratio);
+}
 
 std::vector<float> ProbeValues(const std::string& name, int64_t count) {
   const Generator random(kProbeSeed, name);
@@ -51,8 +55,9 @@ std::vector<float> ScaledIdentity(int64_t size, float scale) {
 // One branch of the trial, read back.
 class Branch {
  public:
-  Branch(const Trial& trial, const std::filesystem::path& folder, double ratio)
-      : name_(BranchName(ratio)),
+  Branch(const Trial& trial, const std::filesystem::path& folder, double ratio, bool after_relu)
+      : name_(BranchName(ratio, after_relu)),
+        after_relu_(after_relu),
         ratio_(ratio),
         batch_(trial.job.batch),
         before_(trial.reals.at(name_ + ".values.weight")),
@@ -85,6 +90,8 @@ class Branch {
 
  private:
   size_t Batch() const { return static_cast<size_t>(batch_); }
+  // Whether x reaches dropout.
+  bool Passes(double x) const { return !after_relu_ || x > 0; }
 
   Result<std::vector<float>> ReadWeight(int step, std::string_view suffix) const {
     std::vector<float> values(before_.size());
@@ -104,12 +111,12 @@ class Branch {
       const double x = before_[i];
       if (!std::isfinite(output[i]) || !std::isfinite(gradient[i]))
         return "an output or a gradient is not finite";
-      if (x <= 0) {
+      if (!Passes(x)) {
         if (std::abs(output[i]) > kProbeTolerance || std::abs(gradient[i]) > kProbeTolerance)
           return "a negative input passes the ReLU before dropout";
         continue;
       }
-      const bool kept = kept_[i] = output[i] > 0.5 * x;
+      const bool kept = kept_[i] = output[i] / x > 0.5;
       ++count;
       zeros += !kept;
       if (kept && !(std::abs(output[i] / (scale * x) - 1) <= tolerance))
@@ -119,7 +126,8 @@ class Branch {
         return fmt::format("an element is scaled by {:.6g}; it must be 0 or {:.6g}", output[i] / x,
                            scale);
       const double expected = kept ? scale * (output[i] + 1) : 0;
-      if (!(std::abs(gradient[i] - expected) <= kProbeTolerance * scale * (scale * x + 1)))
+      if (!(std::abs(gradient[i] - expected) <=
+            kProbeTolerance * scale * (scale * std::abs(x) + 1)))
         return fmt::format(
             "the gradient of an element that is {} in the forward pass is {:.4g} instead of "
             "{:.4g}: "
@@ -147,7 +155,7 @@ class Branch {
     for (size_t sample = 1; sample < Batch(); ++sample) {
       double agreeing = 0, count = 0;
       for (size_t row = 0; row < before_.size(); row += Batch()) {
-        if (before_[row] <= 0 || before_[row + sample] <= 0) continue;
+        if (!Passes(before_[row]) || !Passes(before_[row + sample])) continue;
         ++count;
         agreeing += kept_[row] == kept_[row + sample];
       }
@@ -161,7 +169,7 @@ class Branch {
   std::string JudgeSteps(const std::vector<bool>& first) const {
     double agreeing = 0, count = 0;
     for (size_t i = 0; i < before_.size(); ++i) {
-      if (before_[i] <= 0) continue;
+      if (!Passes(before_[i])) continue;
       ++count;
       agreeing += kept_[i] == first[i];
     }
@@ -169,12 +177,28 @@ class Branch {
   }
 
   const std::string name_;
+  const bool after_relu_;
   const double ratio_;
   const int64_t batch_;
   std::vector<float> before_;  // the weight of `values` before the step, (features, N)
-  std::vector<bool> kept_;     // the mask of the last step, where x is positive
+  std::vector<bool> kept_;     // the mask of the last step, where x passes
   const std::filesystem::path& folder_;
 };
+
+void AddBranch(double ratio, bool after_relu, int64_t batch, GraphBuilder& b, DropoutProbe& probe) {
+  const Fill zero{FillKind::kConstant, 0, 0};
+  const std::string name = BranchName(ratio, after_relu), values = name + ".values";
+  b.Append(values, FullyConnected{kFeatures, false}, {"eye"}, {zero, kValuesFactor, 1});
+  probe.reals[values + ".weight"] = ProbeValues(values + ".weight", kFeatures * batch);
+  if (after_relu) b.Append(name + ".relu", Relu{}, {values});
+  b.Append(name, Dropout{ratio}, {after_relu ? name + ".relu" : values});
+  b.Append(name + ".reveal", FullyConnected{batch, false}, {name}, {zero, 1, 1});
+  // Half the number of elements makes the gradient of a mean square the plain difference.
+  b.Append(name + ".reveal-loss", MeanSquaredError{0.5 * static_cast<double>(batch * batch)},
+           {name + ".reveal", "unit"});
+  b.Append(name + ".loss", MeanSquaredError{0.5 * static_cast<double>(batch * kFeatures)},
+           {name, "minus-one"});
+}
 
 }  // namespace
 
@@ -200,17 +224,7 @@ DropoutProbe MakeDropoutProbe(const std::vector<double>& ratios, int64_t batch) 
   probe.reals["eye"] = ScaledIdentity(batch, 1);
   probe.reals["unit"] = ScaledIdentity(batch, -1);
   for (const double ratio : ratios) {
-    const std::string name = BranchName(ratio);
-    b.Append(name + ".values", FullyConnected{kFeatures, false}, {"eye"}, {zero, kValuesFactor, 1});
-    probe.reals[name + ".values.weight"] = ProbeValues(name + ".values.weight", kFeatures * batch);
-    b.Append(name + ".relu", Relu{}, {name + ".values"});
-    b.Append(name, Dropout{ratio}, {name + ".relu"});
-    b.Append(name + ".reveal", FullyConnected{batch, false}, {name}, {zero, 1, 1});
-    // Half the number of elements makes the gradient of a mean square the plain difference.
-    b.Append(name + ".reveal-loss", MeanSquaredError{0.5 * static_cast<double>(batch * batch)},
-             {name + ".reveal", "unit"});
-    b.Append(name + ".loss", MeanSquaredError{0.5 * static_cast<double>(batch * kFeatures)},
-             {name, "minus-one"});
+    for (const bool after_relu : {false, true}) AddBranch(ratio, after_relu, batch, b, probe);
   }
   probe.network = b.Take();
   return probe;
@@ -220,9 +234,11 @@ std::string JudgeDropout(const Trial& trial, const std::filesystem::path& folder
   for (const TypedLayer& layer : trial.graph.layers) {
     const Dropout* dropout = std::get_if<Dropout>(&layer.layer.op);
     if (dropout == nullptr) continue;
-    const Result<std::string> complaint = Branch(trial, folder, dropout->ratio).Judge();
-    if (!complaint.ok()) return fmt::format("{}: {}", layer.layer.name, complaint.error().message);
-    if (!complaint->empty()) return fmt::format("{}: {}", layer.layer.name, *complaint);
+    const std::string& name = layer.layer.name;
+    const bool after_relu = name == BranchName(dropout->ratio, true);
+    const Result<std::string> complaint = Branch(trial, folder, dropout->ratio, after_relu).Judge();
+    if (!complaint.ok()) return fmt::format("{}: {}", name, complaint.error().message);
+    if (!complaint->empty()) return fmt::format("{}: {}", name, *complaint);
   }
   return "";
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A network whose parameters reveal the dropout masks of a build that cannot be observed. For each
-// ratio it has one branch, for a batch of N samples:
+// ratio it has two branches, one without the ReLU, for a batch of N samples:
 //
-//   eye (N×N) → values: FC without bias, weight xᵀ → ReLU → dropout y ┬→ reveal: FC, weight 0 →
+//   eye (N×N) → values: FC without bias, weight xᵀ → (ReLU) → dropout y ┬→ reveal: FC, weight 0 →
 //   loss
-//                                                                     └→ loss
+//                                                                       └→ loss
 //
 // Since `eye` is the identity, the output of `values` is x and its weight gradient is the gradient
-// of x, element by element. The first loss has the gradient of `reveal`'s output at the negative
-// identity, so that the update writes y into the weight of `reveal`. The second loss has the
-// gradient y + 1 with respect to y, which no mask makes zero. After each of two updates the
-// parameters thus hold the output of dropout and the gradient of its input. Pure.
+// of x, element by element. A quarter of x is negative. The first loss has the gradient of
+// `reveal`'s output at the negative identity, so that the update writes y into the weight of
+// `reveal`. The second loss has the gradient y + 1 with respect to y, which no mask makes zero.
+// After each of two updates the parameters thus hold the output of dropout and the gradient of its
+// input. Pure.
 
 #include <cstdint>
 #include <filesystem>

@@ -12,15 +12,15 @@
 
 namespace tench {
 
-// Whether a parity setting ("device=cpu precision=f32 option.layout=nchw", "timed batch=16 …")
-// matches a cell: each part is an axis or an option with the cell's value, and no option of the
-// cell is missing.
-bool SettingHolds(const std::string& setting, const Cell& cell);
+// Whether a parity setting ("rules=3 device=cpu precision=f32 option.layout=nchw", "timed batch=16
+// …") matches a cell that was measured by these rules: each part is an axis or an option with the
+// cell's value, and no option of the cell is missing. Older settings do not name their rules.
+bool SettingHolds(const std::string& setting, const Cell& cell, int64_t rules);
 
 // The matching record, of the network or of the timed build, with the larger error; null if there
 // is none. Points into `parities`.
 const ParityRecord* FindParity(std::span<const ParityRecord> parities, const Cell& cell,
                                const std::string& worker_version, const std::string& build,
-                               const std::string& fingerprint);
+                               const std::string& fingerprint, int64_t rules);
 
 }  // namespace tench

@@ -43,8 +43,9 @@ Status AddStoredFacts(Store& store, Ranking& ranking) {
         row.loss = TENCH_TRY(store.LossAt(row.loss_run, group.loss_step));
       const Cell cell = CellOf(ranking, group, row);
       if (row.measured() && HasLatency(cell)) TENCH_TRY(AddLatency(store, row));
-      const ParityRecord* parity = FindParity(parities, WithSettings(cell, row.settings),
-                                              row.worker_version, row.build, group.fingerprint);
+      const ParityRecord* parity =
+          FindParity(parities, WithSettings(cell, row.settings), row.worker_version, row.build,
+                     group.fingerprint, row.rules);
       if (parity == nullptr) continue;
       row.parity_error = parity->worst;
       row.parity_tensor = parity->worst_tensor;

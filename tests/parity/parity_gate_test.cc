@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "record/rules.h"
 
 namespace tench::parity_gate_test {
 namespace {
@@ -61,6 +62,35 @@ TEST_F(ParityGateTest, StopsAWorkerWhoseTimedBuildDiffers) {
   const ParityGate::Finding finding = Check(CellOf("wrong", "timed_decay"));
   EXPECT_EQ(finding.state, ParityGate::State::kWrong);
   EXPECT_THAT(finding.reason, testing::HasSubstr("timed: "));
+}
+
+TEST_F(ParityGateTest, LeavesACellUnverifiedWhoseObservingBuildDoesNotFitIntoMemory) {
+  PlannedCell cell = CellOf("wrong", "observed_memory");
+  ASSERT_TRUE(cell.cell.Set("batch", "8").ok());
+  const ParityGate::Finding finding = Check(cell);
+  EXPECT_EQ(finding.state, ParityGate::State::kUnknown);
+  EXPECT_THAT(finding.reason, testing::StartsWith("the observing build at batch 8: "));
+  EXPECT_THAT(finding.reason, testing::HasSubstr("out of memory"));
+  // Another day may have more memory.
+  Check(cell);
+  EXPECT_GT(trials_, 0);
+  ASSERT_TRUE(cell.cell.Set("batch", "3").ok());
+  EXPECT_EQ(Check(cell).state, ParityGate::State::kVerified);
+}
+
+TEST_F(ParityGateTest, ReusesNoResultOfOtherRules) {
+  ASSERT_EQ(Check(CellOf("wrong", "none")).state, ParityGate::State::kVerified);
+  const std::vector<ParityRecord> here = *store_.Parities();
+  store_ = *Store::Open(folder_.path() / "older.db", Store::Mode::kReadWrite);
+  for (ParityRecord older : here) {
+    const std::string rules = fmt::format("rules={}", kRules);
+    const size_t at = older.key.setting.find(rules);
+    ASSERT_NE(at, std::string::npos) << older.key.setting;
+    older.key.setting.replace(at, rules.size(), fmt::format("rules={}", kRules - 1));
+    ASSERT_TRUE(store_.SetParity(older).ok());
+  }
+  EXPECT_EQ(Check(CellOf("wrong", "none")).state, ParityGate::State::kVerified);
+  EXPECT_GT(trials_, 0);
 }
 
 // A merged file holds the results of other machines for the same worker and network.

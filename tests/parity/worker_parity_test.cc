@@ -75,6 +75,8 @@ class WorkerParityTest : public testing::TestWithParam<std::string> {
       ASSERT_TRUE(timed.ok()) << timed.error().message;
       EXPECT_EQ(Name(timed->outcome), "ok")
           << network.name << ", " << Name(phase) << ": " << timed->reason;
+      EXPECT_TRUE(timed->verified())
+          << network.name << ", " << Name(phase) << ": " << timed->reason;
     }
   }
 

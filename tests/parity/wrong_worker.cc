@@ -21,10 +21,14 @@ const std::vector<std::string> kFaults = {
     // Faults that a deep network hides.
     "no_decay", "wrong_momentum", "no_bias_update", "dropped_shortcut", "swapped_shortcut",
     "frozen_statistics", "zero_layer_gradient", "unmasked_dropout", "repeated_mask", "shared_mask",
-    "frozen_inference",
+    "frozen_inference", "shifted_logits",
     // Faults of the timed build alone.
-    "timed_decay", "timed_gradient", "timed_inference"};
+    "timed_decay", "timed_gradient", "timed_inference",
+    // No fault: too little memory for observing builds of more than a few samples.
+    "observed_memory"};
 constexpr const char* kSilentLayer = "stage2/block2/conv2";
+constexpr int64_t kMostObservedSamples = 6;
+constexpr float kLogitShift = 0.5f;
 constexpr const char* kNewVersion = "9.0";
 
 bool IsNewVersion() {
@@ -51,6 +55,9 @@ class WrongAdapter final : public Adapter {
     if (fault_ == "no_decay" || (fault_ == "timed_decay" && !options.observe))
       changed.solver.weight_decay = 0;
     if (fault_ == "wrong_momentum") changed.solver.momentum *= 0.98;
+    if (fault_ == "observed_memory" && options.observe &&
+        graph.layers.front().output.shape[0] > kMostObservedSamples)
+      return Error{"out of memory", ErrorKind::kOutOfMemory};
     observe_ = options.observe;
     phase_ = options.phase;
     graph_ = TENCH_TRY(Spoil(graph));
@@ -68,6 +75,9 @@ class WrongAdapter final : public Adapter {
     return inner_->SetParameters([&](const std::string& name, std::span<float> out) -> Status {
       TENCH_TRY(source(name, out));
       Flip(name, out);
+      // A softmax does not change if all its logits are shifted, and its loss neither.
+      if (fault_ == "shifted_logits" && phase_ == Phase::kForward && name == "fc.bias")
+        for (float& value : out) value += kLogitShift;
       return Ok();
     });
   }

@@ -94,7 +94,9 @@ TEST_F(SolverStateTest, EveryTruncationIsAnErrorOrAShorterState) {
   for (size_t size = 0; size < bytes.size(); ++size) {
     const Result<CaffeSolverState> state =
         ParseSolverState(std::string_view(bytes).substr(0, size));
-    if (state.ok()) EXPECT_LE(state->history.size(), 7u);
+    if (state.ok()) {
+      EXPECT_LE(state->history.size(), 7u);
+    }
   }
   EXPECT_THAT(ErrorOf(ParseSolverState("no protobuf")), HasSubstr("not a .solverstate"));
 }

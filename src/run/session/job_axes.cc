@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "net/solver_name.h"
+#include "record/rules.h"
 
 namespace tench {
 namespace {
@@ -102,7 +103,7 @@ void AddAxes(const Cell& cell, ParityUse wanted, std::vector<std::string>& parts
 }  // namespace
 
 std::string ParitySetting(const Cell& cell) {
-  std::vector<std::string> parts;
+  std::vector<std::string> parts = {fmt::format("rules={}", kRules)};
   AddAxes(cell, ParityUse::kKey, parts);
   for (const auto& [name, value] : cell.options)
     parts.push_back(fmt::format("{}={}", SettingName(name), value));

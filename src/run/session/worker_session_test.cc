@@ -18,7 +18,7 @@ constexpr const char* kResult = R"({"type":"result","converged":true})";
 
 // Starts a shell script in place of a worker.
 WorkerSession Watched(const std::string& script, SessionOptions options, StopToken stop = {}) {
-  WorkerLaunch launch{{}, *Pipe::Make(), *Pipe::Make()};
+  WorkerLaunch launch{{}, *Pipe::Make(), *Pipe::Make(), {}};
   launch.spawn.executable = "/bin/sh";
   launch.spawn.arguments = {"-c", script};
   launch.spawn.environment = {{"PATH", "/usr/bin:/bin"}};

@@ -84,8 +84,8 @@ Result<ParityRecord> ParityGate::FindOr(const ParityKey& key, const WorkerBuild&
   record.worst_tensor = found.worst_tensor;
   record.checked_utc = UtcNow();
   if (!build.Unchanged()) return Failed("the worker was rebuilt while it was verified");
-  // Only a verdict is stored: a crash or a timeout may be transient.
-  if (found.outcome == Outcome::kOk || found.outcome == Outcome::kWrong)
+  // Only a verdict is stored: a crash, a timeout or a lack of memory may be transient.
+  if (found.judged && (found.outcome == Outcome::kOk || found.outcome == Outcome::kWrong))
     TENCH_TRY(store_.SetParity(record));
   return record;
 }

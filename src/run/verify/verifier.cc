@@ -84,9 +84,8 @@ class OneVerification {
       return false;
     }
     const std::vector<Deviation> deviations = Compare(kind, reference, answer);
-    for (const Deviation& one : deviations) {
-      if (one.discriminates()) discriminated_.insert(one.key);
-    }
+    // An op that is right alone may still get a wrong gradient from the network around it.
+    if (kind != TrialKind::kOps) NoteDiscriminated(deviations);
     if (!NoteWorst(kind, deviations)) {
       if (kind == TrialKind::kOps) NameOp(trial, deviations);
       if (NamePart(kind, deviations)) return false;
@@ -116,14 +115,18 @@ class OneVerification {
 
   bool TryUpdate(const Trial& trial, const ParityRun& seen) {
     const std::vector<Deviation> updates = CheckUpdate(trial, seen.tensors());
-    for (const Deviation& one : updates) {
-      if (one.discriminates()) discriminated_.insert(one.key);
-    }
+    NoteDiscriminated(updates);
     if (NoteWorst(trial.kind, updates)) return true;
     result_.reason +=
         " (in ulps, recomputed from the worker's own gradient): the fault is in the optimizer's "
         "update";
     return false;
+  }
+
+  void NoteDiscriminated(const std::vector<Deviation>& deviations) {
+    for (const Deviation& one : deviations) {
+      if (one.discriminates()) discriminated_.insert(one.key);
+    }
   }
 
   // Every gradient, every update and every running statistic needs a trial that would detect an
@@ -144,13 +147,16 @@ class OneVerification {
           !any(parameter.name, {"update", "parameters"}))
         result_.undiscriminated.push_back("the update of " + parameter.name);
     }
-    if (result_.undiscriminated.empty()) return Ok();
-    result_.reason =
-        fmt::format("no trial discriminates {}: its tolerance exceeds a tenth of its norm",
-                    result_.undiscriminated.front());
+    NameUndiscriminated("no trial discriminates");
+    return Ok();
+  }
+
+  void NameUndiscriminated(std::string_view who) {
+    if (result_.undiscriminated.empty()) return;
+    result_.reason = fmt::format("{} {}: its tolerance exceeds a tenth of its norm", who,
+                                 result_.undiscriminated.front());
     if (const size_t others = result_.undiscriminated.size() - 1; others > 0)
       result_.reason += fmt::format(" ({} more)", others);
-    return Ok();
   }
 
   Status TryTimed() {
@@ -161,8 +167,11 @@ class OneVerification {
     if (!observed) {
       result_.reason =
           fmt::format("the observing build at batch {}: {}", subject_.job.batch, result_.reason);
-      // The timed build was not judged.
-      if (result_.outcome == Outcome::kWrong) result_.outcome = Outcome::kUnsupported;
+      // Nothing is known of the timed build.
+      if (result_.outcome == Outcome::kWrong || result_.outcome == Outcome::kOutOfMemory) {
+        result_.outcome = Outcome::kOk;
+        result_.judged = false;
+      }
       return Ok();
     }
     const std::optional<ParityRun> seen = TENCH_TRY(Run(timed));
@@ -176,10 +185,19 @@ class OneVerification {
     }
     const TrialKind model = ToleranceTrial(subject_.job.phase);
     const Answer reference = TENCH_TRY(answers_.Get(name_, subject_, model, progress_));
-    if (!NoteWorst(TrialKind::kTimed, CompareBuilds(model, reference, expected, got)))
+    const std::vector<Deviation> deviations = CompareBuilds(model, reference, expected, got);
+    if (!NoteWorst(TrialKind::kTimed, deviations)) {
       result_.reason +=
           fmt::format("; the observing build at batch {} has another result than the timed one",
                       subject_.job.batch);
+      return Ok();
+    }
+    // A tensor of zeros is discriminated by any other value.
+    for (const Deviation& one : deviations) {
+      if (!one.key.empty() && one.norm > 0 && !one.discriminates())
+        result_.undiscriminated.push_back("the " + one.what);
+    }
+    NameUndiscriminated("the timed trial does not discriminate");
     return Ok();
   }
 
@@ -321,6 +339,10 @@ class OneVerification {
 };
 
 }  // namespace
+
+bool Verification::verified() const {
+  return outcome == Outcome::kOk && judged && undiscriminated.empty();
+}
 
 std::string Verification::Summary() const { return verified() ? worst_tensor : reason; }
 

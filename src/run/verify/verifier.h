@@ -28,6 +28,9 @@ struct Verification {
   Outcome outcome = Outcome::kOk;
   std::string reason;  // of any other: what differs by how much, and where it begins
   double worst = 0;    // the largest difference over its allowance; at most 1 when verified
+  // kOk: false if there was nothing to compare the timed build with, as `reason` says. Not
+  // verified.
+  bool judged = true;
   // kOk: tensors that no trial discriminates, so that an error in them would pass. Not verified.
   std::vector<std::string> undiscriminated;
   std::string worst_tensor;  // "train: parameters of conv1.weight"
@@ -42,7 +45,7 @@ struct Verification {
   std::vector<Far> furthest;
   int64_t wall_ns = 0;
 
-  bool verified() const { return outcome == Outcome::kOk && undiscriminated.empty(); }
+  bool verified() const;
   std::string Summary() const;  // one line: the reason, or the worst tensor
 };
 
