@@ -39,7 +39,7 @@ Axis TextAxis(std::string name, std::string help, std::string fallback,
               std::string form = "a text without control characters",
               decltype(Axis::canonical) canonical = PlainText) {
   Axis axis;
-  axis.name = std::move(name);
+  axis.name = axis.column = std::move(name);
   axis.help = std::move(help);
   axis.fallback = std::move(fallback);
   axis.form = std::move(form);
@@ -50,7 +50,7 @@ Axis TextAxis(std::string name, std::string help, std::string fallback,
 Axis ChoiceAxis(std::string name, std::string help, std::string fallback,
                 std::vector<std::string> choices) {
   Axis axis;
-  axis.name = std::move(name);
+  axis.name = axis.column = std::move(name);
   axis.help = std::move(help);
   axis.kind = AxisKind::kChoice;
   axis.fallback = std::move(fallback);
@@ -60,12 +60,20 @@ Axis ChoiceAxis(std::string name, std::string help, std::string fallback,
 
 Axis NumberAxis(std::string name, std::string help, AxisValue fallback, double low, double high) {
   Axis axis;
-  axis.name = std::move(name);
+  axis.name = axis.column = std::move(name);
   axis.help = std::move(help);
   axis.kind = std::holds_alternative<int64_t>(fallback) ? AxisKind::kInteger : AxisKind::kReal;
   axis.fallback = std::move(fallback);
   axis.low = low;
   axis.high = high;
+  return axis;
+}
+
+// The column "isa" of a run is the CPU's widest instruction set.
+Axis IsaAxis() {
+  Axis axis = ChoiceAxis("isa", "widest vector instructions that libraries may use", "widest",
+                         {"widest", "sse41", "avx", "avx2", "avx512"});
+  axis.column = "isa_limit";
   return axis;
 }
 
@@ -110,6 +118,7 @@ std::vector<Axis> MakeAxes() {
                  int64_t{0}, 0, 256),
       NumberAxis("prefetch", "batches that data_threads keep ready for the next steps", int64_t{2},
                  0, 1024),
+      IsaAxis(),
   };
 }
 

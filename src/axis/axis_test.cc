@@ -17,9 +17,9 @@ TEST(AxisTest, EveryIndexNamesItsRow) {
   std::vector<std::string> names;
   for (const Axis& axis : Axes()) names.push_back(axis.name);
   const std::vector<std::string> expected = {
-      "worker",       "network", "data",   "device",    "threads",      "batch",   "precision",
-      "phase",        "input",   "images", "labels",    "length",       "lr",      "momentum",
-      "weight_decay", "seed",    "tuned",  "placement", "data_threads", "prefetch"};
+      "worker",       "network", "data",   "device",    "threads",      "batch",    "precision",
+      "phase",        "input",   "images", "labels",    "length",       "lr",       "momentum",
+      "weight_decay", "seed",    "tuned",  "placement", "data_threads", "prefetch", "isa"};
   ASSERT_EQ(Axes().size(), static_cast<size_t>(kAxisCount));
   EXPECT_THAT(names, ElementsAreArray(expected));
   EXPECT_EQ(Row(kAxisWorker).name, "worker");
@@ -31,6 +31,7 @@ TEST(AxisTest, EveryIndexNamesItsRow) {
   EXPECT_EQ(Row(kAxisPlacement).name, "placement");
   EXPECT_EQ(Row(kAxisDataThreads).name, "data_threads");
   EXPECT_EQ(Row(kAxisPrefetch).name, "prefetch");
+  EXPECT_EQ(Row(kAxisIsa).name, "isa");
 }
 
 TEST(AxisTest, EveryDefaultIsOfItsKindAndReadsBack) {

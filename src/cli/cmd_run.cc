@@ -18,6 +18,7 @@
 #include "cli/measure_flags.h"
 #include "cli/python_flag.h"
 #include "cli/single_run.h"
+#include "cli/trace_flags.h"
 #include "net/caffe/solver_file.h"
 #include "report/profile_text.h"
 #include "report/record_json.h"
@@ -38,6 +39,7 @@ struct RunFlags {
   AxisFlags axes;
   PythonFlag python;
   MeasureFlags measure;
+  TraceFlags trace;
   std::string database, solver, weights;
   bool json = false, loss_curve = false, verbose = false, profile = false;
   bool no_sentinel = false;
@@ -141,6 +143,7 @@ Result<int> Run(const RunFlags& flags) {
   if (!flags.solver.empty()) solver = TENCH_TRY(ReadSolverFile(flags.solver));
   const NetworkReaders readers = FileReaders(solver ? solver->state : CaffeState{});
   const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers, readers), workers, solver));
+  const std::optional<TraceRequest> trace = TENCH_TRY(flags.trace.Request(planned.budget));
   // The store is opened first, so that an unwritable file does not cost a run.
   std::optional<Store> store;
   if (!flags.database.empty())
@@ -149,7 +152,8 @@ Result<int> Run(const RunFlags& flags) {
   Interrupt interrupt;
   const auto build = BuildOf(workers, planned.cell.Text(kAxisWorker), interrupt.stop());
   RunRequest request = SingleRun(planned, readers, build.get());
-  request.profile = flags.profile;
+  request.profile = flags.profile || trace;
+  request.trace = trace;
   const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make("tench-weights-"));
   TENCH_TRY(Amend(flags, solver, folder.path(), request));
   TuningRecord tuning;
@@ -173,6 +177,8 @@ Result<int> Run(const RunFlags& flags) {
   if (build != nullptr && !build->Unchanged())
     return Failed("{} was rebuilt while it ran; the run is not kept",
                   planned.cell.Text(kAxisWorker));
+  if (trace && result.record.outcome == Outcome::kOk)
+    TENCH_TRY(flags.trace.Write(result.trace, planned.cell.Label()));
   if (store) result.record.id = TENCH_TRY(store->AddRun(result.record, result.series));
 
   if (flags.json) {
@@ -223,6 +229,7 @@ Command AddRunCommand(CLI::App& root) {
   app->add_flag("--profile", flags->profile,
                 "print the time of each kernel of each layer, if the worker supports it")
       ->group("Output");
+  flags->trace.AddTo(*app);
   app->add_option("--db", flags->database, "store the run in this results file")
       ->group("Output")
       ->type_name("");

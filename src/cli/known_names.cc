@@ -8,6 +8,7 @@
 #include "data/data_reference.h"
 #include "data/data_set.h"
 #include "net/zoo/zoo.h"
+#include "run/session/isa_limit.h"
 
 namespace tench {
 
@@ -34,6 +35,9 @@ Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers) 
     std::string resolved = TENCH_TRY(ResolveData(network, test_data));
     TENCH_TRY(CheckTestData(graph, data, resolved));
     return resolved;
+  };
+  names.check_isa = [](const std::string& isa) {
+    return isa == kWidestIsa ? Ok() : CheckIsa(isa, ReadCpu());
   };
   return names;
 }

@@ -23,6 +23,8 @@ struct LoopOptions {
   // to the adapter, after the wait for it if a loader makes it. The number is that of the batch,
   // which is the step's if a step is one batch.
   std::function<Status(int64_t batch)> make_batch, next_batch;
+  // Called off the clock before every batch of a step; may be null.
+  std::function<void()> before_step;
   // Called off the clock with the number of steps so far; may be null.
   std::function<Status(int64_t steps)> after_step;
   // Job::turns: waits for the next slice; nullopt = no more. Null = no turns. Each slice begins
@@ -33,8 +35,9 @@ struct LoopOptions {
   // May be null.
   std::function<Result<bool>(int64_t steps)> evaluate;
   int64_t evaluate_every = 1;
-  StopToken stop;          // requested: end after the current step
-  Clock* clock = nullptr;  // null = the system's
+  int64_t traced_steps = 0;  // the first timed steps whose intervals the result has
+  StopToken stop;            // requested: end after the current step
+  Clock* clock = nullptr;    // null = the system's
 };
 
 struct LoopResult {
@@ -42,6 +45,10 @@ struct LoopResult {
   int64_t steps = 0;                // including warm-up
   int64_t cpu_ns = 0, wall_ns = 0;  // over the timed steps, without pauses
   bool stopped = false;             // by `stop`
+  struct Interval {
+    int64_t start_ns = 0, end_ns = 0;
+  };
+  std::vector<Interval> traced;  // of the first timed steps
 };
 
 // `emit` gets a Steps message about every 0.2 s and at the end. It is called between steps, off the

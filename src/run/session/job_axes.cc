@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "run/session/isa_limit.h"
 
 namespace tench {
 namespace {
@@ -53,6 +54,9 @@ constexpr std::array<AxisUse, kAxisCount> kUses = {{
      ParityUse::kIrrelevant, kOwnData},
     {kAxisPrefetch, [](const Cell& cell, Job& job) { job.prefetch = cell.Integer(kAxisPrefetch); },
      ParityUse::kIrrelevant, kOwnData},
+    {kAxisIsa,
+     [](const Cell& cell, Job& job) { job.environment = IsaVariables(cell.Text(kAxisIsa)); },
+     ParityUse::kLaterKey, ""},
 }};
 
 constexpr bool EveryAxisHasItsRow() {
@@ -68,11 +72,12 @@ static_assert(EveryAxisHasItsRow(), "a new axis needs a row: its effect on a job
 std::span<const AxisUse> AxisUses() { return kUses; }
 
 void ApplyAxes(const Cell& cell, Job& job) {
+  job.environment.clear();
   for (const AxisUse& use : kUses) {
     if (use.apply) use.apply(cell, job);
   }
   job.options = OptionsOf(cell.options);
-  job.environment = EnvironmentOf(cell.options);
+  for (const auto& [name, value] : EnvironmentOf(cell.options)) job.environment[name] = value;
 }
 
 namespace {
@@ -80,8 +85,10 @@ namespace {
 void AddAxes(const Cell& cell, ParityUse wanted, std::vector<std::string>& parts) {
   for (const AxisUse& use : kUses) {
     const Axis& axis = Axes()[use.axis];
-    if (use.parity == wanted)
-      parts.push_back(fmt::format("{}={}", axis.name, axis.Print(cell.values[use.axis])));
+    const bool part =
+        use.parity == wanted || (use.parity == ParityUse::kLaterKey && wanted == ParityUse::kKey &&
+                                 cell.values[use.axis] != axis.fallback);
+    if (part) parts.push_back(fmt::format("{}={}", axis.name, axis.Print(cell.values[use.axis])));
   }
 }
 

@@ -15,6 +15,8 @@ from tench_worker.lowering import Lowering
 from tench_worker.network import ABILITIES, average_counts, exact_pads
 
 LAYOUT = Option("layout", "memory layout of images", "nhwc", ("nhwc", "nchw"))
+# XLA's names of the values of the axis `isa`.
+MAX_ISA = {"sse41": "SSE4_2", "avx": "AVX", "avx2": "AVX2", "avx512": "AVX512"}
 
 
 class Worker(Adapter):
@@ -31,6 +33,9 @@ class Worker(Adapter):
         # accelerators.
         os.environ["NPROC"] = str(job.threads)
         os.environ["JAX_PLATFORMS"] = "cpu"
+        limit = MAX_ISA.get(os.environ.get("TENCH_ISA", ""))
+        if limit:
+            os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_cpu_max_isa=" + limit
         self.compiled = 0
         global jax, jnp, lax
         import jax
