@@ -65,6 +65,7 @@ std::vector<std::string> WorkersOf(const Loaded& loaded) {
 TEST(SuiteFilesTest, EverySuiteIsKnownHereAndNamedAsItsFile) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(kSource / "suites")) {
+    if (entry.is_directory()) continue;  // networks of a suite
     names.push_back(entry.path().filename().string());
     const Loaded loaded = Load(entry.path().string());
     EXPECT_EQ(loaded.suite.name, entry.path().stem().string());
@@ -73,7 +74,26 @@ TEST(SuiteFilesTest, EverySuiteIsKnownHereAndNamedAsItsFile) {
   EXPECT_THAT(names, UnorderedElementsAre("quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml",
                                           "bahrampour-2016.yaml", "peers.yaml", "tuned.yaml",
                                           "then-and-now.yaml", "mnist-accuracy.yaml",
-                                          "input-pipeline.yaml"));
+                                          "input-pipeline.yaml", "isa.yaml", "ops.yaml"));
+}
+
+TEST(SuiteFilesTest, OpsHasEveryFileOfItsFolderOnce) {
+  const Loaded ops = Load("ops");
+  std::multiset<std::string> used, files;
+  for (const PlannedCell& planned : ops.cells) {
+    if (planned.cell.Text(kAxisWorker) == "native")
+      used.insert(std::filesystem::path(planned.cell.Text(kAxisNetwork)).filename().string());
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(kSource / "suites" / "ops"))
+    files.insert(entry.path().filename().string());
+  EXPECT_FALSE(files.empty());
+  EXPECT_EQ(used, files);
+  EXPECT_EQ(ops.cells.size(), 4 * files.size());
+}
+
+TEST(SuiteFilesTest, IsaHasEveryLimitForEveryWorker) {
+  const Loaded isa = Load("isa");
+  EXPECT_EQ(isa.cells.size(), 4u * 3 * Axes()[kAxisIsa].choices.size());
 }
 
 TEST(SuiteFilesTest, QuickIsSmallAndAllowsAVerdict) {
