@@ -78,6 +78,8 @@ class Job(Fields):
                          (PROTOCOL, json.dumps(version)))
         if values.get("data_threads"):
             raise Unsupported("workers in Python have no loader threads (job.data_threads)")
+        if values.get("trace"):
+            raise Unsupported("workers in Python have no trace of their kernels (job.trace)")
         Fields.__init__(self, values, JOB, "job")
         self.values = values  # for the reader of real data
         for key, known in NESTED.items():

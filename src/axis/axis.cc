@@ -44,7 +44,7 @@ Result<std::string> CanonicalRatePolicy(std::string_view text) {
 Axis TextAxis(std::string name, std::string help, std::string fallback,
               decltype(Axis::canonical) canonical = PlainText) {
   Axis axis;
-  axis.name = std::move(name);
+  axis.name = axis.column = std::move(name);
   axis.help = std::move(help);
   axis.fallback = std::move(fallback);
   axis.canonical = canonical;
@@ -54,7 +54,7 @@ Axis TextAxis(std::string name, std::string help, std::string fallback,
 Axis ChoiceAxis(std::string name, std::string help, std::string fallback,
                 std::vector<std::string> choices) {
   Axis axis;
-  axis.name = std::move(name);
+  axis.name = axis.column = std::move(name);
   axis.help = std::move(help);
   axis.kind = AxisKind::kChoice;
   axis.fallback = std::move(fallback);
@@ -64,12 +64,20 @@ Axis ChoiceAxis(std::string name, std::string help, std::string fallback,
 
 Axis NumberAxis(std::string name, std::string help, AxisValue fallback, double low, double high) {
   Axis axis;
-  axis.name = std::move(name);
+  axis.name = axis.column = std::move(name);
   axis.help = std::move(help);
   axis.kind = std::holds_alternative<int64_t>(fallback) ? AxisKind::kInteger : AxisKind::kReal;
   axis.fallback = std::move(fallback);
   axis.low = low;
   axis.high = high;
+  return axis;
+}
+
+// The column "isa" of a run is the CPU's widest instruction set.
+Axis IsaAxis() {
+  Axis axis = ChoiceAxis("isa", "widest vector instructions that libraries may use", "widest",
+                         {"widest", "sse41", "avx", "avx2", "avx512"});
+  axis.column = "isa_limit";
   return axis;
 }
 
@@ -122,6 +130,7 @@ std::vector<Axis> MakeAxes() {
                "learning rate over the steps, a policy of Caffe with its settings, such as "
                "step,gamma=0.1,stepsize=1000",
                "fixed", CanonicalRatePolicy),
+      IsaAxis(),
   };
 }
 

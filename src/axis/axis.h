@@ -23,8 +23,9 @@ enum class AxisKind { kText, kChoice, kInteger, kReal };
 using AxisValue = std::variant<std::string, int64_t, double>;
 
 struct Axis {
-  std::string name;  // "batch": YAML key and store column; the flag is "--batch" ('_' becomes '-')
-  std::string help;  // one line for --help and `tench list axes`
+  std::string name;    // "batch": YAML key; the flag is "--batch" ('_' becomes '-')
+  std::string column;  // of the store, CSV and JSON: the name, unless another column has it
+  std::string help;    // one line for --help and `tench list axes`
   AxisKind kind = AxisKind::kText;
   AxisValue fallback;                // the default; a cell's id omits axes at their default
   std::vector<std::string> choices;  // kChoice only
@@ -65,6 +66,7 @@ enum AxisIndex : size_t {
   kAxisPrefetch,     // integer: batches that these threads keep ready
   kAxisOptimizer,    // text: type and settings (axis/optimizer_name.h)
   kAxisLrPolicy,     // text: learning-rate policy (axis/learning_rate.h)
+  kAxisIsa,          // choice widest, sse41, avx, avx2, avx512: the limit of vector instructions
   kAxisCount,
 };
 

@@ -17,10 +17,10 @@ TEST(AxisTest, EveryIndexNamesItsRow) {
   std::vector<std::string> names;
   for (const Axis& axis : Axes()) names.push_back(axis.name);
   const std::vector<std::string> expected = {
-      "worker",       "network",  "data",         "device",   "threads", "batch",
-      "precision",    "phase",    "input",        "images",   "labels",  "length",
-      "lr",           "momentum", "weight_decay", "seed",     "tuned",   "placement",
-      "data_threads", "prefetch", "optimizer",    "lr_policy"};
+      "worker",       "network",  "data",         "device",    "threads", "batch",
+      "precision",    "phase",    "input",        "images",    "labels",  "length",
+      "lr",           "momentum", "weight_decay", "seed",      "tuned",   "placement",
+      "data_threads", "prefetch", "optimizer",    "lr_policy", "isa"};
   ASSERT_EQ(Axes().size(), static_cast<size_t>(kAxisCount));
   EXPECT_THAT(names, ElementsAreArray(expected));
   EXPECT_EQ(Row(kAxisWorker).name, "worker");
@@ -34,6 +34,7 @@ TEST(AxisTest, EveryIndexNamesItsRow) {
   EXPECT_EQ(Row(kAxisPrefetch).name, "prefetch");
   EXPECT_EQ(Row(kAxisOptimizer).name, "optimizer");
   EXPECT_EQ(Row(kAxisLrPolicy).name, "lr_policy");
+  EXPECT_EQ(Row(kAxisIsa).name, "isa");
 }
 
 TEST(AxisTest, EveryDefaultIsOfItsKindAndReadsBack) {

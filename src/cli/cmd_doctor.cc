@@ -15,6 +15,7 @@
 #include "cli/python_flag.h"
 #include "machine/affinity.h"
 #include "machine/ceilings.h"
+#include "machine/energy.h"
 #include "machine/host.h"
 #include "machine/load.h"
 #include "machine/nvml.h"
@@ -35,7 +36,7 @@ using Rows = std::vector<std::pair<std::string, std::string>>;
 
 std::string OrUnknown(const std::string& text) { return text.empty() ? "unknown" : text; }
 
-Rows MachineRows(const HostFacts& host, const Peak& peak) {
+Rows MachineRows(const HostFacts& host, const Peak& peak, const EnergyMeter& energy) {
   const CpuFacts& cpu = host.cpu;
   Rows rows = {
       {"machine", fmt::format("{} (id {})", host.machine, host.machine_id)},
@@ -70,6 +71,8 @@ Rows MachineRows(const HostFacts& host, const Peak& peak) {
   for (const GpuDevice& gpu : host.gpus)
     rows.push_back({"GPU", fmt::format("{}, {}", gpu.name, HumanBytes(gpu.memory_bytes))});
   if (host.gpus.empty()) rows.push_back({"GPU", "none found (NVML)"});
+  rows.push_back({"energy", energy.Problem().empty() ? "RAPL: " + energy.Names()
+                                                     : "none: " + energy.Problem()});
   return rows;
 }
 
@@ -134,6 +137,7 @@ Result<int> Doctor(const PythonFlag& python, bool json, bool wide, bool with_cei
   progress.Show("looking at the machine");
   const std::unique_ptr<Nvml> nvml = Nvml::Open();
   const HostFacts host = ReadHost(nvml.get());
+  const EnergyMeter energy;
   const std::vector<BusyProcess> busy = LookForOthers();
   const std::vector<std::string> advice = Advice(host, busy);
   const Peak peak = MeasurePeak(static_cast<int64_t>(host.allowed_cpus.size()));
@@ -183,6 +187,7 @@ Result<int> Doctor(const PythonFlag& python, bool json, bool wide, bool with_cei
                  {{"threads", peak.threads},
                   {"flops_per_s", peak.flops_per_s},
                   {"bytes_per_s", peak.bytes_per_s}}},
+                {"energy", {{"packages", energy.Names()}, {"problem", energy.Problem()}}},
                 {"workers", worker_json},
                 {"python", ToJson(active, workers)},
                 {"busy_processes", processes},
@@ -192,7 +197,7 @@ Result<int> Doctor(const PythonFlag& python, bool json, bool wide, bool with_cei
     return any ? kExitOk : kExitNegative;
   }
   TextTable facts({{"fact"}, {"value"}}, false);
-  for (const auto& [name, value] : MachineRows(host, peak)) facts.AddRow({name, value});
+  for (const auto& [name, value] : MachineRows(host, peak, energy)) facts.AddRow({name, value});
   for (const auto& [name, value] : CeilingRows(ceilings)) facts.AddRow({name, value});
   for (const BusyProcess& process : busy) {
     facts.AddRow(

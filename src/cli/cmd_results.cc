@@ -20,7 +20,7 @@ namespace {
 
 struct ResultsFlags {
   StudyFlags study;
-  std::string by;
+  std::string by, price;
   bool csv = false, json = false, markdown = false, wide = false, all_roles = false;
 };
 
@@ -42,6 +42,13 @@ Result<int> Results(const ResultsFlags& flags) {
   } else if (!flags.by.empty()) {
     options.by = TENCH_TRY(FindAxis(flags.by).In("--by"));
   }
+  std::optional<double> price;
+  if (!flags.price.empty()) {
+    const Result<double> value = ParseReal(flags.price);
+    if (!value || !(*value > 0 && *value < 1e9))
+      return Failed("--price-per-hour: '{}' is not a price above 0", Printable(flags.price, 60));
+    price = *value;
+  }
   Store store = TENCH_TRY(flags.study.Open());
   if (options.by == kByMachine) {
     options.studies = TENCH_TRY(flags.study.StudyOfEachMachine(store));
@@ -50,7 +57,8 @@ Result<int> Results(const ResultsFlags& flags) {
   }
   options.only = TENCH_TRY(flags.study.Filter());
   options.all_roles = flags.all_roles;
-  const Ranking ranking = TENCH_TRY(Rank(store, options));
+  Ranking ranking = TENCH_TRY(Rank(store, options));
+  ranking.price_per_hour = price;
   std::string text;
   if (flags.csv) {
     text = RenderCsv(ranking);
@@ -76,6 +84,9 @@ Command AddResultsCommand(CLI::App& root) {
       ->type_name("");
   app->add_flag("--all-roles", flags->all_roles,
                 "rank the baseline (native) and the oracle (reference) among the frameworks");
+  app->add_option("--price-per-hour", flags->price,
+                  "price of an hour of this machine: adds the cost of a million images")
+      ->type_name("");
   app->add_flag("--csv", flags->csv, "print CSV, one record per cell");
   app->add_flag("--json", flags->json, "print JSON, one object per cell");
   app->add_flag("--markdown", flags->markdown, "print tables in Markdown, for a document");

@@ -19,6 +19,7 @@
 #include "cli/python_flag.h"
 #include "cli/shape_flag.h"
 #include "cli/single_run.h"
+#include "cli/trace_flags.h"
 #include "net/caffe/solver_file.h"
 #include "net/solver_name.h"
 #include "report/profile_text.h"
@@ -37,6 +38,7 @@ struct RunFlags {
   AxisFlags axes;
   PythonFlag python;
   MeasureFlags measure;
+  TraceFlags trace;
   std::string database, solver, weights, shape;
   bool json = false, loss_curve = false, verbose = false, profile = false;
   bool no_sentinel = false;
@@ -145,6 +147,7 @@ Result<int> Run(const RunFlags& flags) {
   const Shape shape = TENCH_TRY(ParseShapeFlag(flags.shape));
   const NetworkReaders readers = FileReaders(solver ? solver->state : CaffeState{}, shape);
   const PlannedCell planned = TENCH_TRY(Plan(flags, KnownNames(workers, readers), workers, solver));
+  const std::optional<TraceRequest> trace = TENCH_TRY(flags.trace.Request(planned.budget));
   // The store is opened first, so that an unwritable file does not cost a run.
   std::optional<Store> store;
   if (!flags.database.empty())
@@ -153,7 +156,8 @@ Result<int> Run(const RunFlags& flags) {
   Interrupt interrupt;
   const auto build = BuildOf(workers, planned.cell.Text(kAxisWorker), interrupt.stop());
   RunRequest request = SingleRun(planned, readers, build.get());
-  request.profile = flags.profile;
+  request.profile = flags.profile || trace;
+  request.trace = trace;
   const TemporaryFolder folder = TENCH_TRY(TemporaryFolder::Make("tench-weights-"));
   TENCH_TRY(Amend(flags, solver, folder.path(), request));
   TuningRecord tuning;
@@ -177,6 +181,8 @@ Result<int> Run(const RunFlags& flags) {
   if (build != nullptr && !build->Unchanged())
     return Failed("{} was rebuilt while it ran; the run is not kept",
                   planned.cell.Text(kAxisWorker));
+  if (trace && result.record.outcome == Outcome::kOk)
+    TENCH_TRY(flags.trace.Write(result.trace, planned.cell.Label()));
   if (store) result.record.id = TENCH_TRY(store->AddRun(result.record, result.series));
 
   if (flags.json) {
@@ -228,6 +234,7 @@ Command AddRunCommand(CLI::App& root) {
   app->add_flag("--profile", flags->profile,
                 "print the time of each kernel of each layer, if the worker supports it")
       ->group("Output");
+  flags->trace.AddTo(*app);
   app->add_option("--db", flags->database, "store the run in this results file")
       ->group("Output")
       ->type_name("");

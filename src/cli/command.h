@@ -30,6 +30,7 @@ Command AddSamplesCommand(CLI::App& root);
 Command AddCompareCommand(CLI::App& root);
 Command AddWhyCommand(CLI::App& root);
 Command AddCensusCommand(CLI::App& root);
+Command AddBenchOpCommand(CLI::App& root);
 Command AddHistoryCommand(CLI::App& root);
 Command AddReportCommand(CLI::App& root);
 Command AddServeCommand(CLI::App& root);

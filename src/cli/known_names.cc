@@ -9,6 +9,7 @@
 #include "data/data_set.h"
 #include "net/zoo/zoo.h"
 #include "plan/suite_path.h"
+#include "run/session/isa_limit.h"
 
 namespace tench {
 Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers) {
@@ -41,6 +42,9 @@ Catalog KnownNames(const WorkerCatalog& workers, const NetworkReaders& readers) 
     std::string resolved = TENCH_TRY(ResolveData(network, test_data));
     TENCH_TRY(CheckTestData(graph, data, resolved));
     return resolved;
+  };
+  names.check_isa = [](const std::string& isa) {
+    return isa == kWidestIsa ? Ok() : CheckIsa(isa, ReadCpu());
   };
   return names;
 }

@@ -82,15 +82,15 @@ std::vector<Command> AddCommands(CLI::App& root, const std::string& version) {
   root.set_version_flag("--version", version);
   root.require_subcommand(0, 1);
   root.get_formatter()->column_width(34);
-  return {AddListCommand(root),      AddShowCommand(root),    AddRunCommand(root),
-          AddSweepCommand(root),     AddTrainCommand(root),   AddPredictCommand(root),
-          AddVerifyCommand(root),    AddResultsCommand(root), AddRunsCommand(root),
-          AddStepsCommand(root),     AddSamplesCommand(root), AddCompareCommand(root),
-          AddWhyCommand(root),       AddCensusCommand(root),  AddHistoryCommand(root),
-          AddReportCommand(root),    AddServeCommand(root),   AddBundleCommand(root),
-          AddExportCommand(root),    AddImportCommand(root),  AddMergeCommand(root),
-          AddDataCommand(root),      AddDoctorCommand(root),  AddManCommand(root),
-          AddCompletionCommand(root)};
+  return {AddListCommand(root),    AddShowCommand(root),      AddRunCommand(root),
+          AddSweepCommand(root),   AddTrainCommand(root),     AddPredictCommand(root),
+          AddVerifyCommand(root),  AddResultsCommand(root),   AddRunsCommand(root),
+          AddStepsCommand(root),   AddSamplesCommand(root),   AddCompareCommand(root),
+          AddWhyCommand(root),     AddCensusCommand(root),    AddBenchOpCommand(root),
+          AddHistoryCommand(root), AddReportCommand(root),    AddServeCommand(root),
+          AddBundleCommand(root),  AddExportCommand(root),    AddImportCommand(root),
+          AddMergeCommand(root),   AddDataCommand(root),      AddDoctorCommand(root),
+          AddManCommand(root),     AddCompletionCommand(root)};
 }
 
 int RunProgram(int argc, const char* const* argv, const std::string& version) {

@@ -39,10 +39,10 @@ TEST(AddCommandsTest, EveryCommandHasAnAboutTextAndCanRun) {
     EXPECT_TRUE(command.run) << names.back();
   }
   EXPECT_EQ(names, (std::vector<std::string>{
-                       "list",    "show",   "run",   "sweep",     "train",   "predict", "verify",
-                       "results", "runs",   "steps", "samples",   "compare", "why",     "census",
-                       "history", "report", "serve", "bundle",    "export",  "import",  "merge",
-                       "data",    "doctor", "man",   "completion"}));
+                       "list",     "show",    "run",    "sweep",   "train",     "predict", "verify",
+                       "results",  "runs",    "steps",  "samples", "compare",   "why",     "census",
+                       "bench-op", "history", "report", "serve",   "bundle",    "export",  "import",
+                       "merge",    "data",    "doctor", "man",     "completion"}));
   EXPECT_EQ(root.get_name(), "tench");
 }
 

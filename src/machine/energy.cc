@@ -8,6 +8,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/clock.h"
+#include "base/text.h"
 #include "machine/system_file.h"
 
 namespace tench {
@@ -45,10 +47,26 @@ EnergyMeter::EnergyMeter(const std::filesystem::path& powercap) {
     domain.range_uj = ReadSystemInteger(folder / "max_energy_range_uj").value_or(0);
     domains_.push_back(std::move(domain));
   }
+  if (domains_.empty())
+    problem_ =
+        fmt::format("no RAPL counters in {} (a virtual machine, or no driver intel_rapl_msr)",
+                    powercap.string());
   // With an unreadable package, the sum would be too small, so there is no value at all.
-  const auto readable = [](const Domain& domain) { return domain.file.valid(); };
-  if (!std::all_of(domains_.begin(), domains_.end(), readable)) domains_.clear();
+  const auto unreadable = [](const Domain& domain) { return !domain.file.valid(); };
+  if (std::any_of(domains_.begin(), domains_.end(), unreadable)) {
+    problem_ = fmt::format(
+        "no permission to read {0}/intel-rapl:*/energy_uj: as root, chmod a+r {0}/intel-rapl:*/"
+        "energy_uj",
+        powercap.string());
+    domains_.clear();
+  }
   Start();
+}
+
+std::string EnergyMeter::Names() const {
+  std::vector<std::string> names;
+  for (const Domain& domain : domains_) names.push_back(domain.name);
+  return Join(names, " ");
 }
 
 void EnergyMeter::Start() {
@@ -76,6 +94,52 @@ void EnergyMeter::Poll() {
 std::optional<double> EnergyMeter::Joules() const {
   if (!known_) return {};
   return static_cast<double>(used_uj_) * 1e-6;
+}
+
+void EnergyWindow::Begin(EnergyMeter& meter, int64_t now_ns) {
+  meter.Poll();
+  begun_ = true;
+  begin_ns_ = now_ns;
+  readings_ = 1;
+  begin_j_ = meter.Joules();
+}
+
+EnergyUse EnergyWindow::End(EnergyMeter& meter, int64_t now_ns,
+                            std::optional<double> idle_w) const {
+  EnergyUse use;
+  use.packages = meter.Names();
+  use.problem = meter.Problem();
+  if (!use.problem.empty()) return use;
+  if (!begun_) {
+    use.problem = "the run had no timed steps";
+    return use;
+  }
+  meter.Poll();
+  const std::optional<double> end_j = meter.Joules();
+  use.window_ns = now_ns - begin_ns_;
+  use.readings = readings_ + 1;
+  use.idle_w = idle_w;
+  if (!begin_j_ || !end_j) {
+    use.problem = "a counter could not be read during the run";
+  } else if (use.window_ns < kShortestNs || use.readings < kFewestReadings) {
+    use.problem = fmt::format("the timed steps took {} ({} readings); energy needs at least {}",
+                              HumanNs(static_cast<double>(use.window_ns)), use.readings,
+                              HumanNs(static_cast<double>(kShortestNs)));
+  } else {
+    use.joules = *end_j - *begin_j_;
+  }
+  return use;
+}
+
+std::optional<double> MeasureIdleWatts(EnergyMeter& meter, int64_t duration_ns) {
+  if (meter.packages() == 0) return std::nullopt;
+  meter.Start();
+  const int64_t begin_ns = NowNs();
+  SystemClock().SleepUntil(begin_ns + duration_ns);
+  meter.Poll();
+  const std::optional<double> joules = meter.Joules();
+  if (!joules) return std::nullopt;
+  return *joules / (static_cast<double>(NowNs() - begin_ns) * 1e-9);
 }
 
 }  // namespace tench

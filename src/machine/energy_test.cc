@@ -104,5 +104,84 @@ TEST_F(EnergyTest, ACounterThatFallsWithoutAKnownRangeHasNoValue) {
   EXPECT_FALSE(meter.Joules());
 }
 
+// The names of a Xeon Platinum 9242, whose two packages have two dies each.
+TEST_F(EnergyTest, EveryDieIsAZoneOfItsOwn) {
+  const std::vector<std::string> names = {"package-0-die-0", "package-0-die-1", "package-1-die-0",
+                                          "package-1-die-1"};
+  for (size_t i = 0; i < names.size(); ++i)
+    Zone(fmt::format("intel-rapl:{}", i), names[i], "1000000");
+  Zone("intel-rapl:0:0", "dram", "1000000");
+  EnergyMeter meter(powercap_.path());
+  EXPECT_EQ(meter.packages(), 4u);
+  EXPECT_EQ(meter.Names(), "package-0-die-0 package-0-die-1 package-1-die-0 package-1-die-1");
+  for (size_t i = 0; i < names.size(); ++i)
+    Zone(fmt::format("intel-rapl:{}", i), names[i], "1500000");
+  meter.Poll();
+  EXPECT_DOUBLE_EQ(meter.Joules().value(), 2.0);
+}
+
+TEST_F(EnergyTest, AMissingValueHasAReasonWithItsRemedy) {
+  EXPECT_NE(EnergyMeter(powercap_.path()).Problem().find("no RAPL counters"), std::string::npos);
+  Zone("intel-rapl:0", "package-0", "1000000");
+  EXPECT_EQ(EnergyMeter(powercap_.path()).Problem(), "");
+  powercap_.Remove("intel-rapl:0/energy_uj");
+  const EnergyMeter meter(powercap_.path());
+  EXPECT_NE(meter.Problem().find("chmod a+r " + powercap_.path().string()), std::string::npos)
+      << meter.Problem();
+  EXPECT_EQ(meter.Problem().find('\n'), std::string::npos);
+}
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+TEST_F(EnergyTest, AWindowHasTheEnergyBetweenItsEnds) {
+  Zone("intel-rapl:0", "package-0", "999000000");
+  EnergyMeter meter(powercap_.path());
+  Zone("intel-rapl:0", "package-0", "999500000");
+  EnergyWindow window;
+  window.Begin(meter, 10 * kSecond);
+  Zone("intel-rapl:0", "package-0", "999900000");
+  meter.Poll();
+  window.Polled();
+  Zone("intel-rapl:0", "package-0", "4500000");  // after a wrap
+  const EnergyUse use = window.End(meter, 12 * kSecond, 1.5);
+  EXPECT_DOUBLE_EQ(use.joules.value(), 5.0);
+  EXPECT_EQ(use.window_ns, 2 * kSecond);
+  EXPECT_EQ(use.readings, 3);
+  EXPECT_EQ(use.idle_w, 1.5);
+  EXPECT_EQ(use.packages, "package-0");
+  EXPECT_EQ(use.problem, "");
+}
+
+TEST_F(EnergyTest, AShortOrSparseWindowHasNoValue) {
+  Zone("intel-rapl:0", "package-0", "1000000");
+  EnergyMeter meter(powercap_.path());
+  EnergyWindow window;
+  EXPECT_EQ(window.End(meter, 0, {}).problem, "the run had no timed steps");
+  window.Begin(meter, 0);
+  window.Polled();
+  const EnergyUse brief = window.End(meter, kSecond - 1, {});
+  EXPECT_FALSE(brief.joules);
+  EXPECT_NE(brief.problem.find("energy needs at least 1 s"), std::string::npos) << brief.problem;
+  window.Begin(meter, 0);
+  EXPECT_FALSE(window.End(meter, 5 * kSecond, {}).joules) << "two readings";
+}
+
+TEST_F(EnergyTest, WithoutCountersAWindowSaysWhyAndIdlePowerTakesNoTime) {
+  EnergyMeter meter(powercap_.path());
+  EnergyWindow window;
+  window.Begin(meter, 0);
+  const EnergyUse use = window.End(meter, 5 * kSecond, {});
+  EXPECT_FALSE(use.joules);
+  EXPECT_EQ(use.problem, meter.Problem());
+  EXPECT_EQ(use.readings, 0);
+  EXPECT_FALSE(MeasureIdleWatts(meter, 3600 * kSecond));
+}
+
+TEST_F(EnergyTest, IdlePowerIsOfThePackages) {
+  Zone("intel-rapl:0", "package-0", "1000000");
+  EnergyMeter meter(powercap_.path());
+  EXPECT_EQ(MeasureIdleWatts(meter, 1'000'000), 0.0) << "the fixture's counter stands still";
+}
+
 }  // namespace
 }  // namespace tench::energy_test

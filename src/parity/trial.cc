@@ -42,6 +42,8 @@ Job PlainJob(const Subject& subject) {
   job.tensors = {};
   job.snapshots = {};
   job.profile = false;
+  job.trace = {};
+  job.traced_steps = 0;
   return job;
 }
 

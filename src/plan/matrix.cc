@@ -365,6 +365,7 @@ Result<std::vector<PlannedCell>> Expand(const Suite& suite, const Catalog& catal
 Status ResolveCell(const Catalog& catalog, Cell& cell) {
   for (const AxisIndex axis : {kAxisWorker, kAxisNetwork, kAxisData})
     TENCH_TRY(CheckName(catalog, axis, cell.Text(axis)));
+  if (catalog.check_isa) TENCH_TRY(catalog.check_isa(cell.Text(kAxisIsa)));
   if (!catalog.resolve_data) return Ok();
   cell.values[kAxisData] =
       TENCH_TRY(Resolved(catalog, cell.Text(kAxisNetwork), cell.Text(kAxisData)));

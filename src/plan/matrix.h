@@ -31,6 +31,9 @@ struct Catalog {
   std::function<Result<std::string>(const std::string& network, const std::string& data,
                                     const std::string& test_data)>
       resolve_test_data;
+  // Whether the machine's CPU has the instructions; optional. Only ResolveCell asks: in a suite
+  // such a cell becomes `unsupported`, so that one suite serves all machines.
+  std::function<Status(const std::string& isa)> check_isa;
 };
 
 struct PlannedCell {

@@ -71,11 +71,11 @@ TEST(SuiteFilesTest, EverySuiteIsKnownHereAndNamedAsItsFile) {
     EXPECT_EQ(loaded.suite.name, entry.path().stem().string());
     EXPECT_FALSE(loaded.suite.title.empty()) << entry.path();
   }
-  EXPECT_THAT(names, UnorderedElementsAre("quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml",
-                                          "bahrampour-2016.yaml", "peers.yaml",
-                                          "peers-batches.yaml", "tuned.yaml", "then-and-now.yaml",
-                                          "mnist-accuracy.yaml", "input-pipeline.yaml",
-                                          "cifar10-accuracy.yaml", "imdb-accuracy.yaml"));
+  EXPECT_THAT(names, UnorderedElementsAre(
+                         "quick.yaml", "ufsm-2017.yaml", "upv-2018.yaml", "bahrampour-2016.yaml",
+                         "peers.yaml", "peers-batches.yaml", "tuned.yaml", "then-and-now.yaml",
+                         "mnist-accuracy.yaml", "input-pipeline.yaml", "cifar10-accuracy.yaml",
+                         "imdb-accuracy.yaml", "isa.yaml", "ops.yaml"));
 }
 
 TEST(SuiteFilesTest, TheAccuracySuitesTestEveryRunOnAnotherSplit) {
@@ -90,6 +90,25 @@ TEST(SuiteFilesTest, TheAccuracySuitesTestEveryRunOnAnotherSplit) {
     }
     EXPECT_GE(seeds.size(), 2u) << name << ": the seeds are the repetitions";
   }
+}
+
+TEST(SuiteFilesTest, OpsHasEveryFileOfItsFolderOnce) {
+  const Loaded ops = Load("ops");
+  std::multiset<std::string> used, files;
+  for (const PlannedCell& planned : ops.cells) {
+    if (planned.cell.Text(kAxisWorker) == "native")
+      used.insert(std::filesystem::path(planned.cell.Text(kAxisNetwork)).filename().string());
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(kSource / "suites" / "ops"))
+    files.insert(entry.path().filename().string());
+  EXPECT_FALSE(files.empty());
+  EXPECT_EQ(used, files);
+  EXPECT_EQ(ops.cells.size(), 4 * files.size());
+}
+
+TEST(SuiteFilesTest, IsaHasEveryLimitForEveryWorker) {
+  const Loaded isa = Load("isa");
+  EXPECT_EQ(isa.cells.size(), 4u * 3 * Axes()[kAxisIsa].choices.size());
 }
 
 TEST(SuiteFilesTest, QuickIsSmallAndAllowsAVerdict) {

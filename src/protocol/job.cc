@@ -152,6 +152,18 @@ Result<Snapshots> ParseSnapshots(const Json& json) {
   return snapshots;
 }
 
+Result<TraceRequest> ParseTrace(const Json& json) {
+  Fields fields(json, "job.trace");
+  TraceRequest trace;
+  trace.file = fields.String("file");
+  trace.first = fields.Integer("first", 1, kMaxSteps, trace.first);
+  trace.last = fields.Integer("last", 1, kMaxSteps, trace.last);
+  if (trace.file.empty()) fields.Fail("file", "is empty");
+  if (trace.last < trace.first) fields.Fail("last", "must not be less than 'first'");
+  TENCH_TRY(fields.Finish());
+  return trace;
+}
+
 Result<EvaluationPlan> ParseEvaluation(const Json& json) {
   Fields fields(json, "job.evaluation");
   EvaluationPlan evaluation;
@@ -216,6 +228,9 @@ Result<Job> JobFromJson(const Json& json) {
   const Json& tensors = fields.Has("tensors") ? fields.Object("tensors") : kNothing;
   const bool kept = fields.Has("snapshots");
   const Json& snapshots = kept ? fields.Object("snapshots") : kNothing;
+  const bool traced = fields.Has("trace");
+  const Json& trace = traced ? fields.Object("trace") : kNothing;
+  if (traced && !job.profile) fields.Fail("trace", "needs 'profile'");
   const bool evaluated = fields.Has("evaluation");
   const Json& evaluation = evaluated ? fields.Object("evaluation") : kNothing;
   TENCH_TRY(fields.Finish());
@@ -224,6 +239,8 @@ Result<Job> JobFromJson(const Json& json) {
   job.budget = TENCH_TRY(ParseBudget(budget));
   job.tensors = TENCH_TRY(ParseTensors(tensors));
   if (kept) job.snapshots = TENCH_TRY(ParseSnapshots(snapshots));
+  if (traced) job.trace = TENCH_TRY(ParseTrace(trace));
+  if (traced) job.traced_steps = job.trace.last;
   if (evaluated) job.evaluation = TENCH_TRY(ParseEvaluation(evaluation));
   job.evaluated = evaluated;
   // The peers could have different defaults for an omitted field.
@@ -268,6 +285,9 @@ Json ToJson(const Job& job) {
   }
   if (job.evaluation.any()) json["evaluation"] = EvaluationToJson(job.evaluation);
   if (job.profile) json["profile"] = true;
+  if (job.trace.any())
+    json["trace"] = {
+        {"file", job.trace.file}, {"first", job.trace.first}, {"last", job.trace.last}};
   if (job.turns) json["turns"] = true;
   if (job.snapshots.any())
     json["snapshots"] = {{"folder", job.snapshots.folder}, {"after", job.snapshots.after}};

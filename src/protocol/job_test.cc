@@ -211,5 +211,28 @@ TEST(JobTest, CarriesALoaderAndAnEvaluationOnlyWhereTheyAreAskedFor) {
               HasSubstr("job.evaluation.data: is empty"));
 }
 
+TEST(JobTest, ATraceNeedsAProfileAndNamesItsSteps) {
+  Job job = SmallJob();
+  EXPECT_FALSE(ToJson(job).contains("trace"));
+  job.profile = true;
+  job.trace = {"/tmp/trace", 2, 4};
+  const auto parsed = ParseJob(PrintJson(ToJson(job)), "job.json");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed->trace.file, "/tmp/trace");
+  EXPECT_EQ(parsed->trace.first, 2);
+  EXPECT_EQ(parsed->trace.last, 4);
+  EXPECT_EQ(parsed->traced_steps, 4);
+  const auto error_with = [&](const char* key, const Json& value) {
+    Json json = ToJson(job);
+    json["trace"][key] = value;
+    return ParseJob(PrintJson(json), "job").error().message;
+  };
+  EXPECT_THAT(error_with("last", 1), HasSubstr("job.trace.last: must not be less than 'first'"));
+  EXPECT_THAT(error_with("file", ""), HasSubstr("job.trace.file: is empty"));
+  job.profile = false;
+  EXPECT_THAT(ParseJob(PrintJson(ToJson(job)), "job").error().message,
+              HasSubstr("job.trace: needs 'profile'"));
+}
+
 }  // namespace
 }  // namespace tench::job_test

@@ -56,6 +56,13 @@ struct Snapshots {
   bool any() const { return !folder.empty(); }
 };
 
+// The intervals of the timed steps `first` to `last`, counted from 1, in a file (trace_file.h).
+struct TraceRequest {
+  std::string file;  // "" = none
+  int64_t first = 1, last = 3;
+  bool any() const { return !file.empty(); }
+};
+
 // The settings that a framework's build obeys. A job and the adapter's BuildOptions share them, so
 // that a new one reaches every adapter.
 struct BuildSettings {
@@ -71,6 +78,8 @@ struct BuildSettings {
   int64_t search_ns = 0;
   std::map<std::string, std::string> options;
   bool profile = false;  // the result contains the cost of each kernel
+  // With a profile: also keep the interval of each kernel, of so many timed steps.
+  int64_t traced_steps = 0;
   // > 0: this many threads of the worker's process load the batches of cycled input during the
   // steps, and keep `prefetch` of them ready.
   int64_t data_threads = 0, prefetch = 2;
@@ -112,6 +121,7 @@ struct Job : BuildSettings {
   std::map<std::string, std::string> environment;
   TensorFiles tensors;
   Snapshots snapshots;
+  TraceRequest trace;  // needs `profile`
   // After the warm-up the worker makes steps only when standard input tells it to: a Turn per line.
   // The end of standard input is the end of the steps.
   bool turns = false;

@@ -26,6 +26,9 @@ inline constexpr const char* kFlagGradientsNotMaterialized = "gradients_not_mate
 inline constexpr const char* kFlagRecompiled = "recompiled";
 // Its steps were slowed by measuring every kernel: such a run is never ranked.
 inline constexpr const char* kFlagProfiled = "profiled";
+// Axis `isa`: a library used wider instructions than the limit, or none reported what it used.
+inline constexpr const char* kFlagIsaExceeded = "isa_exceeded";
+inline constexpr const char* kFlagIsaUnverified = "isa_unverified";
 inline constexpr const char* kFlagDisturbed = "disturbed";  // stats/noise.h
 
 inline bool HasFlag(std::span<const std::string> flags, std::string_view flag) {

@@ -33,40 +33,43 @@ TEST(CsvTest, OneRecordPerCellWithAllAxesAndUnits) {
       RenderCsv(std::move(builder).Finish()),
       "machine,machine_id,cell_id,worker,network,data,device,threads,batch,precision,phase,"
       "input,images,labels,length,"
-      "lr,momentum,weight_decay,seed,tuned,placement,data_threads,prefetch,optimizer,lr_policy,"
-      "options,"
-      "solver,worker_version,build,rules,"
+      "lr,momentum,weight_decay,seed,tuned,placement,data_threads,prefetch,optimizer,lr_policy,isa_"
+      "limit,options,"
+      "solver,worker_"
+      "version,build,rules,"
       "cpu_model,isa,threads_used,outcome,runs_ok,runs_failed,rank,"
       "ratio_to_best,verdict,paired_rounds,paired_ratio,paired_ratio_low,paired_ratio_high,"
       "interleaved,image_ns,image_ns_low,image_ns_high,step_ns,step_ns_low,step_ns_high,"
       "median_image_ns,median_image_ns_low,median_image_ns_high,window_ns,"
       "images_per_s,flops_per_s,flops_effective,"
       "peak_rss_bytes,rss_before_build_bytes,start_ns,build_ns,first_step_ns,loading_ns,"
-      "exposed_input_ns,end_to_end_ns,settings,tune_ns,"
+      "exposed_input_ns,end_to_end_ns,image_energy_j,idle_energy_share,cost_per_million_"
+      "images,settings,tune_ns,"
       "tune_pays_steps,parity_error,parity_tensor,loss_step,loss,flags,"
       "failure,reason,"
       "reproducer,fingerprint,parameters,"
       "forward_flops_per_image,role,rounds,steps,latency_p50_ns,latency_p90_ns,"
       "latency_p99_ns\r\n"
       "pond,pond-id,7419fde170bedea7,reference,lenet,mnist,cpu,0,64,f32,train,fixed,0,0,0,"
-      "0.01,0.9,0.0005,1,no,first,0,2,,sgd,1.0+1a2b3c4,1a2b3c4d5e6f7081,"
+      "0.01,0.9,0.0005,1,no,first,0,2,sgd,fixed,widest,,sgd,1.0+1a2b3c4,1a2b3c4d5e6f7081,"
       "3,Fish 9000,avx2,2,ok,1,0,1,"
       "1.0,,,,,,,10000000.0,,,640000000.0,,,"
       "10000000.0,9900000.0,10100000.0,1100000000.0,100.0,"
       "1375800000.0,false,"
-      "5242880,3145728,1000001.0,2000002.0,,,,,,,,,,103,0.125,,,,,00000000deadbeef,431080,4586000,"
+      "5242880,3145728,1000001.0,2000002.0,,,,,,,,,,,,,103,0.125,,,,,00000000deadbeef,431080,"
+      "4586000,"
       "oracle,1,100,,,\r\n"
       "pond,pond-id,5cba0275098bee48,torch,lenet,mnist,cpu,0,64,f32,train,fixed,0,0,0,"
-      "0.01,0.9,0.0005,1,no,first,0,2,,sgd,,,3,Fish 9000,avx2,2,unsupported,0,1,,"
+      "0.01,0.9,0.0005,1,no,first,0,2,sgd,fixed,widest,,sgd,,,3,Fish 9000,avx2,2,unsupported,0,1,,"
       ",,,,,,,,,,,,,,,,,,,,"
-      ",,,,,,,,,,,,,,,,unsupported,\"not installed: pip install \"\"torch\"\" <2>\","
+      ",,,,,,,,,,,,,,,,,,,unsupported,\"not installed: pip install \"\"torch\"\" <2>\","
       "tench run --worker torch --network lenet --data mnist --batch "
       "64,00000000deadbeef,431080,4586000,framework,0,,,,\r\n");
 }
 
 TEST(CsvTest, NamesEveryAxis) {
   const std::vector<std::string> names = Split(Split(RenderCsv(Ranking{}), '\r')[0], ',');
-  for (const Axis& axis : Axes()) EXPECT_THAT(names, testing::Contains(axis.name));
+  for (const Axis& axis : Axes()) EXPECT_THAT(names, testing::Contains(axis.column));
 }
 
 TEST(CsvTest, ARunOfAnOlderFileShowsThePlainVersion) {

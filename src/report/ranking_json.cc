@@ -156,6 +156,9 @@ Json RowToJson(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   json["loading_ns"] = OptionalToJson(row.loading_ns);
   json["exposed_input_ns"] = OptionalToJson(row.exposed_ns);
   json["end_to_end_ns"] = OptionalToJson(row.end_to_end_ns);
+  json["image_energy_j"] = OptionalToJson(row.image_energy_j);
+  json["idle_energy_share"] = OptionalToJson(row.idle_energy_share);
+  json["cost_per_million_images"] = OptionalToJson(ranking.CostPerMillion(group, row));
   json["settings"] = row.settings;
   json["tune_ns"] = OptionalToJson(row.tune_ns);
   json["tune_pays_steps"] = OptionalToJson(row.tune_pays_steps);

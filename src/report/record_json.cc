@@ -108,6 +108,12 @@ Json SummaryToJson(const RunRecord& record) {
   json["planned_bytes"] = OptionalToJson(s.planned_bytes);
   json["cpu_per_wall"] = OptionalToJson(s.cpu_per_wall);
   json["cpu_energy_j"] = OptionalToJson(s.cpu_energy_j);
+  json["steps_energy_j"] = OptionalToJson(s.steps_energy_j);
+  json["idle_power_w"] = OptionalToJson(s.idle_power_w);
+  json["energy_window_ns"] = OptionalToJson(s.energy_window_ns);
+  json["energy_readings"] = OptionalToJson(s.energy_readings);
+  json["energy_packages"] = s.energy_packages;
+  json["energy_problem"] = s.energy_problem;
   json["gpu_use_mean"] = OptionalToJson(s.gpu_use_mean);
   json["gpu_use_peak"] = OptionalToJson(s.gpu_use_peak);
   json["gpu_power_w_mean"] = OptionalToJson(s.gpu_power_w_mean);
@@ -134,7 +140,7 @@ Json SummaryToJson(const RunRecord& record) {
 
 void PutAxes(Json& json, const Cell& cell) {
   for (size_t i = 0; i < cell.values.size(); ++i) {
-    std::visit([&](const auto& value) { json[Axes()[i].name] = value; }, cell.values[i]);
+    std::visit([&](const auto& value) { json[Axes()[i].column] = value; }, cell.values[i]);
   }
 }
 

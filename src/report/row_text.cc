@@ -8,6 +8,7 @@
 #include "record/run_flag.h"
 #include "record/worker_version.h"
 #include "report/group_answer.h"
+#include "report/run_energy.h"
 #include "stats/stats.h"
 
 namespace tench {
@@ -125,6 +126,11 @@ RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& ro
   if (row.loading_ns) text.loading = HumanNs(*row.loading_ns);
   if (row.exposed_ns) text.exposed = HumanNs(*row.exposed_ns);
   if (row.end_to_end_ns) text.end_to_end = HumanNs(*row.end_to_end_ns);
+  if (row.image_energy_j) text.energy = EnergyText(*row.image_energy_j);
+  if (row.idle_energy_share)
+    text.idle_energy = fmt::format("{:.0f} %", 100 * *row.idle_energy_share);
+  if (const auto cost = ranking.CostPerMillion(group, row))
+    text.cost = fmt::format("{:.3g}", *cost);
   if (row.tune_ns) text.tuning = HumanNs(static_cast<double>(*row.tune_ns));
   if (row.tune_pays_steps) text.pays_after = fmt::format("{}", *row.tune_pays_steps);
   text.steps = StepsText(row.times);

@@ -19,7 +19,8 @@ namespace tench {
 struct RowText {
   std::string rank, name, image_time, median_time, interval, images_per_s, step_time, gflops_per_s,
       peak_memory, before_build, window, parity_error, loss, ratio, verdict, p50, p90, p99,
-      first_step, loading, exposed, end_to_end, tuning, pays_after, steps, rounds, outcome, flags;
+      first_step, loading, exposed, end_to_end, energy, idle_energy, cost, tuning, pays_after,
+      steps, rounds, outcome, flags;
 };
 
 RowText TextOf(const Ranking& ranking, const RankGroup& group, const RankRow& row);

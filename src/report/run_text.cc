@@ -7,6 +7,7 @@
 #include "record/worker_version.h"
 #include "report/direct_peak.h"
 #include "report/record_json.h"
+#include "report/run_energy.h"
 #include "report/text_table.h"
 #include "report/tuning_text.h"
 
@@ -107,7 +108,17 @@ void AppendCosts(std::string& out, const RunRecord& record) {
   }
   if (s.cpu_per_wall)
     Row(out, "CPU per wall", fmt::format("{:.2f}  (threads: {})", *s.cpu_per_wall, record.threads));
-  if (s.cpu_energy_j) Row(out, "CPU energy", fmt::format("{:.1f} J", *s.cpu_energy_j));
+  if (const auto joules = ImageEnergyJ(record)) {
+    Row(out, "CPU energy",
+        fmt::format("{} per image  ({}, whole machine, {} readings over {}){}", EnergyText(*joules),
+                    s.energy_packages, s.energy_readings.value_or(0),
+                    HumanNs(static_cast<double>(s.energy_window_ns.value_or(0))),
+                    IdleEnergyShare(record)
+                        ? fmt::format(", idle share {:.0f} %", 100 * *IdleEnergyShare(record))
+                        : ""));
+  } else if (s.cpu_energy_j) {
+    Row(out, "CPU energy", fmt::format("{:.1f} J  (whole run)", *s.cpu_energy_j));
+  }
   if (s.gpu_power_w_mean) {
     Row(out, "GPU",
         fmt::format("{:.0f} % use, {:.1f} W mean, {:.1f} W peak, {}", s.gpu_use_mean.value_or(0),
@@ -125,6 +136,8 @@ void AppendDetails(std::string& out, const RunRecord& record) {
   if (!record.build.empty()) Row(out, "build", record.build);
   if (!record.cpu_model.empty())
     Row(out, "CPU", fmt::format("{}  ({})", record.cpu_model, record.isa));
+  if (!record.summary.energy_problem.empty())
+    Row(out, "energy", "none: " + record.summary.energy_problem);
   Row(out, "rules", fmt::format("{}", record.rules));
   Row(out, "overhead",
       HumanNs(static_cast<double>(record.summary.overhead_ns)) + "  (outside of the worker)");
@@ -156,6 +169,9 @@ std::string_view FlagMeaning(std::string_view flag) {
            "leaves some out is not comparable";
   if (flag == kFlagRecompiled)
     return "the worker compiled code during the timed steps; their times include it";
+  if (flag == kFlagIsaExceeded)
+    return "a library used wider vector instructions than the axis isa allows";
+  if (flag == kFlagIsaUnverified) return "no library reported which vector instructions it used";
   if (flag == kFlagProfiled)
     return "every kernel was measured, which makes steps slower; the run is never ranked";
   if (flag == kFlagImported)

@@ -16,6 +16,7 @@
 #include "report/group_steps.h"
 #include "report/record_json.h"
 #include "report/row_comparison.h"
+#include "report/run_energy.h"
 #include "report/stored_facts.h"
 #include "stats/stats.h"
 
@@ -40,6 +41,7 @@ struct RowState {
   int64_t last_run = 0;                                    // sequence number of the latest run
   std::vector<int64_t> start_ns, build_ns, first_step_ns;  // of the ok runs
   std::vector<double> loading_ns, exposed_ns, end_to_end_ns;
+  std::vector<double> image_energy_j, idle_energy_share;
 };
 
 void NoteStart(const RunRecord& run, RowState& state) {
@@ -52,6 +54,10 @@ void NoteStart(const RunRecord& run, RowState& state) {
   if (summary.input_ns_mean) state.exposed_ns.push_back(*summary.input_ns_mean / images);
   if (summary.end_to_end_ns_per_image)
     state.end_to_end_ns.push_back(*summary.end_to_end_ns_per_image);
+  if (const auto joules = ImageEnergyJ(run)) {
+    state.image_energy_j.push_back(*joules);
+    if (const auto share = IdleEnergyShare(run)) state.idle_energy_share.push_back(*share);
+  }
   state.row.settings = run.settings;
   state.row.tune_ns = summary.tune_ns;
   state.row.tune_pays_steps = summary.tune_pays_steps;
@@ -425,6 +431,9 @@ void RankingBuilder::Impl::Split(Base& base, const std::string& key, Ranking& ra
     state.row.loading_ns = MedianOf(std::move(state.loading_ns));
     state.row.exposed_ns = MedianOf(std::move(state.exposed_ns));
     state.row.end_to_end_ns = MedianOf(std::move(state.end_to_end_ns));
+    state.row.energy_runs = static_cast<int64_t>(state.image_energy_j.size());
+    state.row.image_energy_j = MedianOf(std::move(state.image_energy_j));
+    state.row.idle_energy_share = MedianOf(std::move(state.idle_energy_share));
     auto group = std::find_if(
         ranking.groups.begin() + static_cast<std::ptrdiff_t>(first), ranking.groups.end(),
         [&](const RankGroup& g) { return Compatible(g.fingerprint, state.fingerprint); });
@@ -504,6 +513,12 @@ RankingBuilder::~RankingBuilder() = default;
 void RankingBuilder::Observe(const RunRecord& run) { impl_->Observe(run); }
 void RankingBuilder::Add(const RunRecord& run) { impl_->Add(run); }
 Ranking RankingBuilder::Finish() && { return impl_->Finish(); }
+
+std::optional<double> Ranking::CostPerMillion(const RankGroup& group, const RankRow& row) const {
+  if (!price_per_hour || !row.step_ns) return std::nullopt;
+  const double hours = PerImage(*this, group, row).value * 1e6 / 3.6e12;
+  return hours * *price_per_hour;
+}
 
 int64_t Ranking::FailedRows() const {
   int64_t count = 0;

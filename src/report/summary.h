@@ -95,6 +95,10 @@ struct RankRow {
   // Medians over the ok runs of the times per image: the loader's CPU time, exposed input, and
   // step and input together. Of cycled input; the first with data_threads.
   std::optional<double> loading_ns, exposed_ns, end_to_end_ns;
+  // Over the ok runs with a measurement: the median energy of the CPU packages per image, and the
+  // share that the idle machine takes in the same time.
+  std::optional<double> image_energy_j, idle_energy_share;
+  int64_t energy_runs = 0;
   CellSettings settings;                            // that tuning selected
   std::optional<int64_t> tune_ns, tune_pays_steps;  // TuningRecord::PaysAfterSteps
   int64_t loss_run = 0;                             // the run of `loss`; 0 = none
@@ -128,6 +132,10 @@ struct Ranking {
   bool all_roles = false;  // baseline and oracle are ranked like frameworks
   // Flags of every measured row, if there are several. A table shows them once.
   std::vector<std::string> common_flags;
+  std::optional<double> price_per_hour;  // of the machine; the user's, in no currency
+
+  // The price of a million images at the row's time per image; nullopt without a price or a time.
+  std::optional<double> CostPerMillion(const RankGroup& group, const RankRow& row) const;
 
   int64_t FailedRows() const;
   // Sets the studies of the ranked runs, drops the noise of all others, and labels the FLOP/s above

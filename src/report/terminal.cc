@@ -89,6 +89,12 @@ std::vector<Column> ColumnsOf(const Ranking& ranking, const RankGroup& group) {
   columns.push_back({"GFLOP/s", Align::kRight, &RowText::gflops_per_s, kFlopsImportance});
   if (HasParity(ranking))
     columns.push_back({"parity", Align::kRight, &RowText::parity_error, kParityImportance});
+  if (ranking.price_per_hour)
+    columns.push_back({"cost/M images", Align::kRight, &RowText::cost, 14});
+  if (AnyMeasured(ranking, [](const RankRow& row) { return row.image_energy_j.has_value(); })) {
+    columns.push_back({"energy/image", Align::kRight, &RowText::energy, 13});
+    columns.push_back({"idle share", Align::kRight, &RowText::idle_energy, 6});
+  }
   columns.push_back({"peak memory", Align::kRight, &RowText::peak_memory, 12});
   columns.push_back({"before build", Align::kRight, &RowText::before_build, 2});
   if (AnyMeasured(ranking, [](const RankRow& row) { return row.first_step_ns.has_value(); }))

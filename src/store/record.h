@@ -138,7 +138,12 @@ struct RunSummary {
   std::optional<int64_t> sampled_peak_rss_bytes, peak_swap_bytes;
   std::optional<int64_t> planned_bytes;
   std::optional<double> cpu_per_wall;  // over the timed steps; should be at most threads + 0.1
-  std::optional<double> cpu_energy_j;
+  std::optional<double> cpu_energy_j;  // of the whole run, from launch to exit
+  // Over the timed steps (record/energy_use.h). `energy_problem` is why there is no value; all are
+  // empty in older files.
+  std::optional<double> steps_energy_j, idle_power_w;
+  std::optional<int64_t> energy_window_ns, energy_readings;
+  std::string energy_packages, energy_problem;
   std::optional<double> gpu_use_mean, gpu_use_peak, gpu_power_w_mean, gpu_power_w_peak;
   std::optional<int64_t> gpu_memory_peak_bytes;
   int64_t major_faults = 0, voluntary_switches = 0, involuntary_switches = 0;

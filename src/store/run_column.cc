@@ -94,7 +94,7 @@ RunColumn RulesColumn() {
 RunColumn AxisColumn(size_t index) {
   const Axis& axis = Axes()[index];
   RunColumn column;
-  column.name = axis.name;
+  column.name = axis.column;
   switch (axis.kind) {
     case AxisKind::kText:
     case AxisKind::kChoice:
@@ -290,6 +290,12 @@ void AppendSummaryColumns(std::vector<RunColumn>& columns) {
   columns.push_back(Column("planned_bytes", &RunSummary::planned_bytes));
   columns.push_back(Column("cpu_per_wall", &RunSummary::cpu_per_wall));
   columns.push_back(Column("cpu_energy_j", &RunSummary::cpu_energy_j));
+  columns.push_back(Column("steps_energy_j", &RunSummary::steps_energy_j));
+  columns.push_back(Column("idle_power_w", &RunSummary::idle_power_w));
+  columns.push_back(Column("energy_window_ns", &RunSummary::energy_window_ns));
+  columns.push_back(Column("energy_readings", &RunSummary::energy_readings));
+  columns.push_back(Column("energy_packages", &RunSummary::energy_packages));
+  columns.push_back(Column("energy_problem", &RunSummary::energy_problem));
   columns.push_back(Column("gpu_use_mean", &RunSummary::gpu_use_mean));
   columns.push_back(Column("gpu_use_peak", &RunSummary::gpu_use_peak));
   columns.push_back(Column("gpu_power_w_mean", &RunSummary::gpu_power_w_mean));

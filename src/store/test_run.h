@@ -80,6 +80,9 @@ inline RunSummary TestSummary() {
   s.sampled_peak_rss_bytes = 6 << 20, s.peak_swap_bytes = 7;
   s.planned_bytes = 8;
   s.cpu_per_wall = 1.99, s.cpu_energy_j = 3.5;
+  s.idle_power_w = 40.5;
+  s.energy_window_ns = 1'500'000'000, s.energy_readings = 16;
+  s.energy_packages = "package-0";
   s.gpu_use_mean = 0.5, s.gpu_use_peak = 0.9, s.gpu_power_w_mean = 100, s.gpu_power_w_peak = 200;
   s.gpu_memory_peak_bytes = 9;
   s.major_faults = 10, s.voluntary_switches = 11, s.involuntary_switches = 12;

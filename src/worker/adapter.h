@@ -25,6 +25,7 @@
 #include "protocol/message.h"
 #include "protocol/missing_fact.h"
 #include "record/phase.h"
+#include "record/trace_event.h"
 
 namespace tench {
 
@@ -109,6 +110,11 @@ class Adapter {
   virtual void RestartProfile() {}
   virtual Result<std::vector<ProfileRow>> Profile() {
     return Unsupported("this worker has no profile");
+  }
+  // Called after Profile: the intervals of the kernels since RestartProfile, for at least
+  // BuildOptions::traced_steps steps. Times are of NowNs (base/clock.h).
+  virtual Result<std::vector<TraceEvent>> Trace() {
+    return Unsupported("this worker has no trace of its kernels");
   }
 };
 

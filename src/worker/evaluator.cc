@@ -13,6 +13,7 @@ Result<Evaluator> Evaluator::Make(const Job& job, std::unique_ptr<Adapter> adapt
   options.phase = Phase::kForward;
   options.observe = true;
   options.profile = false;
+  options.traced_steps = 0;
   TENCH_TRY(evaluator.adapter_->Build(evaluator.split_.graph(), options).In("evaluation"));
   return evaluator;
 }

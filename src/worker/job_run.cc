@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "protocol/trace_file.h"
+#include "worker/cache_eviction.h"
 #include "worker/evaluator.h"
 #include "worker/job_check.h"
 #include "worker/job_input.h"
@@ -125,6 +127,27 @@ Status SetInput(const Job& job, const Budget& budget, JobInput& input, Adapter& 
   return made;
 }
 
+// The steps, and the kernels within them.
+Status WriteTrace(const TraceRequest& trace, std::span<const LoopResult::Interval> steps,
+                  Adapter& adapter) {
+  const int64_t last = std::min(trace.last, static_cast<int64_t>(steps.size()));
+  if (last < trace.first)
+    return Failed("job.trace: there is no timed step {}; the run made {}", trace.first,
+                  steps.size());
+  std::vector<TraceEvent> kept;
+  for (int64_t step = trace.first; step <= last; ++step) {
+    const LoopResult::Interval& interval = steps[static_cast<size_t>(step) - 1];
+    kept.push_back({kStepsTrack, fmt::format("step {}", step), "", "", interval.start_ns,
+                    interval.end_ns - interval.start_ns});
+  }
+  const int64_t begin_ns = kept.front().start_ns;
+  const int64_t end_ns = kept.back().start_ns + kept.back().time_ns;
+  for (TraceEvent& event : TENCH_TRY(adapter.Trace())) {
+    if (event.start_ns >= begin_ns && event.start_ns < end_ns) kept.push_back(std::move(event));
+  }
+  return WriteTraceFile(trace.file, kept);
+}
+
 }  // namespace
 
 Result<JobEnd> RunJob(const Job& job, Adapter& adapter, const AdapterMaker& make,
@@ -157,6 +180,10 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, const AdapterMaker& make
     };
   }
   options.generated_code = GeneratedCodeBytes;
+  options.traced_steps = job.traced_steps;
+  std::optional<CacheEviction> eviction;
+  if (CacheEviction::Requested())
+    options.before_step = [&eviction = eviction.emplace()] { eviction.Run(); };
   const StopRequest stop;
   options.stop = stop.token();
   std::optional<TurnSource> turns;
@@ -197,6 +224,7 @@ Result<JobEnd> RunJob(const Job& job, Adapter& adapter, const AdapterMaker& make
   done.loaded_samples = loaded.rows;
   done.loading_ns = loaded.cpu_ns;
   if (job.profile) done.profile = TENCH_TRY(adapter.Profile());
+  if (job.trace.any()) TENCH_TRY(WriteTrace(job.trace, loop.traced, adapter));
   TENCH_TRY(answers.Write(done));
   return JobEnd::kComplete;
 }

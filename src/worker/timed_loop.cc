@@ -44,6 +44,7 @@ class TimedLoop {
     // Turns may end before the last step.
     result.converged = reached_ || (rule.Converged() && (!options_.next_turn || rule.Finished()));
     result.steps = step_;
+    result.traced = std::move(traced_);
     result.stopped = Stopped() && !rule.Finished() && !reached_;
     if (evaluated_at_ != step_ && !result.stopped) TENCH_TRY(Evaluate());
     return result;
@@ -108,20 +109,24 @@ class TimedLoop {
       TENCH_TRY(Emit());
     TENCH_TRY(SetLearningRate());
     last_step_ns_ = 0;
-    int64_t input_ns = 0;
+    int64_t input_ns = 0, first_ns = 0;
     double sum = 0;
     for (int64_t i = 0; i < options_.batches; ++i) {
       input_ns += TENCH_TRY(NextBatch(step_ * options_.batches + i));
       // Summed step by step, because the helper may be replaced between steps by a process that
       // starts at zero.
+      if (options_.before_step) options_.before_step();
       const pid_t helper = adapter_.Helper();
       const int64_t helper_start_ns = CpuNs(helper);
       const int64_t start_ns = clock_.Now();
+      if (i == 0) first_ns = start_ns;
       sum += TENCH_TRY(adapter_.Step(options_.phase));
       last_end_ns_ = clock_.Now();
       helper_cpu_ns_ += std::max<int64_t>(0, CpuNs(helper) - helper_start_ns);
       last_step_ns_ += adapter_.LastStepNs().value_or(last_end_ns_ - start_ns);
     }
+    if (!pending_.warmup && static_cast<int64_t>(traced_.size()) < options_.traced_steps)
+      traced_.push_back({first_ns, last_end_ns_});
     const double loss = sum / static_cast<double>(options_.batches);
     if (options_.next_batch) pending_.input_ns.push_back(input_ns);
     pending_.step_ns.push_back(last_step_ns_);
@@ -187,6 +192,7 @@ class TimedLoop {
   int64_t helper_cpu_ns_ = 0;
   int64_t evaluated_at_ = -1;
   bool reached_ = false;
+  std::vector<LoopResult::Interval> traced_;
 };
 
 }  // namespace

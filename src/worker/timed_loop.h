@@ -26,6 +26,8 @@ struct LoopOptions {
   // The memory that holds generated code (GeneratedCodeBytes), read off the clock around timed
   // steps that follow warm-up steps. Growth is counted as a compilation. May be null.
   std::function<int64_t()> generated_code;
+  // Called off the clock before every batch of a step; may be null.
+  std::function<void()> before_step;
   // Called off the clock with the number of steps so far; may be null.
   std::function<Status(int64_t steps)> after_step;
   // Job::turns: waits for the next slice; nullopt = no more. Null = no turns. Each slice begins
@@ -36,8 +38,9 @@ struct LoopOptions {
   // May be null.
   std::function<Result<bool>(int64_t steps)> evaluate;
   int64_t evaluate_every = 1;
-  StopToken stop;          // requested: end after the current step
-  Clock* clock = nullptr;  // null = the system's
+  int64_t traced_steps = 0;  // the first timed steps whose intervals the result has
+  StopToken stop;            // requested: end after the current step
+  Clock* clock = nullptr;    // null = the system's
 };
 
 struct LoopResult {
@@ -45,6 +48,10 @@ struct LoopResult {
   int64_t steps = 0;                // including warm-up
   int64_t cpu_ns = 0, wall_ns = 0;  // over the timed steps, without pauses
   bool stopped = false;             // by `stop`
+  struct Interval {
+    int64_t start_ns = 0, end_ns = 0;
+  };
+  std::vector<Interval> traced;  // of the first timed steps
 };
 
 // `emit` gets a Steps message about every 0.2 s and at the end. It is called between steps, off the

@@ -355,5 +355,26 @@ TEST_F(TimedLoopTest, AFailedEvaluationIsTheLoopsError) {
   EXPECT_EQ(Run().error().message, "0007.jpg: cut off");
 }
 
+TEST_F(TimedLoopTest, TheIntervalsOfTheFirstTimedStepsAreKeptForATrace) {
+  options.traced_steps = 2;
+  const auto result = Run();
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(result->traced.size(), 2u);
+  EXPECT_EQ(result->traced[0].start_ns, 1000 + 2 * step_ns) << "after the warm-up";
+  EXPECT_EQ(result->traced[0].end_ns - result->traced[0].start_ns, step_ns);
+  EXPECT_EQ(result->traced[1].start_ns, result->traced[0].end_ns);
+}
+
+TEST_F(TimedLoopTest, WhatRunsBeforeAStepIsOffTheClock) {
+  int64_t calls = 0;
+  options.before_step = [&] {
+    ++calls;
+    clock.now_ns += 500'000'000;
+  };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(calls, 5) << "warm-up steps included";
+  for (const Steps& line : lines) EXPECT_THAT(line.step_ns, Each(step_ns));
+}
+
 }  // namespace
 }  // namespace tench::timed_loop_test

@@ -216,6 +216,19 @@ class Worker:
         self.all_steps()
         self.result()
 
+    def be_isa(self):
+        """Its library obeys ONEDNN_MAX_CPU_ISA, and logs what it executes if it is asked to."""
+        self.log_primitive(os.environ.get("ONEDNN_MAX_CPU_ISA", "AVX512_CORE").lower())
+        self.be_ok()
+
+    def be_isa_ignored(self):
+        self.log_primitive("avx512_core")
+        self.be_ok()
+
+    def log_primitive(self, isa):
+        if os.environ.get("ONEDNN_VERBOSE") == "1":
+            print("onednn_verbose,v1,primitive,exec,cpu,convolution,jit:" + isa + ",forward,0.1", flush=True)
+
     def be_chatter(self):
         print("{\"type\": \"result\"} on stdout is nobody's business", flush=True)
         self.be_ok()

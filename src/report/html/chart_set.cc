@@ -83,8 +83,9 @@ std::vector<std::string> CellColumns() {
                                       "won",
                                       "loading_ns",
                                       "exposed_ns",
-                                      "end_to_end_ns"};
-  for (const Axis& axis : Axes()) columns.push_back(axis.name);
+                                      "end_to_end_ns",
+                                      "image_energy_j"};
+  for (const Axis& axis : Axes()) columns.push_back(axis.column);
   for (size_t i = 0; i < kGroupingCount; ++i)
     columns.emplace_back(ColumnOf(static_cast<Grouping>(i)));
   return columns;
@@ -186,7 +187,8 @@ DataTable CellTable(const ReportData& data) {
         winners.contains(&cell),
         ChartNumber(row.loading_ns),
         ChartNumber(row.exposed_ns),
-        ChartNumber(row.end_to_end_ns)};
+        ChartNumber(row.end_to_end_ns),
+        ChartNumber(row.image_energy_j)};
     for (const AxisValue& value : cell.cell.values)
       std::visit([&](const auto& plain) { values.emplace_back(plain); }, value);
     for (const int64_t group : cell.group) values.emplace_back(group);

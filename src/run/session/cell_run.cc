@@ -4,7 +4,10 @@
 #include <utility>
 
 #include "machine/placement.h"
+#include "protocol/trace_file.h"
 #include "run/session/instruments.h"
+#include "run/session/isa_check.h"
+#include "run/session/isa_limit.h"
 #include "run/session/job_plan.h"
 #include "run/session/worker_environment.h"
 #include "run/session/worker_launch.h"
@@ -38,9 +41,23 @@ WorkerSession* CellRun::Start(const WorkerCatalog& workers, StopToken stop) {
   if (!job) return refuse(Outcome::kUnsupported, job.error().message);
   if (stop.stop_requested()) return refuse(Outcome::kInterrupted, "stopped before the start");
   job_ = *std::move(job);
+  if (const std::string& isa = executed.cell.Text(kAxisIsa); isa != kWidestIsa) {
+    if (const Status known = CheckIsa(isa, ReadCpu()); !known)
+      return refuse(Outcome::kUnsupported, known.error().message);
+    const auto [found, fresh] = workers.isa_evidence().try_emplace(executed.cell.Label());
+    if (fresh)
+      found->second = CheckIsaLimit(**entry, version, job_, PlacementOf(executed.cell),
+                                    request_.planned.limits, stop);
+    recorder_.CheckedIsa(found->second);
+  }
   // A failure here is the machine's (no space, no descriptors), not the worker's.
   Result<WorkerLaunch> launch = [&]() -> Result<WorkerLaunch> {
     folder_ = TENCH_TRY(TemporaryFolder::Make(kRunFolderPrefix));
+    if (request_.trace) {
+      job_.trace = *request_.trace;
+      job_.trace.file = (folder_->path() / "trace").string();
+      job_.traced_steps = job_.trace.last;
+    }
     return JobLaunch(**entry, job_, version, folder_->path(), PlacementOf(executed.cell));
   }();
   if (!launch && launch.error().kind == ErrorKind::kUnsupported)
@@ -63,7 +80,11 @@ WorkerSession* CellRun::Start(const WorkerCatalog& workers, StopToken stop) {
 
 RunResult CellRun::Finish() {
   if (session_) recorder_.Ran(*session_, job_);
-  return recorder_.Finish();
+  RunResult result = recorder_.Finish();
+  if (!job_.trace.any() || result.record.outcome != Outcome::kOk) return result;
+  // The worker wrote it before its result.
+  if (auto trace = ReadTraceFile(job_.trace.file)) result.trace = *std::move(trace);
+  return result;
 }
 
 }  // namespace tench

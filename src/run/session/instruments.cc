@@ -6,10 +6,17 @@
 
 namespace tench {
 
+namespace {
+
+constexpr int64_t kIdleNs = 1'000'000'000;
+
+}  // namespace
+
 Instruments& Instruments::OfThisMachine() {
   static Instruments instruments = [] {
     Instruments opened;
     opened.nvml = Nvml::Open();
+    opened.idle_w = MeasureIdleWatts(opened.energy, kIdleNs);
     opened.memory_bytes = ReadHost().UsableMemoryBytes();
     return opened;
   }();

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "machine/energy.h"
@@ -17,7 +18,8 @@ namespace tench {
 struct Instruments {
   std::unique_ptr<Nvml> nvml;  // null without a GPU
   EnergyMeter energy;
-  int64_t memory_bytes = 0;  // available to this process, by machine and cgroup
+  std::optional<double> idle_w;  // before the first run; nullopt without counters
+  int64_t memory_bytes = 0;      // available to this process, by machine and cgroup
 
   static Instruments& OfThisMachine();
 };

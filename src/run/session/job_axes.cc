@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "net/solver_name.h"
 #include "record/rules.h"
+#include "run/session/isa_limit.h"
 
 namespace tench {
 namespace {
@@ -62,8 +63,11 @@ constexpr std::array<AxisUse, kAxisCount> kUses = {{
        SetOptimizer(*name, job.solver);
        if (!UsesMomentum(job.solver.type)) job.solver.momentum = 0;
      },
-     ParityUse::kKey, ""},
+     ParityUse::kLaterKey, ""},
     {kAxisLrPolicy, nullptr, ParityUse::kIrrelevant, kOwnRate},
+    {kAxisIsa,
+     [](const Cell& cell, Job& job) { job.environment = IsaVariables(cell.Text(kAxisIsa)); },
+     ParityUse::kLaterKey, ""},
 }};
 
 constexpr bool EveryAxisHasItsRow() {
@@ -79,24 +83,23 @@ static_assert(EveryAxisHasItsRow(), "a new axis needs a row: its effect on a job
 std::span<const AxisUse> AxisUses() { return kUses; }
 
 void ApplyAxes(const Cell& cell, Job& job) {
+  job.environment.clear();
   for (const AxisUse& use : kUses) {
     if (use.apply) use.apply(cell, job);
   }
   job.options = OptionsOf(cell.options);
-  job.environment = EnvironmentOf(cell.options);
+  for (const auto& [name, value] : EnvironmentOf(cell.options)) job.environment[name] = value;
 }
 
 namespace {
 
-// Axes that are newer than stored parity results; a result without them is of their default.
-constexpr bool IsOmittedAtItsDefault(AxisIndex axis) { return axis >= kAxisOptimizer; }
-
 void AddAxes(const Cell& cell, ParityUse wanted, std::vector<std::string>& parts) {
   for (const AxisUse& use : kUses) {
     const Axis& axis = Axes()[use.axis];
-    if (IsOmittedAtItsDefault(use.axis) && cell.values[use.axis] == axis.fallback) continue;
-    if (use.parity == wanted)
-      parts.push_back(fmt::format("{}={}", axis.name, axis.Print(cell.values[use.axis])));
+    const bool part =
+        use.parity == wanted || (use.parity == ParityUse::kLaterKey && wanted == ParityUse::kKey &&
+                                 cell.values[use.axis] != axis.fallback);
+    if (part) parts.push_back(fmt::format("{}={}", axis.name, axis.Print(cell.values[use.axis])));
   }
 }
 

@@ -16,6 +16,7 @@ namespace tench {
 
 enum class ParityUse {
   kKey,         // the trials obey it, and it is part of every parity key
+  kLaterKey,    // as kKey, but not at its default, so that keys of older files stay valid
   kTimedKey,    // the timed trial obeys it, and it is part of that trial's key
   kIdentity,    // the worker or the network's fingerprint represents it in a parity record
   kIrrelevant,  // a parity result holds for every value of it
@@ -27,7 +28,7 @@ struct AxisUse {
   // schedule of rates depends on the number of steps.
   void (*apply)(const Cell& cell, Job& job);
   ParityUse parity;
-  const char* reason;  // why the axis is not part of a key; "" for kKey and kTimedKey
+  const char* reason;  // why the axis is not part of a key; "" for keys
 };
 
 std::span<const AxisUse> AxisUses();

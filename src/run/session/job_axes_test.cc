@@ -13,7 +13,7 @@ namespace {
 std::string JobText(const Cell& cell) {
   Job job;
   ApplyAxes(cell, job);
-  return PrintJson(ToJson(job));
+  return PrintJson(ToJson(job)) + PrintJson(Json(job.environment));
 }
 
 // A result of older rules is of other trials.
@@ -22,7 +22,7 @@ std::string Setting(const std::string& rest) { return fmt::format("rules={} {}",
 TEST(JobAxesTest, EveryAxisIsPartOfTheParityKeyOrSaysWhyNot) {
   ASSERT_EQ(AxisUses().size(), Axes().size());
   for (const AxisUse& use : AxisUses()) {
-    const bool key = use.parity == ParityUse::kKey,
+    const bool key = use.parity == ParityUse::kKey || use.parity == ParityUse::kLaterKey,
                timed = key || use.parity == ParityUse::kTimedKey;
     EXPECT_EQ(std::string(use.reason).empty(), timed) << Axes()[use.axis].name;
     const Cell cell = CellWithout(use.axis), other = CellWithAnother(use.axis);

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "machine/affinity.h"
+#include "run/session/isa_limit.h"
 #include "run/session/test_worker.h"
 
 namespace tench::run_cell_test {
@@ -322,6 +323,24 @@ TEST_F(RunCellTest, AProgramThatCannotBeExecutedIsACrash) {
   const RunRecord record = RunCell(catalog, request, nullptr, stop_.token()).record;
   EXPECT_EQ(record.outcome, Outcome::kCrashed);
   EXPECT_THAT(record.reason, HasSubstr("cannot start"));
+}
+
+TEST_F(RunCellTest, AnIsaLimitIsCheckedByImplementationNamesBeforeTheRun) {
+  if (WidestIsaOf(ReadCpu()).empty()) GTEST_SKIP() << "no x86-64 CPU";
+  const RunResult obeyed = RunPlanned(FakeCell("isa", {{"isa", "sse41"}}));
+  EXPECT_EQ(obeyed.record.outcome, Outcome::kOk) << obeyed.record.reason;
+  EXPECT_THAT(obeyed.record.flags, ElementsAre("unverified"));
+  EXPECT_THAT(obeyed.record.choices_json, HasSubstr("\"isa.onednn\":\"sse41\""));
+  EXPECT_THAT(obeyed.record.environment_json, HasSubstr("\"ONEDNN_MAX_CPU_ISA\":\"SSE41\""));
+  EXPECT_THAT(obeyed.record.environment_json, Not(HasSubstr("VERBOSE")));
+
+  const RunResult ignored = RunPlanned(FakeCell("isa_ignored", {{"isa", "sse41"}}));
+  EXPECT_EQ(ignored.record.outcome, Outcome::kOk) << ignored.record.reason;
+  EXPECT_THAT(ignored.record.flags, Contains("isa_exceeded"));
+  EXPECT_EQ(ignored.record.reason, "isa sse41: onednn uses avx512");
+
+  const RunResult silent = RunPlanned(FakeCell("ok", {{"isa", "sse41"}}));
+  EXPECT_THAT(silent.record.flags, Contains("isa_unverified"));
 }
 
 }  // namespace

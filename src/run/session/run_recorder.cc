@@ -5,8 +5,10 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "profile/census_builder.h"
 #include "record/run_flag.h"
+#include "run/session/isa_limit.h"
 #include "run/session/job_plan.h"
 #include "run/session/run_outcome.h"
 #include "run/session/run_summary.h"
@@ -55,10 +57,8 @@ void RunRecorder::Ran(const WorkerSession& session, const Job& job) {
     record.role = hello->worker.role;
     record.worker_json = ToLine(*hello);
   }
-  if (const auto& built = protocol.built()) {
-    record.choices_json = PrintJson(Json(built->choices));
-    result_.frozen = built->frozen;
-  }
+  const auto& built = protocol.built();
+  if (built) result_.frozen = built->frozen;
   AddFlags(session, evidence.lingered || !evidence.exit.clean());
   if (const auto& done = protocol.done()) {
     result_.profile = done->profile;
@@ -68,6 +68,7 @@ void RunRecorder::Ran(const WorkerSession& session, const Job& job) {
   result_.series.census = CensusOf(result_, job);
   result_.series.samples = session.seen().samples.Encode();
   result_.series.log = session.process().log().Text();
+  if (built) JudgeIsa(built->choices);
   paused_ns_ = session.paused_ns();
   worked_ns_ = session.process().exit_ns() - session.process().executed_ns() - paused_ns_;
 }
@@ -99,6 +100,29 @@ void RunRecorder::AddFlags(const WorkerSession& session, bool unclean_exit) {
   // The reference is correct by definition.
   const std::string worker = WorkerName::Of(request_.planned.cell.Text(kAxisWorker)).name;
   add(ok && !verified && worker != "reference", kFlagUnverified);
+}
+
+// The evidence becomes part of the stored choices, as "isa.LIBRARY".
+void RunRecorder::JudgeIsa(std::map<std::string, std::string> choices) {
+  RunRecord& record = result_.record;
+  const std::string missing = InstructionsNotCompiledFor(result_.series.log);
+  if (!missing.empty()) choices["not compiled to use"] = missing;
+  const std::string& limit = record.cell.Text(kAxisIsa);
+  if (limit != kWidestIsa) {
+    AddLogEvidence(result_.series.log, ReadCpu(), isa_);
+    AddChoiceEvidence(choices, isa_);
+    AddProfileEvidence(result_.profile, isa_);
+    for (const auto& [library, isa] : isa_) choices["isa." + library] = isa;
+    const std::vector<std::string> exceeding = Exceeding(isa_, limit);
+    if (!exceeding.empty()) {
+      record.flags.push_back(kFlagIsaExceeded);
+      if (record.reason.empty())
+        record.reason = fmt::format("isa {}: {}", limit, Join(exceeding, ", "));
+    } else if (isa_.empty()) {
+      record.flags.push_back(kFlagIsaUnverified);
+    }
+  }
+  record.choices_json = PrintJson(Json(choices));
 }
 
 RunResult RunRecorder::Finish() {

@@ -11,6 +11,7 @@
 
 #include "protocol/message.h"
 #include "record/sentinel_reading.h"
+#include "run/session/isa_evidence.h"
 #include "run/session/run_request.h"
 #include "run/session/worker_session.h"
 #include "store/loss_judgement.h"
@@ -25,6 +26,9 @@ class RunRecorder {
   // For facts that are known before the outcome: network, threads, environment.
   RunRecord& facts() { return result_.record; }
 
+  // What the check of the axis `isa` found; before Ran.
+  void CheckedIsa(IsaEvidence evidence) { isa_ = std::move(evidence); }
+
   // Call exactly one of these, after the session has ended.
   void NotRun(Outcome outcome, std::string reason);
   void Ran(const WorkerSession& session, const Job& job);
@@ -33,11 +37,13 @@ class RunRecorder {
 
  private:
   void AddFlags(const WorkerSession& session, bool unclean_exit);
+  void JudgeIsa(std::map<std::string, std::string> choices);
 
   const RunRequest& request_;
   int64_t started_ns_;
   int64_t worked_ns_ = 0;  // from exec to exit, without pauses
   int64_t paused_ns_ = 0;
+  IsaEvidence isa_;
   RunResult result_;
 };
 

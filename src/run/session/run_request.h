@@ -15,6 +15,7 @@
 #include "plan/matrix.h"
 #include "protocol/message.h"
 #include "record/profile_row.h"
+#include "record/trace_event.h"
 #include "store/record.h"
 
 namespace tench {
@@ -31,9 +32,10 @@ struct RunRequest {
   std::string build = {};  // of the worker; "" = not installed
   // The cell's tuning, whose settings the run takes; null on the untuned track.
   const TuningRecord* tuning = nullptr;
-  int64_t search_ns = 0;        // limit of a search during the build; 0 = the worker's own
-  bool profile = false;         // measure each kernel; steps become a little slower
-  NetworkReaders readers = {};  // parse network files
+  int64_t search_ns = 0;  // limit of a search during the build; 0 = the worker's own
+  bool profile = false;   // measure each kernel; steps become a little slower
+  std::optional<TraceRequest> trace = {};  // needs `profile`; names no file
+  NetworkReaders readers = {};             // parse network files
   // Adds job fields that no axis names: weights, a solver's schedule.
   std::function<Status(Job&)> amend = {};
   std::string amendment = {};  // `amend` as flags, for the reproducer
@@ -65,6 +67,7 @@ struct RunResult {
   RunRecord record;
   RunSeries series;
   std::vector<ProfileRow> profile = {};            // empty unless requested
+  std::vector<TraceEvent> trace = {};              // empty unless requested
   std::map<std::string, std::string> frozen = {};  // options that repeat a search's result
 };
 

@@ -28,6 +28,16 @@ void AddGpu(const GpuUse& use, RunSummary& summary) {
   if (memory.count > 0) summary.gpu_memory_peak_bytes = static_cast<int64_t>(memory.peak);
 }
 
+void AddEnergy(const EnergyUse& use, RunSummary& summary) {
+  summary.energy_packages = use.packages;
+  summary.energy_problem = use.problem;
+  if (use.readings == 0) return;
+  summary.energy_window_ns = use.window_ns;
+  summary.energy_readings = use.readings;
+  summary.idle_power_w = use.idle_w;
+  summary.steps_energy_j = use.joules;
+}
+
 }  // namespace
 
 void AddSteps(const RunSeries& series, RunSummary& summary) {
@@ -122,6 +132,7 @@ RunSummary Summarise(const ProtocolState& protocol, const Job& job, const Observ
   }
   if (seen.gpu < seen.gpus.uses().size()) AddGpu(seen.gpus.uses()[seen.gpu], summary);
   summary.cpu_energy_j = seen.cpu_energy_j;
+  AddEnergy(seen.energy, summary);
   summary.steal_share = seen.withheld.steal;
   summary.throttled_share = seen.withheld.throttled;
   return summary;

@@ -6,6 +6,7 @@
 #include "base/subprocess.h"
 #include "machine/gpu_series.h"
 #include "machine/withheld_time.h"
+#include "record/energy_use.h"
 #include "record/sample_series.h"
 #include "run/session/protocol_state.h"
 #include "store/record.h"
@@ -18,6 +19,7 @@ struct Observations {
   GpuSeries gpus;
   size_t gpu = 0;  // index of the run's GPU
   std::optional<double> cpu_energy_j;
+  EnergyUse energy;  // over the timed steps
   std::optional<ExitStatus> exit;
   std::optional<int64_t> hello_ns;       // launch to hello
   std::optional<int64_t> first_step_ns;  // launch to the end of the first step

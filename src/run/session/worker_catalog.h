@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/stop_token.h"
 #include "protocol/message.h"
+#include "run/session/isa_evidence.h"
 
 namespace tench {
 
@@ -64,11 +65,15 @@ class WorkerCatalog {
                                                    const std::string& version = "",
                                                    StopToken stop = {});
 
+  // What isa_check.h found, by cell, so that a study checks a cell once.
+  std::map<std::string, IsaEvidence>& isa_evidence() const { return isa_evidence_; }
+
  private:
   std::vector<WorkerEntry> entries_;
   // By name and requested version, like the builds.
   std::map<std::pair<std::string, std::string>, Result<Description>> described_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<const WorkerBuild>> builds_;
+  mutable std::map<std::string, IsaEvidence> isa_evidence_;
 };
 
 }  // namespace tench

@@ -143,8 +143,12 @@ int64_t WorkerSession::OnWake(int64_t now_ns) {
 
 void WorkerSession::OnExit() {
   if (!options_.instruments || options_.turns) return;
-  options_.instruments->energy.Poll();
-  seen_.cpu_energy_j = options_.instruments->energy.Joules();
+  EnergyMeter& meter = options_.instruments->energy;
+  meter.Poll();
+  seen_.cpu_energy_j = meter.Joules();
+  // A run without a result has no window.
+  if (!protocol_.done())
+    seen_.energy = EnergyWindow().End(meter, NowNs(), options_.instruments->idle_w);
 }
 
 int64_t WorkerSession::NextDeadline() const {
@@ -223,9 +227,22 @@ void WorkerSession::TakeLine(const std::string& line) {
   if (!message) return End(Outcome::kProtocolError, message.error().message, kGraceNs);
   if (const auto* steps = std::get_if<Steps>(&*message); steps != nullptr && !seen_.first_step_ns)
     NoteFirstStep(*steps);
+  NoteEnergy(*message);
   AfterMessage(before);
   const bool refused = ending_ && ending_->outcome == Outcome::kUnsupported;
   if (options_.on_message && !refused) Deliver(options_.on_message(*message));
+}
+
+// The window begins with the last line of the warm-up, which is sent before the first timed step,
+// and ends with the result.
+void WorkerSession::NoteEnergy(const Message& message) {
+  if (!options_.instruments || options_.turns) return;
+  Instruments& instruments = *options_.instruments;
+  const auto* steps = std::get_if<Steps>(&message);
+  const bool built = std::holds_alternative<Built>(message);
+  if (built || (steps != nullptr && steps->warmup)) energy_.Begin(instruments.energy, NowNs());
+  if (std::holds_alternative<Done>(message))
+    seen_.energy = energy_.End(instruments.energy, NowNs(), instruments.idle_w);
 }
 
 // The first line may hold several steps, which end one after another before it is sent.
@@ -265,7 +282,10 @@ void WorkerSession::TakeSample(int64_t now_ns) {
   Instruments& instruments = *options_.instruments;
   const pid_t pid = process_.pid();
   Sample sample = sampler_.Take(pid, now_ns - process_.launched_ns());
-  if (!options_.turns) instruments.energy.Poll();
+  if (!options_.turns) {
+    instruments.energy.Poll();
+    energy_.Polled();
+  }
   if (instruments.nvml) {
     const std::vector<GpuReading> gpus = instruments.nvml->Read({&pid, 1});
     seen_.gpus.Add(gpus);

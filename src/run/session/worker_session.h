@@ -105,6 +105,7 @@ class WorkerSession : private WorkerProcess::Watcher {
   int64_t NextDeadline() const;
   void TakeLine(const std::string& line);
   void NoteFirstStep(const Steps& steps);
+  void NoteEnergy(const Message& message);
   void AfterMessage(ProtocolState::Stage before);
   void TakeSample(int64_t now_ns);
   void ReadWithheld();
@@ -129,8 +130,9 @@ class WorkerSession : private WorkerProcess::Watcher {
   std::vector<WithheldShares> slices_withheld_;
   WithheldTime withheld_at_go_;
   double steal_ns_ = 0, throttled_ns_ = 0, slices_ns_ = 0;  // over all slices
-  bool begun_ = false;                                      // the instruments are
-  int64_t paused_since_ns_ = 0, paused_ns_ = 0;             // since: 0 = not paused
+  EnergyWindow energy_;
+  bool begun_ = false;                           // the instruments are
+  int64_t paused_since_ns_ = 0, paused_ns_ = 0;  // since: 0 = not paused
   std::optional<Ending> ending_;
   std::optional<Error> event_error_;
   std::optional<std::string> half_line_;

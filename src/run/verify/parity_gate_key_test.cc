@@ -13,7 +13,7 @@ namespace {
 
 std::string Text(const Result<Trial>& trial) {
   EXPECT_TRUE(trial.ok()) << trial.error().message;
-  return PrintJson(ToJson(trial->job));
+  return PrintJson(ToJson(trial->job)) + PrintJson(Json(trial->job.environment));
 }
 
 Subject SubjectOf(const Cell& cell) {
@@ -38,7 +38,7 @@ TEST(ParityGateKeyTest, ExactlyTheAxesOfTheKeyChangeTheTrials) {
   for (const AxisUse& use : AxisUses()) {
     if (use.parity == ParityUse::kIdentity) continue;
     const Cell cell = CellWithout(use.axis), other = CellWithAnother(use.axis);
-    const bool key = use.parity == ParityUse::kKey,
+    const bool key = use.parity == ParityUse::kKey || use.parity == ParityUse::kLaterKey,
                timed = key || use.parity == ParityUse::kTimedKey;
     EXPECT_EQ(TrialText(cell) != TrialText(other), key) << Axes()[use.axis].name;
     EXPECT_EQ(TimedText(cell) != TimedText(other), timed) << Axes()[use.axis].name;

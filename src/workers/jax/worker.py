@@ -18,6 +18,8 @@ from tench_worker.profile import ProfileRows
 from tench_worker.xla_profile import add_rows, trace_events
 
 LAYOUT = Option("layout", "memory layout of images", "nhwc", ("nhwc", "nchw"))
+# XLA's names of the values of the axis `isa`.
+MAX_ISA = {"sse41": "SSE4_2", "avx": "AVX", "avx2": "AVX2", "avx512": "AVX512"}
 
 
 class Worker(Adapter):
@@ -34,6 +36,9 @@ class Worker(Adapter):
         # accelerators.
         os.environ["NPROC"] = str(job.threads)
         os.environ["JAX_PLATFORMS"] = "cpu"
+        limit = MAX_ISA.get(os.environ.get("TENCH_ISA", ""))
+        if limit:
+            os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_cpu_max_isa=" + limit
         self.compiled = 0
         global jax, jnp, lax
         import jax

@@ -6,6 +6,7 @@
 #include "net/op_traits.h"
 #include "worker/common_settings.h"
 #include "worker/device_table.h"
+#include "worker/trace_track.h"
 #include "workers/mxnet/network.h"
 #include "workers/mxnet/profiler.h"
 
@@ -87,6 +88,7 @@ class MxnetAdapter final : public Adapter {
     AddSpinCandidate(description);
     AddCommonSettings(description);
     description.facts = Facts();
+    description.facts["algorithm.gemm"] = "env.MXNET_MKLDNN_ENABLED=0";
     DescribeDevices(Gpus(), description);
     return description;
   }
@@ -215,7 +217,15 @@ class MxnetAdapter final : public Adapter {
     for (const Parameter& parameter : graph_.parameters) {
       if (parameter.trained) updated.push_back(graph_.layers[parameter.layer].layer.name);
     }
-    return AttributeEvents(events, nodes, graph_, updated);
+    trace_.clear();
+    return AttributeEvents(events, nodes, graph_, updated,
+                           options_.traced_steps > 0 ? &trace_ : nullptr);
+  }
+
+  // Of all profiled steps; known after Profile, because MXNet writes its events once.
+  Result<std::vector<TraceEvent>> Trace() override {
+    for (TraceEvent& event : trace_) event.start_ns = MonotonicOfTimeOfDay(event.start_ns);
+    return std::move(trace_);
   }
 
  private:
@@ -241,6 +251,7 @@ class MxnetAdapter final : public Adapter {
   TypedGraph graph_;
   BuildOptions options_;
   EngineSettings settings_;
+  std::vector<TraceEvent> trace_;
   bool stepped_ = false;  // since the network was bound
   std::unique_ptr<Network> network_;
   std::unique_ptr<Profiler> profiler_;

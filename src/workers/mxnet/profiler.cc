@@ -85,17 +85,18 @@ Result<std::vector<OpEvent>> ParseTrace(std::string_view text) {
   struct Stretch {
     std::string op;
     int64_t start_us = 0, end_us = 0;
+    std::string thread = {};
   };
   std::vector<Stretch> stretches;
   std::map<std::string, std::vector<size_t>> open;  // begun but not ended, by thread and name
   for (const Json& event : trace["traceEvents"]) {
     if (event.value("cat", "") != "operator" || !event.contains("ts")) continue;
     const std::string name = event.value("name", ""), phase = event.value("ph", "");
-    const std::string key =
-        fmt::format("{} {}", event.contains("tid") ? PrintJson(event["tid"]) : "", name);
+    const std::string thread = event.contains("tid") ? PrintJson(event["tid"]) : "";
+    const std::string key = fmt::format("{} {}", thread, name);
     if (phase == "B") {
       open[key].push_back(stretches.size());
-      stretches.push_back({name, event["ts"].get<int64_t>(), 0});
+      stretches.push_back({name, event["ts"].get<int64_t>(), 0, thread});
     } else if (phase == "E" && !open[key].empty()) {
       stretches[open[key].back()].end_us = event["ts"].get<int64_t>();
       open[key].pop_back();
@@ -114,14 +115,16 @@ Result<std::vector<OpEvent>> ParseTrace(std::string_view text) {
       continue;
     }
     outer = &stretch;
-    events.push_back({stretch.op, (stretch.end_us - stretch.start_us) * 1000});
+    events.push_back({stretch.op, (stretch.end_us - stretch.start_us) * 1000,
+                      stretch.start_us * 1000, stretch.thread});
   }
   return events;
 }
 
 std::vector<ProfileRow> AttributeEvents(std::span<const OpEvent> events,
                                         std::span<const ListedNode> nodes, const TypedGraph& graph,
-                                        std::span<const std::string> updated) {
+                                        std::span<const std::string> updated,
+                                        std::vector<TraceEvent>* trace) {
   std::map<std::string, size_t> layers;
   for (size_t i = 0; i < graph.layers.size(); ++i) layers[graph.layers[i].layer.name] = i;
   const std::vector<Cost> costs = LayerCosts(graph);
@@ -146,6 +149,9 @@ std::vector<ProfileRow> AttributeEvents(std::span<const OpEvent> events,
     ++row->calls;
     row->time_ns += event.time_ns;
     row->flops += flops;
+    if (trace != nullptr)
+      trace->push_back({"thread " + event.thread, event.op, row->layer, row->direction,
+                        event.start_ns, event.time_ns});
   }
   return rows.Take();
 }

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "net/graph.h"
 #include "record/profile_row.h"
+#include "record/trace_event.h"
 #include "workers/mxnet/library.h"
 
 namespace tench::mxnet {
@@ -20,6 +21,8 @@ struct ListedNode {
 struct OpEvent {
   std::string op;
   int64_t time_ns = 0;
+  int64_t start_ns = 0;  // of the time of day
+  std::string thread = {};
 };
 
 // From MXExecutorPrint's text, in the order of execution.
@@ -27,10 +30,11 @@ std::vector<ListedNode> ParseListing(std::string_view listing);
 // From the profiler's file (Chrome's trace format), in the order of time.
 Result<std::vector<OpEvent>> ParseTrace(std::string_view text);
 // `updated` are the parameters in the order of their updates. Events without a node get a row
-// without a layer.
+// without a layer. `trace`, if it is not null, gets every event.
 std::vector<ProfileRow> AttributeEvents(std::span<const OpEvent> events,
                                         std::span<const ListedNode> nodes, const TypedGraph& graph,
-                                        std::span<const std::string> updated);
+                                        std::span<const std::string> updated,
+                                        std::vector<TraceEvent>* trace = nullptr);
 
 class Profiler {
  public:

@@ -2,10 +2,13 @@
 #include "workers/native/adapter.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "worker/common_settings.h"
+#include "worker/trace_track.h"
 #include "workers/native/compile/lowering.h"
 #include "workers/native/conv/conv_tuner.h"
+#include "workers/native/kernels/cpu_features.h"
 #include "workers/native/kernels/parallel.h"
 
 namespace tench::native {
@@ -13,6 +16,7 @@ namespace {
 
 constexpr const char* kConvolutions = "convolutions";
 constexpr const char* kDefault = "default";
+constexpr const char* kAlgorithm = "algorithm";
 constexpr const char* kBlocked = "blocked";
 constexpr const char* kSearch = "search";
 
@@ -20,6 +24,12 @@ Result<ConvTuner::Settings> TunerSettings(const BuildOptions& options) {
   ConvTuner::Settings settings;
   const auto found = options.options.find(kConvolutions);
   const std::string text = found == options.options.end() ? kDefault : found->second;
+  if (const auto algorithm = options.options.find(kAlgorithm);
+      algorithm != options.options.end() && algorithm->second != kDefault) {
+    if (text != kDefault)
+      return Failed("options {} and {} exclude each other", kAlgorithm, kConvolutions);
+    settings.algorithm = algorithm->second;
+  }
   if (text == kDefault) return settings;
   settings.mode = text == kBlocked  ? TuneMode::kBlocked
                   : text == kSearch ? TuneMode::kSearch
@@ -58,7 +68,12 @@ class NativeAdapter final : public Adapter {
                             "blocked (oneDNN's first for blocked images), search (measured during "
                             "the build), or what a search selected",
                             kDefault,
-                            {}}};
+                            {}},
+                           {kAlgorithm,
+                            "the algorithm of each convolution that has a kernel of it; gemm is "
+                            "im2col and a matrix product",
+                            kDefault,
+                            {kDefault, "direct", "gemm", "winograd"}}};
     description.tuning = {
         {.options = {{kConvolutions, kSearch}}, .environment = {}, .phases = {}, .ops = {"conv"}}};
     AddSpinCandidate(description);
@@ -66,6 +81,9 @@ class NativeAdapter final : public Adapter {
     description.facts = {
         {"onednn", fmt::format("{}.{}.{}", version->major, version->minor, version->patch)},
         {"threading", "OpenMP (libgomp)"}};
+    for (const char* name : {"direct", "gemm", "winograd"})
+      description.facts[fmt::format("algorithm.{}", name)] =
+          fmt::format("option.{}={}", kAlgorithm, name);
     return description;
   }
 
@@ -89,6 +107,9 @@ class NativeAdapter final : public Adapter {
     Lowering lowering(graph_, options_, engine_, tuner, *program_);
     TENCH_TRY(lowering.Run());
     TENCH_TRY(tuner.problem());
+    if (tuner.chosen() > 0 && tuner.obeyed() == 0)
+      return Unsupported("option {}={}: no convolution of this network has such a kernel here",
+                         kAlgorithm, options.options.at(kAlgorithm));
     const bool searched = !tuner.selection().empty();
     TENCH_TRY(program_->Bind(
         engine_, settings_.available_bytes >= 0 ? settings_.available_bytes : AvailableBytes()));
@@ -98,6 +119,13 @@ class NativeAdapter final : public Adapter {
     for (size_t i = 0; i < graph_.layers.size(); ++i) outputs_.push_back(lowering.Output(i));
     if (options.profile) program_->StartProfile();
     BuildFacts facts{program_->planned_bytes(), lowering.choices(), MaterializesGradients()};
+    if (tuner.chosen() > 0)
+      facts.choices[kAlgorithm] =
+          fmt::format("{} in {} of {} convolutions, by direction", options.options.at(kAlgorithm),
+                      tuner.obeyed(), tuner.chosen());
+    // The direct kernels; oneDNN reports for itself.
+    if (std::getenv("TENCH_ISA") != nullptr)
+      facts.choices["isa.direct kernels"] = HasAvx512() ? "avx512" : HasAvx2() ? "avx2" : "sse41";
     if (searched) facts.frozen[kConvolutions] = PrintConvSelection(tuner.selection());
     return facts;
   }
@@ -186,7 +214,9 @@ class NativeAdapter final : public Adapter {
   }
 
   void RestartProfile() override {
-    if (options_.profile && program_ != nullptr) program_->StartProfile();
+    // A step makes one run per batch.
+    if (options_.profile && program_ != nullptr)
+      program_->StartProfile(options_.traced_steps * options_.solver.iter_size);
   }
 
   Result<std::vector<ProfileRow>> Profile() override {
@@ -201,6 +231,18 @@ class NativeAdapter final : public Adapter {
                       Program::Bytes(step) * timing.calls});
     }
     return rows;
+  }
+
+  // The threads of OpenMP's team compute the parts of a kernel; its calls are on this one.
+  Result<std::vector<TraceEvent>> Trace() override {
+    const std::string thread = ThisThreadTrack();
+    std::vector<TraceEvent> events;
+    for (const Program::Interval& interval : program_->intervals()) {
+      const struct Step& step = program_->steps()[interval.step];
+      events.push_back({thread, step.name, graph_.layers[step.layer].layer.name,
+                        Name(step.direction), interval.start_ns, interval.time_ns});
+    }
+    return events;
   }
 
   Status Resume(int64_t steps) override {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "net/builder.h"
 #include "worker/adapter_run.h"
@@ -191,6 +192,48 @@ TEST(NativeAdapterTest, ProfilesEveryKernelWhenAsked) {
                                   row.flops == 3 * 2LL * 4 * 50 * 20 * 25 * 8 * 8);
   }
   EXPECT_TRUE(convolution);
+}
+
+TEST(NativeAdapterTest, ATraceHasEveryKernelOfTheTracedSteps) {
+  const TypedGraph graph = Zoo("lenet", "mnist", 4);
+  const std::unique_ptr<Adapter> adapter = MakeNativeAdapter();
+  BuildOptions options = Untuned();
+  options.profile = true;
+  options.traced_steps = 2;
+  ASSERT_TRUE(adapter->Build(graph, options).ok());
+  std::vector<HostTensor> batch;
+  MakeBatch(graph, {1, 4, 0}, 0, batch);
+  ASSERT_TRUE(adapter->SetBatch(batch).ok());
+  ASSERT_TRUE(adapter->Step(Phase::kTrain).ok());
+  adapter->RestartProfile();
+  const int64_t begin_ns = NowNs();
+  for (int step = 0; step < 3; ++step) ASSERT_TRUE(adapter->Step(Phase::kTrain).ok());
+  const int64_t end_ns = NowNs();
+  const std::vector<TraceEvent> events = *adapter->Trace();
+  EXPECT_EQ(events.size(), 2 * adapter->Profile()->size());
+  int64_t last_ns = begin_ns;
+  for (const TraceEvent& event : events) {
+    EXPECT_GE(event.start_ns, last_ns) << "kernels run one after another";
+    last_ns = event.start_ns + event.time_ns;
+    EXPECT_FALSE(event.name.empty() || event.layer.empty() || event.direction.empty());
+    EXPECT_EQ(event.track, events[0].track);
+  }
+  EXPECT_LE(last_ns, end_ns);
+}
+
+TEST(NativeAdapterTest, AnAlgorithmIsReportedAndRefusedWhereNoConvolutionHasIt) {
+  BuildOptions options;
+  options.threads = 1;
+  options.options["algorithm"] = "direct";
+  const auto built = MakeNativeAdapter()->Build(Zoo("lenet", "mnist", 2), options);
+  ASSERT_TRUE(built.ok()) << built.error().message;
+  EXPECT_THAT(built->choices.at("algorithm"), HasSubstr("direct in "));
+  options.options["convolutions"] = "search";
+  EXPECT_THAT(MakeNativeAdapter()->Build(Zoo("lenet", "mnist", 2), options).error().message,
+              HasSubstr("exclude each other"));
+  options.options.erase("convolutions");
+  EXPECT_FALSE(
+      MakeNativeAdapter()->Build(Zoo("mlp", "mnist", 2), options)->choices.contains("algorithm"));
 }
 
 TEST(NativeAdapterTest, ASearchReportsTheOptionThatRepeatsItsBuild) {

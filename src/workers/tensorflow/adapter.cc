@@ -101,7 +101,10 @@ class TensorFlowAdapter final : public Adapter {
       DescribeDevices({0, "TensorFlow is not loaded"}, description);
       return description;
     }
-    description.facts = {{"library", api_->symbols.file().string()}, {"layout", "NHWC"}};
+    description.facts = {
+        {"library", api_->symbols.file().string()},
+        {"layout", "NHWC"},
+        {"algorithm.gemm", "option.onednn=off"}};  // Eigen's contraction of patches
     DescribeDevices(Gpus(), description);
     return description;
   }
@@ -255,7 +258,14 @@ class TensorFlowAdapter final : public Adapter {
   }
 
   void RestartProfile() override {
-    if (options_.profile) profile_ = StartProfile();
+    if (!options_.profile) return;
+    profile_ = StartProfile();
+    profile_.Record(options_.traced_steps * options_.solver.iter_size);
+  }
+
+  Result<std::vector<TraceEvent>> Trace() override {
+    if (!options_.profile) return Failed("this build was not profiled");
+    return profile_.Events();
   }
 
   Result<std::vector<ProfileRow>> Profile() override {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "net/cost.h"
+#include "worker/trace_track.h"
 #include "workers/tensorflow/wire_format.h"
 
 namespace tench::tensorflow {
@@ -12,7 +13,8 @@ namespace {
 
 // Numbers of fields of RunMetadata, StepStats, DeviceStepStats and NodeExecStats.
 constexpr int kStepStats = 1, kDeviceStats = 1, kNodeStats = 2;
-constexpr int kNodeName = 1, kStartMicros = 3, kEndMicros = 4, kTimelineLabel = 8, kStartNanos = 14,
+constexpr int kNodeName = 1, kAllStartMicros = 2, kStartMicros = 3, kEndMicros = 4,
+              kTimelineLabel = 8, kThread = 10, kAllStartNanos = 13, kStartNanos = 14,
               kEndNanos = 15;
 
 // "f.12.conv2/Conv2D" -> 12; -1 for nodes of no layer.
@@ -53,7 +55,7 @@ Profile::Profile(const TypedGraph& graph, std::set<std::string> weight_gradients
 
 Result<Profile::Node> Profile::ReadNode(std::string_view stats) {
   Node node;
-  int64_t start_ns = 0, end_ns = 0, start_us = 0, end_us = 0;
+  int64_t start_ns = 0, end_ns = 0, start_us = 0, end_us = 0, all_ns = 0, all_us = 0;
   TENCH_TRY(ReadWire(stats, [&](const WireField& field) {
     switch (field.number) {
       case kNodeName:
@@ -74,11 +76,22 @@ Result<Profile::Node> Profile::ReadNode(std::string_view stats) {
       case kEndNanos:
         end_ns = field.integer;
         break;
+      case kAllStartMicros:
+        all_us = field.integer;
+        break;
+      case kAllStartNanos:
+        all_ns = field.integer;
+        break;
+      case kThread:
+        node.thread = field.integer;
+        break;
       default:
         break;
     }
   }));
-  node.time_ns = end_ns > start_ns ? end_ns - start_ns : (end_us - start_us) * 1000;
+  const bool precise = end_ns > start_ns;
+  node.time_ns = precise ? end_ns - start_ns : (end_us - start_us) * 1000;
+  node.start_ns = (all_ns > 0 ? all_ns : all_us * 1000) + (precise ? start_ns : start_us * 1000);
   return node;
 }
 
@@ -97,6 +110,9 @@ void Profile::AddNode(const Node& node) {
   ProfileRow& sum = rows_.try_emplace(node.name, row).first->second;
   ++sum.calls;
   sum.time_ns += node.time_ns;
+  if (left_ > 0)
+    events_.push_back({ThreadTrack(node.thread), row.kernel, row.layer, row.direction,
+                       MonotonicOfTimeOfDay(node.start_ns), node.time_ns});
 }
 
 Status Profile::AddStep(std::string_view run_metadata) {
@@ -119,6 +135,7 @@ Status Profile::AddStep(std::string_view run_metadata) {
       });
     });
   });
+  --left_;
   return nested;
 }
 

@@ -21,13 +21,17 @@ class Profile {
   // `weight_gradients`: names of the nodes that compute a parameter's gradient.
   Profile(const TypedGraph& graph, std::set<std::string> weight_gradients);
 
+  // The nodes of the first `traced_steps` steps are kept for Events.
+  void Record(int64_t traced_steps) { left_ = traced_steps; }
   Status AddStep(std::string_view run_metadata);
+  std::vector<TraceEvent> Events() const { return events_; }
   std::vector<ProfileRow> Rows() const;  // the costliest first
 
  private:
   struct Node {
     std::string name, label;
-    int64_t time_ns = 0;
+    int64_t start_ns = 0, time_ns = 0;  // start: of the time of day
+    int64_t thread = 0;
   };
   static Result<Node> ReadNode(std::string_view stats);
   void AddNode(const Node& node);
@@ -36,6 +40,8 @@ class Profile {
   std::map<std::string, int64_t> layer_flops_;  // of the forward pass
   std::set<std::string> weight_gradients_;
   std::map<std::string, ProfileRow> rows_;  // by node
+  int64_t left_ = 0;
+  std::vector<TraceEvent> events_;
 };
 
 }  // namespace tench::tensorflow

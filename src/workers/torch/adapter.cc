@@ -34,6 +34,7 @@ class TorchAdapter final : public Adapter {
     description.facts["cannot_use"] =
         "torch.compile, which captures Python programs: its numbers are of eager mode, or of a "
         "frozen TorchScript module (phase forward); torch-python has the option mode=compile";
+    description.facts["algorithm.gemm"] = "option.kernels=own";
     DescribeDevices(Gpus(), description);
     return description;
   }
@@ -97,6 +98,7 @@ class TorchAdapter final : public Adapter {
 
   Result<double> Step(Phase phase) override {
     Check(phase == options_.phase, "a step of a phase that was not built");
+    if (profile_ != nullptr && steps_ == TracedBatches()) profile_->Record(false);
     ++steps_;
     return Guarded([&]() -> Result<double> {
       if (freezes_) {
@@ -132,7 +134,14 @@ class TorchAdapter final : public Adapter {
 
   void RestartProfile() override {
     steps_ = 0;
-    if (profile_ != nullptr) profile_->Clear();
+    if (profile_ == nullptr) return;
+    profile_->Clear();
+    profile_->Record(TracedBatches() > 0);
+  }
+
+  Result<std::vector<TraceEvent>> Trace() override {
+    if (profile_ == nullptr) return Failed("this build was not profiled");
+    return profile_->Events(network_->graph());
   }
 
   Result<std::vector<ProfileRow>> Profile() override {
@@ -141,6 +150,8 @@ class TorchAdapter final : public Adapter {
   }
 
  private:
+  int64_t TracedBatches() const { return options_.traced_steps * options_.solver.iter_size; }
+
   Result<BuildFacts> BuildNetwork(const TypedGraph& graph, const BuildOptions& options) {
     if (options.precision != "f32")
       return Unsupported("precision '{}': this worker computes in f32", options.precision);

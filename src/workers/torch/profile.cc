@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "net/cost.h"
+#include "worker/trace_track.h"
 
 namespace tench::pytorch {
 namespace {
@@ -76,6 +77,8 @@ void Profile::End(const at::RecordFunction&, at::ObserverContext* context) {
   const Frame frame = std::move(profile->frames_.back());
   profile->frames_.pop_back();
   const int64_t time_ns = NowNs() - frame.start_ns;
+  if (profile->recording_)
+    profile->events_.push_back({frame.name, profile->spot_, frame.start_ns, time_ns});
   Tally& tally = profile->tallies_[profile->spot_];
   tally.own_ns[frame.name] += time_ns - frame.called_ns;
   if (profile->frames_.empty()) {
@@ -83,6 +86,21 @@ void Profile::End(const at::RecordFunction&, at::ObserverContext* context) {
   } else {
     profile->frames_.back().called_ns += time_ns;
   }
+}
+
+std::vector<TraceEvent> Profile::Events(const TypedGraph& graph) const {
+  const std::string thread = ThisThreadTrack();
+  std::vector<TraceEvent> events;
+  for (const Event& event : events_) {
+    const bool update = event.spot.direction == Direction::kUpdate;
+    events.push_back({thread, event.name,
+                      update ? "all parameters" : graph.layers[event.spot.layer].layer.name,
+                      update                                         ? "update"
+                      : event.spot.direction == Direction::kBackward ? "backward"
+                                                                     : "forward",
+                      event.start_ns, event.time_ns});
+  }
+  return events;
 }
 
 std::vector<ProfileRow> Profile::Rows(const TypedGraph& graph, int64_t steps) const {

@@ -30,7 +30,13 @@ class Profile {
   void EndUpdate();
 
   // Forgets all steps so far. Not during a step.
-  void Clear() { tallies_.clear(); }
+  void Clear() {
+    tallies_.clear();
+    events_.clear();
+  }
+  // Keeps the interval of every operator until the next call with false.
+  void Record(bool on) { recording_ = on; }
+  std::vector<TraceEvent> Events(const TypedGraph& graph) const;
 
   // One row per layer and direction, with the operator of the most exclusive time. Autograd
   // computes data and weight gradients in one node, so there is one direction "backward".
@@ -67,6 +73,13 @@ class Profile {
   uint64_t first_number_ = 0;          // autograd's, when the layer began
   std::map<uint64_t, Range> numbers_;  // of this step, by the first sequence number of a layer
   std::map<Spot, Tally> tallies_;
+  struct Event {
+    std::string name;
+    Spot spot;
+    int64_t start_ns = 0, time_ns = 0;
+  };
+  bool recording_ = false;
+  std::vector<Event> events_;
 };
 
 }  // namespace tench::pytorch

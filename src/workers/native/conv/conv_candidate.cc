@@ -241,6 +241,15 @@ std::vector<ConvCandidate> ListConvCandidates(const ConvShape& shape, ConvDirect
   return candidates;
 }
 
+// oneDNN's batch-reduce kernels ("brgemm") are direct convolutions.
+std::string_view AlgorithmOf(const ConvCandidate& candidate) {
+  const auto names = [&](const char* part) {
+    return candidate.implementation.find(part) != std::string::npos;
+  };
+  if (candidate.id.starts_with("winograd") || names("wino")) return "winograd";
+  return names("gemm") && !names("brg") ? "gemm" : "direct";
+}
+
 bool IsPortable(const ConvCandidate& candidate) { return NamesPortable(candidate.implementation); }
 
 }  // namespace tench::native

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workers/native/conv/conv_shape.h"
@@ -38,6 +39,9 @@ struct ConvCandidate {
 std::vector<ConvCandidate> ListConvCandidates(const ConvShape& shape, ConvDirection direction,
                                               const Md& stored_weights, const dnnl::engine& engine,
                                               const std::string& only = "");
+
+// "winograd", "gemm" (im2col and a matrix product) or "direct".
+std::string_view AlgorithmOf(const ConvCandidate& candidate);
 
 // oneDNN's reference loops: no generated code, hundreds of times slower.
 bool IsPortable(const ConvCandidate& candidate);

@@ -52,7 +52,8 @@ ConvTuner::ConvTuner(const dnnl::engine& engine, int64_t threads, Settings setti
       mode_(settings.mode),
       threads_(threads),
       budget_ns_(settings.budget_ns),
-      selection_(std::move(settings.selection)) {}
+      selection_(std::move(settings.selection)),
+      algorithm_(std::move(settings.algorithm)) {}
 
 // Usually the default of the blocked family exists, and the others need not be enumerated.
 ConvCandidate ConvTuner::Blocked(const ConvShape& shape, ConvDirection direction,
@@ -72,6 +73,16 @@ ConvCandidate ConvTuner::Choose(const ConvShape& shape, ConvDirection direction,
     return all[static_cast<size_t>(index) % all.size()];
   };
   if (forced_ >= 0) return candidate(forced_);
+  if (!algorithm_.empty()) {
+    ++chosen_;
+    std::vector<ConvCandidate> all = ListConvCandidates(shape, direction, stored_weights, engine_);
+    for (ConvCandidate& one : all) {
+      if (AlgorithmOf(one) != algorithm_ || IsPortable(one)) continue;
+      ++obeyed_;
+      return std::move(one);
+    }
+    return std::move(all.front());
+  }
   if (mode_ == TuneMode::kDefault) return candidate(0);
   const std::string key = KeyOf(shape, direction);
   const auto known = selection_.find(key);

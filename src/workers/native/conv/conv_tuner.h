@@ -34,6 +34,7 @@ class ConvTuner {
     TuneMode mode = TuneMode::kDefault;
     int64_t budget_ns = 60'000'000'000;  // of a search
     ConvSelection selection = {};        // of kFixed
+    std::string algorithm = {};          // of kDefault: the first candidate of it (AlgorithmOf)
   };
 
   ConvTuner(const dnnl::engine& engine, int64_t threads, Settings settings);
@@ -45,6 +46,10 @@ class ConvTuner {
   void Force(size_t candidate) { forced_ = static_cast<int64_t>(candidate); }
   int64_t forced() const { return forced_; }      // -1: none
   int64_t measured() const { return measured_; }  // number of candidates timed
+
+  // The convolutions and directions that were chosen, and those that have the wanted algorithm.
+  int64_t chosen() const { return chosen_; }
+  int64_t obeyed() const { return obeyed_; }
 
   // An entry of the given selection that this build cannot repeat.
   const Status& problem() const { return problem_; }
@@ -60,6 +65,8 @@ class ConvTuner {
   const TuneMode mode_;
   const int64_t threads_, budget_ns_;
   ConvSelection selection_;
+  const std::string algorithm_;
+  int64_t chosen_ = 0, obeyed_ = 0;
   Status problem_ = Ok();
   int64_t forced_ = -1;
   int64_t measured_ = 0;

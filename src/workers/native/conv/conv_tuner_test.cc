@@ -189,5 +189,38 @@ TEST_F(ConvTunerTest, ForceSelectsByIndexModuloTheirNumber) {
   EXPECT_EQ(tuner.measured(), 0);
 }
 
+TEST_F(ConvTunerTest, AnAlgorithmSelectsTheFirstCandidateOfItWhereThereIsOne) {
+  for (const std::string algorithm : {"direct", "gemm", "winograd"}) {
+    ConvTuner::Settings settings;
+    settings.algorithm = algorithm;
+    ConvTuner tuner(engine, 1, settings);
+    const auto all = ListConvCandidates(Small(), ConvDirection::kForward, {}, engine);
+    const bool exists = std::any_of(all.begin(), all.end(), [&](const ConvCandidate& one) {
+      return AlgorithmOf(one) == algorithm && !IsPortable(one);
+    });
+    const ConvCandidate chosen = tuner.Choose(Small(), ConvDirection::kForward, {});
+    EXPECT_EQ(AlgorithmOf(chosen) == algorithm, exists || AlgorithmOf(all.front()) == algorithm);
+    EXPECT_EQ(tuner.chosen(), 1);
+    EXPECT_EQ(tuner.obeyed(), exists ? 1 : 0) << algorithm;
+    EXPECT_EQ(tuner.measured(), 0);
+  }
+}
+
+TEST_F(ConvTunerTest, ImplementationsNameTheirAlgorithm) {
+  const auto of = [](const char* id, const char* implementation) {
+    ConvCandidate candidate;
+    candidate.id = id;
+    candidate.implementation = implementation;
+    return AlgorithmOf(candidate);
+  };
+  EXPECT_EQ(of("blocked/0", "jit:avx2"), "direct");
+  EXPECT_EQ(of("blocked/0", "brgconv:avx512_core"), "direct");
+  EXPECT_EQ(of("blocked/0", "brgemm_conv:avx512_core"), "direct");
+  EXPECT_EQ(of("channels_last/2", "x64:gemm:jit"), "gemm");
+  EXPECT_EQ(of("winograd/0", "F(4x4,3x3)"), "winograd");
+  EXPECT_EQ(of("blocked/1", "jit_wino:avx512_core"), "winograd");
+  EXPECT_EQ(of("direct/0", "direct_weights"), "direct");
+}
+
 }  // namespace
 }  // namespace tench::native::conv_tuner_test

@@ -106,12 +106,18 @@ void Program::Run(dnnl::stream& stream, RunState& state) {
     const int64_t begin_ns = NowNs();
     Execute(i, stream, state);
     stream.wait();
-    timings_[i].time_ns += NowNs() - begin_ns;
+    const int64_t time_ns = NowNs() - begin_ns;
+    timings_[i].time_ns += time_ns;
     ++timings_[i].calls;
+    if (timings_[i].calls <= traced_runs_) intervals_.push_back({i, begin_ns, time_ns});
   }
 }
 
-void Program::StartProfile() { timings_.assign(steps_.size(), {}); }
+void Program::StartProfile(int64_t traced_runs) {
+  timings_.assign(steps_.size(), {});
+  traced_runs_ = traced_runs;
+  intervals_.clear();
+}
 
 int64_t Program::Bytes(const Step& step) {
   int64_t bytes = 0;

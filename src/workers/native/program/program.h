@@ -88,14 +88,20 @@ class Program {
 
   void Run(dnnl::stream& stream, RunState& state);
 
-  // Times every step of every later Run, and waits for the stream after each.
-  void StartProfile();
+  // Times every step of every later Run, and waits for the stream after each. The intervals of the
+  // first `traced_runs` runs are kept.
+  void StartProfile(int64_t traced_runs = 0);
+  struct Interval {
+    size_t step = 0;
+    int64_t start_ns = 0, time_ns = 0;
+  };
   struct Timing {
     int64_t calls = 0, time_ns = 0;
   };
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Timing>& timings() const { return timings_; }  // by step; empty: no profile
-  static int64_t Bytes(const Step& step);                          // sum over its arguments
+  const std::vector<Interval>& intervals() const { return intervals_; }
+  static int64_t Bytes(const Step& step);  // sum over its arguments
 
  private:
   struct Bound {
@@ -111,6 +117,8 @@ class Program {
   std::vector<Bound> bound_;
   std::vector<char*> addresses_;  // by buffer
   std::vector<Timing> timings_;
+  int64_t traced_runs_ = 0;
+  std::vector<Interval> intervals_;
   AlignedBlock arena_, persistent_;
 };
 
