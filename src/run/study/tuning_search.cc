@@ -47,10 +47,12 @@ class Search {
   void Confirm() {
     const std::optional<double> usual = Make(kDefaultAgain, {}, false).step_ns;
     if (!usual) return;
-    const std::optional<double> selected = Make(kSelectedAgain, record_.settings, false).step_ns;
+    const TrialEnd selected = Make(kSelectedAgain, record_.settings, false);
+    // The end of the budget or of the study says nothing about the settings.
+    if (selected.outcome == Outcome::kTimeout || selected.outcome == Outcome::kInterrupted) return;
     record_.default_step_ns = std::min(*record_.default_step_ns, *usual);
-    if (selected && *selected < kTuningMargin * *usual) {
-      record_.best_step_ns = std::min(*record_.best_step_ns, *selected);
+    if (selected.step_ns && *selected.step_ns < kTuningMargin * *usual) {
+      record_.best_step_ns = std::min(*record_.best_step_ns, *selected.step_ns);
     } else {
       record_.settings.clear();
       record_.best_step_ns = record_.default_step_ns;

@@ -18,8 +18,8 @@ class Trials final : public Clock {
   void SleepUntil(int64_t ns) override { now_ns = ns; }
 
   TrialEnd Make(const TrialPlan& plan) {
-    now_ns += kSecond;
     plans.push_back(plan);
+    now_ns += plans.size() == slow_trial ? 3 * kSecond / 2 : kSecond;
     TrialEnd end;
     end.step_ns = 100 * (plans.size() <= slowed ? 2 : 1);
     for (const auto& [key, value] : plan.settings) {
@@ -28,6 +28,8 @@ class Trials final : public Clock {
       if (found->second == 0) return {Outcome::kCrashed, "signal 11", std::nullopt, {}};
       *end.step_ns += found->second;
     }
+    if (plan.remaining_ns < kSecond && !plan.is_default)
+      return {Outcome::kTimeout, "no result", std::nullopt, {}};
     if (plan.settings.contains("search")) end.frozen["search"] = "found";
     return end;
   }
@@ -41,7 +43,8 @@ class Trials final : public Clock {
   int64_t now_ns = 0;
   std::map<std::string, double> step_ns;  // what a setting adds to 100 ns; 0 = it crashes
   std::vector<TrialPlan> plans;
-  size_t slowed = 0;  // so many first trials meet a machine of half the speed
+  size_t slow_trial = 0;  // this one takes half a second longer
+  size_t slowed = 0;      // so many first trials meet a machine of half the speed
   StopSource stop;
 };
 
@@ -94,6 +97,17 @@ TEST(TuningSearchTest, ABudgetWithoutRoomForBothTrialsConfirmsNothing) {
   const TuningRecord tuning = trials.Search({{{"a", "1"}}}, {}, 4 * kSecond - 1);
   EXPECT_EQ(trials.plans.size(), 2u);
   EXPECT_EQ(tuning.settings, (CellSettings{{"a", "1"}}));
+}
+
+TEST(TuningSearchTest, TheEndOfTheBudgetDuringTheConfirmationGivesNothingUp) {
+  Trials trials;
+  trials.step_ns = {{"a=1", -20}};
+  trials.slow_trial = 3;
+  const TuningRecord tuning = trials.Search({{{"a", "1"}}}, {}, 4 * kSecond);
+  ASSERT_EQ(tuning.trials.size(), 4u);
+  EXPECT_EQ(tuning.trials[3].outcome, Outcome::kTimeout);
+  EXPECT_EQ(tuning.settings, (CellSettings{{"a", "1"}}));
+  EXPECT_EQ(tuning.best_step_ns, 80);
 }
 
 TEST(TuningSearchTest, ASelectionWhoseConfirmationFailsIsGivenUp) {
