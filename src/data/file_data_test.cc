@@ -155,6 +155,15 @@ TEST_F(FileDataTest, TheFingerprintCoversFilesAndTransformation) {
               HasSubstr("its files have changed"));
 }
 
+TEST_F(FileDataTest, TheLabelsOfAListArePartOfItsFingerprint) {
+  WriteBytes(root / "one.jpg", "x");
+  const std::string list = (root / "list.txt").string();
+  WriteBytes(list, "one.jpg 0\n");
+  const std::string before = *Opened("folder:" + list).Fingerprint();
+  WriteBytes(list, "one.jpg 1\n");
+  EXPECT_NE(*Opened("folder:" + list).Fingerprint(), before);
+}
+
 // The real files of TENCH_TEST_DATA (default ../shared/data).
 class RealDataTest : public FileDataTest {
  protected:
