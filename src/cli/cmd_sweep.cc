@@ -67,9 +67,14 @@ bool IsReady(WorkerCatalog& workers, const WorkerName& worker) {
 // frameworks of the environments. These join also if no others are named.
 std::vector<std::string> WorkersToAdd(const SweepFlags& flags, const Suite& suite,
                                       WorkerCatalog& workers,
-                                      const std::vector<PythonEnvironment>& environments) {
-  if (flags.workers.empty() && suite.python.empty())
-    return UsableFrameworksOf(workers, environments);
+                                      const std::vector<PythonEnvironment>& environments,
+                                      std::set<std::string>& left_out) {
+  const auto frameworks = [&] {
+    EnvironmentFrameworks found = FrameworksOf(workers, environments);
+    left_out.merge(found.left_out);
+    return found.workers;
+  };
+  if (flags.workers.empty() && suite.python.empty()) return frameworks();
   std::vector<std::string> names;
   for (const std::string& name : flags.workers) {
     if (name != kAllWorkers) {
@@ -80,7 +85,7 @@ std::vector<std::string> WorkersToAdd(const SweepFlags& flags, const Suite& suit
       const bool elsewhere = entry.python && !environments.empty();
       if (entry.installed() && entry.name != "reference" && !elsewhere) names.push_back(entry.name);
     }
-    const std::vector<std::string> found = UsableFrameworksOf(workers, environments);
+    const std::vector<std::string> found = frameworks();
     names.insert(names.end(), found.begin(), found.end());
   }
   return names;
@@ -88,12 +93,16 @@ std::vector<std::string> WorkersToAdd(const SweepFlags& flags, const Suite& suit
 
 // Moves the suite's workers in Python into the environments of the user.
 Result<std::vector<PythonEnvironment>> UsePython(const SweepFlags& flags, WorkerCatalog& workers,
-                                                 Suite& suite) {
+                                                 Suite& suite, std::set<std::string>& left_out) {
   const std::vector<PythonEnvironment> environments =
       TENCH_TRY(flags.python.Use(workers, suite.python, suite.origin));
-  const std::vector<std::string> added = WorkersToAdd(flags, suite, workers, environments);
+  const std::vector<std::string> added =
+      WorkersToAdd(flags, suite, workers, environments, left_out);
   const std::vector<std::string> known = PythonWorkers(workers);
-  if (flags.python.given() && flags.workers.empty() && suite.python.empty() && added.empty())
+  const bool searched = flags.python.given() && flags.workers.empty() && suite.python.empty();
+  if (searched && added.empty() && !left_out.empty())
+    return Failed("--python: {}", *left_out.begin());
+  if (searched && added.empty())
     return Failed(
         "--python: {} has no framework that tench can run ({}); install one with {} -m "
         "pip install",
@@ -137,7 +146,9 @@ Status UseWorkerTable(const Suite& suite) {
 }
 
 Result<SweepPlan> Plan(const SweepFlags& flags, Suite suite, WorkerCatalog& workers) {
-  const std::vector<PythonEnvironment> environments = TENCH_TRY(UsePython(flags, workers, suite));
+  std::set<std::string> left_out;
+  const std::vector<PythonEnvironment> environments =
+      TENCH_TRY(UsePython(flags, workers, suite, left_out));
   const CellFilter filter = TENCH_TRY(ParseFilter(flags.only).In("--only"));
   SweepPlan plan;
   plan.request.suite = suite.name;
@@ -179,7 +190,7 @@ Result<SweepPlan> Plan(const SweepFlags& flags, Suite suite, WorkerCatalog& work
     known->second = IsReady(workers, WorkerName::Of(worker));
     const Status loads = known->second ? CheckFramework(worker, workers, environments) : Ok();
     if (loads.ok()) return known->second;
-    fmt::print(stderr, "tench: note: left out: {}\n", loads.error().message);
+    left_out.insert(loads.error().message);
     return known->second = false;
   };
   std::erase_if(plan.request.cells, [&](const PlannedCell& cell) {
@@ -191,6 +202,7 @@ Result<SweepPlan> Plan(const SweepFlags& flags, Suite suite, WorkerCatalog& work
                   plan.request.filter.empty() ? "" : " of " + plan.request.filter);
   }
   TENCH_TRY(CheckFrameworks(suite, plan.request.cells, workers, environments));
+  PrintLeftOut(left_out);
   for (const PlannedCell& cell : plan.request.cells) {
     const WorkerName worker = WorkerName::Of(cell.cell.Text(kAxisWorker));
     if (FindInstalled(workers, worker) == nullptr) plan.absent.insert(worker.name);

@@ -112,7 +112,11 @@ Result<std::vector<std::string>> Workers(const VerifyFlags& flags, WorkerCatalog
     }
   }
   if (!flags.workers.empty()) return names;
-  names = UsableFrameworksOf(catalog, environments);
+  EnvironmentFrameworks found = FrameworksOf(catalog, environments);
+  names = std::move(found.workers);
+  if (flags.python.given() && names.empty() && !found.left_out.empty())
+    return Failed("--python: {}", *found.left_out.begin());
+  PrintLeftOut(found.left_out);
   if (flags.python.given() && names.empty())
     return Failed("--python: {} has none of {}", environments.front().interpreter.string(),
                   Join(PythonWorkers(catalog), ", "));

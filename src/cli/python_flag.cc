@@ -70,7 +70,7 @@ EnvironmentFrameworks FrameworksOf(WorkerCatalog& workers,
       if (!entry.python || MissingFramework(workers, entry, environment)) continue;
       const std::string worker = fmt::format("{}@{}", entry.name, environment.name);
       if (const auto broken = BrokenFramework(workers, entry, environment))
-        found.left_out.push_back(fmt::format("{}: {}", worker, *broken));
+        found.left_out.insert(fmt::format("{}: {}", worker, *broken));
       else
         found.workers.push_back(worker);
     }
@@ -78,12 +78,9 @@ EnvironmentFrameworks FrameworksOf(WorkerCatalog& workers,
   return found;
 }
 
-std::vector<std::string> UsableFrameworksOf(WorkerCatalog& workers,
-                                            const std::vector<PythonEnvironment>& environments) {
-  const EnvironmentFrameworks found = FrameworksOf(workers, environments);
-  for (const std::string& reason : found.left_out)
+void PrintLeftOut(const std::set<std::string>& left_out) {
+  for (const std::string& reason : left_out)
     fmt::print(stderr, "tench: note: left out: {}\n", reason);
-  return found.workers;
 }
 
 std::vector<std::string> InEnvironments(const std::string& worker, const WorkerCatalog& workers,

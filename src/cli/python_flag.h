@@ -8,6 +8,7 @@
 // inherit.
 
 #include <CLI/CLI.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,13 +41,13 @@ std::vector<std::string> PythonWorkers(const WorkerCatalog& workers);
 // The Python workers that can run in the environments: "jax@nightly". One whose framework is
 // installed and does not load is left out, with the reason: "jax@nightly: it does not load: …".
 struct EnvironmentFrameworks {
-  std::vector<std::string> workers, left_out;
+  std::vector<std::string> workers;
+  std::set<std::string> left_out;
 };
 EnvironmentFrameworks FrameworksOf(WorkerCatalog& workers,
                                    const std::vector<PythonEnvironment>& environments);
-// The same; prints the reasons to standard error.
-std::vector<std::string> UsableFrameworksOf(WorkerCatalog& workers,
-                                            const std::vector<PythonEnvironment>& environments);
+// Prints notes to standard error.
+void PrintLeftOut(const std::set<std::string>& left_out);
 
 // The workers that a user's `worker` is in the environments: one per environment if it is a Python
 // worker without a version, otherwise the worker itself.

@@ -105,6 +105,15 @@ TEST_F(PythonEnvironmentTest, ABrokenOneIsRefusedWithTheRemedy) {
                                        (bare / "bin/python").string() + " -m pip install numpy"));
 }
 
+TEST_F(PythonEnvironmentTest, ABrokenNumpyIsToldFromAMissingOne) {
+  const char* missing = "echo python 3.9.1; echo \"No module named 'numpy'\" >&2; exit 1";
+  EXPECT_THAT(ErrorOf(Make("missing", missing)), HasSubstr("has no numpy"));
+  const char* broken = "echo python 3.9.1; echo 'ImportError: libblas.so' >&2; exit 1";
+  EXPECT_THAT(ErrorOf(Make("half", broken)),
+              AllOf(HasSubstr("the numpy of "), HasSubstr("is broken (ImportError: libblas.so)"),
+                    HasSubstr("/half/bin/python -m pip install --force-reinstall numpy")));
+}
+
 TEST_F(PythonEnvironmentTest, ALauncherAndAReproducerKnowTheInterpreter) {
   const WorkerCatalog catalog = Catalog("{}");
   EXPECT_TRUE((*catalog.Find("snake"))->python);

@@ -15,7 +15,8 @@ class Worker(Adapter):
     name = "chainer"
     package = "chainer"
     ops = tuple(word for word in ABILITIES if word != "lrn.region")
-    updates = ("sgd", "nesterov", "clip_gradients")
+    # Not nesterov: NesterovAG multiplies the new velocity, not the old one, by momentum squared.
+    updates = ("sgd", "clip_gradients")
     tuning = (HUGE_PAGES,)
 
     def facts(self):
@@ -45,9 +46,7 @@ class Worker(Adapter):
 
     def _make_optimizer(self):
         solver = self.job.solver
-        kind = chainer.optimizers.NesterovAG if solver.type == "nesterov" else \
-            chainer.optimizers.MomentumSGD
-        optimizer = kind(lr=self.rate, momentum=solver.momentum)
+        optimizer = chainer.optimizers.MomentumSGD(lr=self.rate, momentum=solver.momentum)
         optimizer.setup(self.link)
         for p in self.graph.trained:
             rule = self.trained[p.name].update_rule

@@ -178,8 +178,9 @@ class Worker(Adapter):
         gradients = [self.trained[p.name].grad for p in self.graph.trained if p.lr_mult != 0]
         norm = float(paddle.sqrt(sum((g * g).sum() for g in gradients)))
         if norm > limit:
-            for gradient in gradients:
-                gradient.scale_(limit / norm)
+            with paddle.no_grad():  # Paddle refuses to write to a leaf that autograd watches
+                for gradient in gradients:
+                    gradient.scale_(limit / norm)
 
     def step(self, phase):
         if phase == "forward":
