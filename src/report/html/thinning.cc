@@ -12,6 +12,9 @@ namespace tench {
 namespace {
 
 constexpr size_t kMaxLossPoints = 60, kMaxUsePoints = 80, kMarkedPoints = 5;
+// CPU time is counted in ticks of 10 ms, so that a rate over a shorter interval may be far too
+// high.
+constexpr int64_t kShortestIntervalNs = 50'000'000;
 
 std::vector<LossPoint> ThinLoss(const std::vector<double>& loss) {
   std::set<size_t> kept;
@@ -55,15 +58,19 @@ std::vector<UsePoint> ThinUse(const std::string& blob) {
     point.time_s = static_cast<double>(top.time_ns - samples.front().time_ns) / 1e9;
     point.rss_bytes = static_cast<double>(top.rss_bytes);
     point.swap_bytes = static_cast<double>(top.swap_bytes);
-    if (before != nullptr && last.time_ns > before->time_ns) {
+    if (before == nullptr) {
+      before = &last;
+    } else if (last.time_ns - before->time_ns >= kShortestIntervalNs) {
       point.cpus = std::max(0.0, static_cast<double>(last.cpu_ns - before->cpu_ns)) /
                    static_cast<double>(last.time_ns - before->time_ns);
+      before = &last;
+    } else {
+      point.cpus = points.back().cpus;
     }
     for (auto each = begin; each != end; ++each) {
       Raise(point.gpu_use_percent, each->gpu_use_percent);
       Raise(point.gpu_memory_bytes, each->gpu_memory_bytes);
     }
-    before = &last;
     points.push_back(point);
   }
   // The first point has no preceding sample.

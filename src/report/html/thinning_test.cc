@@ -43,6 +43,19 @@ TEST(ThinningTest, TurnsCpuTimeIntoCpusInUse) {
   EXPECT_DOUBLE_EQ(thin.use[2].rss_bytes, 3 << 20);
 }
 
+TEST(ThinningTest, ATickOfCpuTimeInAShortIntervalIsNoRate) {
+  RunSeries series = ReportSeries();
+  SampleSeries samples = *SampleSeries::Decode(series.samples);
+  Sample last = samples.samples().back();
+  last.time_ns += 4'000'000;
+  last.cpu_ns += 10'000'000;
+  samples.Add(last);
+  series.samples = samples.Encode();
+  const CellSeries thin = Thinned(series, TestCell(), Budget());
+  ASSERT_EQ(thin.use.size(), 4u);
+  EXPECT_DOUBLE_EQ(thin.use[3].cpus, 1.5);
+}
+
 TEST(ThinningTest, LeavesOutSamplesAfterTheMemoryWasReleased) {
   RunSeries series = ReportSeries();
   SampleSeries samples = *SampleSeries::Decode(series.samples);
