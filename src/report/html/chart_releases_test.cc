@@ -38,6 +38,29 @@ TEST(ReleaseChartTest, DrawsEachVersionAtItsRelease) {
   EXPECT_THAT(drawn, testing::ElementsAre("PyTorch 2019-02-01", "PyTorch 2026-10-01"));
 }
 
+TEST(ReleaseChartTest, TheBaselineHasARateAndNoRelease) {
+  ReportData data = WithVersions("torch-python", "1.0.1", "2.15.0");
+  ReportCell native = data.cells[0];
+  native.row.worker = native.series = "native";
+  native.cell.values[kAxisWorker] = std::string("native");
+  native.row.role = Role::kBaseline;
+  data.cells.push_back(native);
+  ChartSet set;
+  AddReleaseChart(data, set);
+  ASSERT_THAT(set.charts, SizeIs(1));
+  int baselines = 0;
+  for (const Json& row : set.data.at("releases").ToRows()) {
+    if (!row["released"].is_null()) continue;
+    ++baselines;
+    EXPECT_EQ(row["series"], "native");
+    EXPECT_GT(row["images_per_s"], 0);
+  }
+  EXPECT_EQ(baselines, 1);
+  const Json& layers = set.charts[0].spec["layer"];
+  EXPECT_EQ(layers[0]["encoding"]["y"]["aggregate"], "max") << "one line of several series";
+  EXPECT_FALSE(layers[2]["encoding"].contains("x")) << "a rule over the whole width";
+}
+
 TEST(ReleaseChartTest, OneVersionPerFrameworkOrUnknownOnesHaveNone) {
   for (const auto& [worker, version, torch] : {std::tuple("mxnet", "1.9.1", "2.15.0"),
                                                {"mxnet", "1.9.1", "9.9"},
