@@ -11,7 +11,7 @@
 
 namespace tench {
 
-inline constexpr int64_t kRules = 3;
+inline constexpr int64_t kRules = 4;
 // Stored results without a number, from before the number existed.
 inline constexpr int64_t kUnnumberedRules = 1;
 // Runs that tench did not measure, such as imported logs.

@@ -90,7 +90,7 @@ TEST(ComparisonTextTest, BuildsAndOtherRulesAreNamed) {
   const Comparison comparison = std::move(builder).Finish();
   EXPECT_THAT(RenderComparison(comparison, {"1", "2"}),
               AllOf(HasSubstr(" 1.0+1a2b3c4  1.0+ffff000 "),
-                    HasSubstr("note: A was measured by rules 1 and B by rules 3")));
+                    HasSubstr("note: A was measured by rules 1 and B by rules 4")));
   const Json pair = ComparisonToJson(comparison, {"1", "2"})["pairs"][0];
   EXPECT_EQ(pair["a"]["rules"], 1);
   EXPECT_EQ(pair["b"]["worker_version"], "1.0+ffff000");

@@ -12,7 +12,7 @@
 
 namespace tench {
 
-// Whether a parity setting ("rules=3 device=cpu precision=f32 option.layout=nchw", "timed batch=16
+// Whether a parity setting ("rules=4 device=cpu precision=f32 option.layout=nchw", "timed batch=16
 // …") matches a cell that was measured by these rules: each part is an axis or an option with the
 // cell's value, and no option of the cell is missing. Older settings do not name their rules.
 bool SettingHolds(const std::string& setting, const Cell& cell, int64_t rules);

@@ -18,7 +18,7 @@ using testing::Not;
 TEST(TerminalTest, ShowsTheRankingAndThenEveryFailure) {
   EXPECT_EQ(
       RenderText(SmallRanking(), {}),
-      R"(study 1: quick on pond, begun 2026-01-02T03:04:05Z, 12 cells × 5 rounds planned, only batch=1, rules: 3, pairing: turns
+      R"(study 1: quick on pond, begun 2026-01-02T03:04:05Z, 12 cells × 5 rounds planned, only batch=1, rules: 4, pairing: turns
 
 lenet on mnist, batch 64, train
 on the clock: train: training forward, backward and update; one resident batch
@@ -174,7 +174,7 @@ TEST(TerminalTest, RulesAreNamedInTheRowsWhereTheyDifferAndSolversThatAreNotUsua
   builder.Add(nesterov);
   EXPECT_THAT(RenderText(std::move(builder).Finish(), {}),
               AllOf(HasSubstr("native 1.0 (rules 1) "),
-                    HasSubstr("native 1.0+1a2b3c4 solver=nesterov (rules 3) ")));
+                    HasSubstr("native 1.0+1a2b3c4 solver=nesterov (rules 4) ")));
 }
 
 TEST(TerminalTest, AnEmptyStoreSaysSo) { EXPECT_EQ(RenderText(Ranking{}, {}), "no runs\n"); }

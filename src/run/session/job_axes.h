@@ -36,10 +36,10 @@ std::span<const AxisUse> AxisUses();
 // Applies every row and the cell's options. A zero that means "default" is left to PlanJob.
 void ApplyAxes(const Cell& cell, Job& job);
 
-// "rules=3 device=cpu precision=f32 option.layout=nchw env.NAME=VALUE". Other rules have other
+// "rules=4 device=cpu precision=f32 option.layout=nchw env.NAME=VALUE". Other rules have other
 // trials, so that a result of theirs is not reused.
 std::string ParitySetting(const Cell& cell);
-// "timed threads=2 batch=16 phase=train momentum=0.9 … rules=3 device=cpu …": the key of the timed
+// "timed threads=2 batch=16 phase=train momentum=0.9 … rules=4 device=cpu …": the key of the timed
 // trial.
 std::string TimedSetting(const Cell& cell);
 
