@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
 
 #include "base/text.h"
@@ -28,8 +29,9 @@ std::optional<TrainingFigure> FigureOf(const std::vector<double>& values) {
   return figure;
 }
 
-void Put(std::vector<double>& values, const std::optional<double>& value) {
-  if (value) values.push_back(*value);
+template <class T>
+void Put(std::vector<double>& values, const std::optional<T>& value) {
+  if (value) values.push_back(static_cast<double>(*value));
 }
 
 // The mean, and half of the interval, each printed by `print`.
@@ -70,19 +72,13 @@ void TrainingTable::Add(const RunRecord& run) {
   row.test_data = run.budget.test_data;
   row.until = run.budget.until;
   row.samples = curve->back().samples;
-  ++row.runs;
-  state.seeds.push_back(run.cell.Integer(kAxisSeed));
-  Put(state.top1, summary.test_top1);
-  Put(state.top5, summary.test_top5);
-  Put(state.loss, summary.test_loss);
-  if (summary.evaluation_ns)
-    state.evaluation_ns.push_back(static_cast<double>(*summary.evaluation_ns));
-  if (summary.target_ns) {
-    ++row.reached;
-    state.target_ns.push_back(static_cast<double>(*summary.target_ns));
-    Put(state.target_epochs, summary.target_epochs);
-    Put(state.target_joules, summary.cpu_energy_j);
-  }
+  const size_t number = run.study > 0 ? 0 : state.runs.size();
+  const auto [at, is_new] =
+      state.runs.try_emplace({run.study, run.round, run.cell_id, number}, Counted());
+  if (!is_new && at->second.repetition > run.repetition) return;
+  at->second = {run.repetition,        run.cell.Integer(kAxisSeed), summary.target_ns,
+                summary.evaluation_ns, summary.target_epochs,       summary.cpu_energy_j,
+                summary.test_top1,     summary.test_top5,           summary.test_loss};
   row.curve = *std::move(curve);
 }
 
@@ -90,15 +86,29 @@ std::vector<TrainingRow> TrainingTable::Finish() && {
   std::vector<TrainingRow> rows;
   for (auto& [key, state] : rows_) {
     TrainingRow& row = rows.emplace_back(std::move(state.row));
-    std::sort(state.seeds.begin(), state.seeds.end());
-    row.seeds = std::unique(state.seeds.begin(), state.seeds.end()) - state.seeds.begin();
-    row.target_ns = FigureOf(state.target_ns);
-    row.target_epochs = FigureOf(state.target_epochs);
-    row.target_joules = FigureOf(state.target_joules);
-    row.top1 = FigureOf(state.top1);
-    row.top5 = FigureOf(state.top5);
-    row.loss = FigureOf(state.loss);
-    row.evaluation_ns = FigureOf(state.evaluation_ns);
+    std::set<int64_t> seeds;
+    std::vector<double> target_ns, target_epochs, target_joules, top1, top5, loss, evaluation_ns;
+    for (const auto& [id, run] : state.runs) {
+      ++row.runs;
+      seeds.insert(run.seed);
+      Put(top1, run.top1);
+      Put(top5, run.top5);
+      Put(loss, run.loss);
+      Put(evaluation_ns, run.evaluation_ns);
+      if (!run.target_ns) continue;
+      ++row.reached;
+      Put(target_ns, run.target_ns);
+      Put(target_epochs, run.target_epochs);
+      Put(target_joules, run.joules);
+    }
+    row.seeds = static_cast<int64_t>(seeds.size());
+    row.target_ns = FigureOf(target_ns);
+    row.target_epochs = FigureOf(target_epochs);
+    row.target_joules = FigureOf(target_joules);
+    row.top1 = FigureOf(top1);
+    row.top5 = FigureOf(top5);
+    row.loss = FigureOf(loss);
+    row.evaluation_ns = FigureOf(evaluation_ns);
   }
   rows_.clear();
   const auto fastest = [](const TrainingRow& row) {

@@ -2,15 +2,17 @@
 #pragma once
 // Trainings that were evaluated on a test split: accuracy and loss of each worker, and the seconds
 // and epochs until the target of the budget. A row holds the runs of all seeds and rounds of one
-// cell; its interval is over them. Training time is the sum of steps and exposed input, warm-up
-// included, without evaluations.
-// Thread safety: no shared state; a builder belongs to one thread.
+// cell; its interval is over them. Of a round that was repeated the last repetition counts: the
+// same seed gives the same accuracy again. Training time is the sum of steps and exposed input,
+// warm-up included, without evaluations. Thread safety: no shared state; a builder belongs to one
+// thread.
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "axis/cell.h"
@@ -50,10 +52,16 @@ class TrainingTable {
   std::vector<TrainingRow> Finish() &&;
 
  private:
+  // What a row needs of a run.
+  struct Counted {
+    int64_t repetition = 0, seed = 0;
+    std::optional<int64_t> target_ns, evaluation_ns;
+    std::optional<double> target_epochs, joules, top1, top5, loss;
+  };
   struct State {
     TrainingRow row;
-    std::vector<int64_t> seeds;
-    std::vector<double> target_ns, target_epochs, target_joules, top1, top5, loss, evaluation_ns;
+    // By study, round, cell and, outside of a study, the number of the run.
+    std::map<std::tuple<int64_t, int64_t, std::string, size_t>, Counted> runs;
   };
   std::map<std::string, State> rows_;
 };

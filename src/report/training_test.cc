@@ -51,6 +51,21 @@ TEST(TrainingTest, TheRunsOfAllSeedsAreOneRowWithAnInterval) {
   EXPECT_EQ(rows[0].curve.size(), 3u);
 }
 
+TEST(TrainingTest, OnlyTheLastRepetitionOfARoundCounts) {
+  RunRecord first = Tested("torch", 1, 4, 0.95), again = Tested("torch", 1, 6, 0.95);
+  first.study = again.study = 1;
+  again.repetition = 1;
+  const auto rows = Rows({first, again, Tested("torch", 2, 8, 0.93)});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].runs, 2);
+  EXPECT_DOUBLE_EQ(rows[0].target_ns->mean, 7e9);
+  EXPECT_NEAR(rows[0].top1->mean, 0.94, 1e-12);
+  // Single runs have no rounds, so all of them count.
+  first.study = again.study = 0;
+  again.repetition = 0;
+  EXPECT_EQ(Rows({first, again})[0].runs, 2);
+}
+
 TEST(TrainingTest, TheFastestToTheTargetComesFirstAndThoseThatMissedItLast) {
   const auto rows = Rows(
       {Tested("native", 1, 0, 0.85), Tested("torch", 1, 6, 0.95), Tested("mxnet", 1, 4, 0.95)});
