@@ -514,12 +514,6 @@ void RankingBuilder::Observe(const RunRecord& run) { impl_->Observe(run); }
 void RankingBuilder::Add(const RunRecord& run) { impl_->Add(run); }
 Ranking RankingBuilder::Finish() && { return impl_->Finish(); }
 
-std::optional<double> Ranking::CostPerMillion(const RankGroup& group, const RankRow& row) const {
-  if (!price_per_hour || !row.step_ns) return std::nullopt;
-  const double hours = PerImage(*this, group, row).value * 1e6 / 3.6e12;
-  return hours * *price_per_hour;
-}
-
 int64_t Ranking::FailedRows() const {
   int64_t count = 0;
   for (const RankGroup& group : groups) {

@@ -10,7 +10,6 @@
 #ifdef __x86_64__
 
 #include <cstddef>
-#include <string_view>
 
 namespace {
 
@@ -36,28 +35,31 @@ bool limited = false;
   return result;
 }
 
+// Whether the text at `at` begins with `word`. No memcmp: the C library selects it in the same way,
+// possibly later.
+[[gnu::no_stack_protector]] bool Begins(const char* at, const char* word) {
+  while (*word != '\0' && *at == *word) ++at, ++word;
+  return *word == '\0';
+}
+
 // The value of TENCH_ISA; "" without it.
-[[gnu::no_stack_protector]] std::string_view Limit() {
+[[gnu::no_stack_protector]] const char* Limit() {
   constexpr long kRead = 0, kOpen = 2, kClose = 3;
   const long file = SystemCall(kOpen, reinterpret_cast<long>("/proc/self/environ"), 0, 0);
-  if (file < 0) return {};
+  if (file < 0) return "";
   size_t size = 0;
-  while (size < sizeof environment) {
+  while (size + 1 < sizeof environment) {
     const long got = SystemCall(kRead, file, reinterpret_cast<long>(environment + size),
-                                static_cast<long>(sizeof environment - size));
+                                static_cast<long>(sizeof environment - 1 - size));
     if (got <= 0) break;
     size += static_cast<size_t>(got);
   }
   SystemCall(kClose, file, 0, 0);
-  constexpr std::string_view kName = "TENCH_ISA=";
-  for (size_t begin = 0; begin < size;) {
-    size_t end = begin;
-    while (end < size && environment[end] != '\0') ++end;
-    const std::string_view variable(environment + begin, end - begin);
-    if (variable.starts_with(kName)) return variable.substr(kName.size());
-    begin = end + 1;
+  for (size_t begin = 0; begin < size; ++begin) {
+    if (Begins(environment + begin, "TENCH_ISA=")) return environment + begin + sizeof "TENCH_ISA";
+    while (begin < size && environment[begin] != '\0') ++begin;
   }
-  return {};
+  return "";
 }
 
 }  // namespace
@@ -73,11 +75,13 @@ int __real___cpu_indicator_init();   // NOLINT(bugprone-reserved-identifier)
   const int result = __real___cpu_indicator_init();
   if (limited) return result;
   limited = true;
-  const std::string_view isa = Limit();
-  if (isa == "sse41" || isa == "avx") {
-    __cpu_model.features &= (1u << (isa == "avx" ? kFirstBeyondAvx : kFirstBeyondSse42)) - 1;
+  const char* isa = Limit();
+  const bool avx512 = Begins(isa, "avx512"), avx2 = Begins(isa, "avx2"), avx = Begins(isa, "avx");
+  if (avx512) return result;
+  if (Begins(isa, "sse41") || (avx && !avx2)) {
+    __cpu_model.features &= (1u << (avx ? kFirstBeyondAvx : kFirstBeyondSse42)) - 1;
     __cpu_features2[2] &= ~(kLevel3 | kLevel4);
-  } else if (isa == "avx2") {
+  } else if (avx2) {
     __cpu_model.features &= (1u << kFirstAvx512AfterPclmul) - 1;
     __cpu_model.features &= ~kAvx512BeforeBmi;
     __cpu_features2[2] &= ~kLevel4;
