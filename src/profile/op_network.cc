@@ -61,7 +61,7 @@ class Sizes {
   Numbers numbers_;
 };
 
-Shape Sample(const Shape& shape) { return {shape.begin() + 1, shape.end()}; }
+Shape WithoutBatch(const Shape& shape) { return {shape.begin() + 1, shape.end()}; }
 
 // `input` has the batch as its first dimension.
 Result<OpNetwork> Around(const Op& op, const Shape& input, const std::string& name) {
@@ -73,10 +73,10 @@ Result<OpNetwork> Around(const Op& op, const Shape& input, const std::string& na
   const Fill values{FillKind::kUniform, -1, 1};
   const Fill zero{FillKind::kConstant, 0, 0}, one{FillKind::kConstant, 1, 0};
   GraphBuilder builder(name);
-  builder.Append("data", Input{InputRole::kData, Sample(input), values}, {});
+  builder.Append("data", Input{InputRole::kData, WithoutBatch(input), values}, {});
   builder.Append("input", Scale{false}, {"data"}, {one, 1, 1});
   builder.Append(kOpLayer, op, {"input"}, {{FillKind::kUniform, -0.1, 0.1}, 1, 1}, {zero, 1, 1});
-  builder.Append("target", Input{InputRole::kData, Sample(output), values}, {});
+  builder.Append("target", Input{InputRole::kData, WithoutBatch(output), values}, {});
   builder.Append("loss", MeanSquaredError{}, {kOpLayer, "target"});
   OpNetwork network{builder.Take(), input[0]};
   TENCH_TRY(Infer(network.graph, network.batch));

@@ -22,7 +22,7 @@ std::string Plain(std::string_view text) {
   return plain;
 }
 
-void Add(const std::string& library, const std::string& isa, IsaEvidence& evidence) {
+void AddEvidence(const std::string& library, const std::string& isa, IsaEvidence& evidence) {
   if (isa.empty()) return;
   std::string& seen = evidence[library];
   if (IsaRank(isa) > IsaRank(seen)) seen = isa;
@@ -80,15 +80,16 @@ std::string CompiledFor(std::string_view missing, const CpuFacts& cpu) {
 
 void AddLine(std::string_view line, IsaEvidence& evidence) {
   if (const std::string name = PrimitiveImplementation(line); !name.empty()) {
-    Add("onednn", IsaOfImplementation(name), evidence);
+    AddEvidence("onednn", IsaOfImplementation(name), evidence);
   } else if (const size_t limit = line.find(kOneDnnLimit); limit != std::string_view::npos) {
     // Not every implementation names its instructions: "gemm:jit".
-    Add("onednn's limit", IsaOfImplementation(line.substr(limit + kOneDnnLimit.size())), evidence);
+    AddEvidence("onednn's limit", IsaOfImplementation(line.substr(limit + kOneDnnLimit.size())),
+                evidence);
   } else if (line.find("MKL_VERBOSE") != std::string_view::npos &&
              line.find("for Intel(R)") != std::string_view::npos) {
-    Add("mkl", IsaOfImplementation(line.substr(line.find("for Intel(R)"))), evidence);
+    AddEvidence("mkl", IsaOfImplementation(line.substr(line.find("for Intel(R)"))), evidence);
   } else if (line.starts_with(kCore)) {
-    Add("openblas", IsaOfCore(Trim(line.substr(kCore.size()))), evidence);
+    AddEvidence("openblas", IsaOfCore(Trim(line.substr(kCore.size()))), evidence);
   }
 }
 
@@ -114,24 +115,25 @@ std::string IsaOfImplementation(std::string_view name) {
 void AddLogEvidence(std::string_view log, const CpuFacts& cpu, IsaEvidence& evidence) {
   for (const std::string& line : Split(log, '\n')) AddLine(line, evidence);
   const std::string missing = InstructionsNotCompiledFor(log);
-  if (!missing.empty()) Add("tensorflow's own code", CompiledFor(missing, cpu), evidence);
+  if (!missing.empty()) AddEvidence("tensorflow's own code", CompiledFor(missing, cpu), evidence);
 }
 
 void AddChoiceEvidence(const std::map<std::string, std::string>& choices, IsaEvidence& evidence) {
   for (const auto& [name, value] : choices) {
-    if (name.starts_with(kIsaChoice)) Add(name.substr(kIsaChoice.size()), value, evidence);
+    if (name.starts_with(kIsaChoice)) AddEvidence(name.substr(kIsaChoice.size()), value, evidence);
     if (name != kAtenCapability) continue;
     const std::string isa = IsaOfImplementation(value);
-    Add("aten", isa.empty() ? "sse41" : isa, evidence);  // "DEFAULT"
+    AddEvidence("aten", isa.empty() ? "sse41" : isa, evidence);  // "DEFAULT"
   }
 }
 
 void AddProfileEvidence(std::span<const ProfileRow> rows, IsaEvidence& evidence) {
-  for (const ProfileRow& row : rows) Add("kernels", IsaOfImplementation(row.kernel), evidence);
+  for (const ProfileRow& row : rows)
+    AddEvidence("kernels", IsaOfImplementation(row.kernel), evidence);
 }
 
 void MergeEvidence(const IsaEvidence& other, IsaEvidence& evidence) {
-  for (const auto& [library, isa] : other) Add(library, isa, evidence);
+  for (const auto& [library, isa] : other) AddEvidence(library, isa, evidence);
 }
 
 std::string InstructionsNotCompiledFor(std::string_view log) {
