@@ -51,7 +51,8 @@ Result<Item> MakeItem(const VerifyFlags& flags, const std::string& network) {
   Cell settings;
   TENCH_TRY(SetOptions(flags.options, settings));
   TENCH_TRY(SetEnvironment(flags.environment, settings));
-  job.options = OptionsOf(settings.options);
+  // Qualified: unity builds have functions of this name in unnamed namespaces.
+  job.options = tench::OptionsOf(settings.options);
   job.environment = EnvironmentOf(settings.options);
   job.threads = flags.threads > 0 ? flags.threads : static_cast<int64_t>(AllowedCpus().size());
   item.subject.batch = flags.batch;
