@@ -71,7 +71,8 @@ Result<BenchedOp> OpOf(const BenchOpFlags& flags) {
     benched.batch = TENCH_TRY(Count("--batch", flags.batch, 1, 1 << 20));
     const std::string data = TENCH_TRY(ResolveData(flags.network, flags.data));
     const Graph whole = TENCH_TRY(LoadNetwork(flags.network, data, 0, FileReaders()));
-    benched.graph = TENCH_TRY(LayerNetwork(TENCH_TRY(Infer(whole, benched.batch)), flags.layer));
+    const TypedGraph typed_whole = TENCH_TRY(Infer(whole, benched.batch));
+    benched.graph = TENCH_TRY(LayerNetwork(typed_whole, flags.layer));
     benched.layer = flags.layer;
   }
   const TypedGraph typed = TENCH_TRY(Infer(benched.graph, benched.batch));
