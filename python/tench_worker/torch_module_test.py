@@ -14,8 +14,9 @@ from tench_worker.torch_module import UnsupportedModule, from_torch, main
 
 try:
     import torch
+    import torch.export
     from torch import nn
-except ImportError:
+except ImportError:  # older releases have no torch.export
     torch = None
 
 
@@ -97,7 +98,7 @@ def evaluate(network, module, inputs):
     return values
 
 
-@unittest.skipIf(torch is None, "no PyTorch: make workers W=torch-python@2.15")
+@unittest.skipIf(torch is None, "no PyTorch with torch.export: make workers W=torch-python@2.15")
 class TorchModuleTest(unittest.TestCase):
     def ops(self, network):
         return [layer["op"] for layer in network.layers]

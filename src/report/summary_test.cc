@@ -469,7 +469,7 @@ TEST(SummaryTest, ReadsLossesInTheMiddleOfARunAndParityFromTheStore) {
                 "Fish 9000",
                 "avx2",
                 "00000000deadbeef",
-                "device=cpu precision=f32"};
+                fmt::format("rules={} device=cpu precision=f32", kRules)};
   parity.worst = 0.25;
   parity.worst_tensor = "ops: conv1";
   ASSERT_TRUE(store.SetParity(parity).ok());

@@ -79,8 +79,9 @@ TEST(ReleaseChartTest, AFrameworkHasTheStyleOfItsNewestWorkerInTheOtherCharts) {
   AddReleaseChart(data, set);
   ASSERT_THAT(set.charts, SizeIs(1));
   const Json& spec = set.charts[0].spec;
-  EXPECT_EQ(spec["encoding"]["color"]["scale"]["domain"], Json::array({"PyTorch"}));
-  EXPECT_EQ(spec["encoding"]["color"]["scale"]["range"], Json::array({StyleOf("torch").colour}));
+  const Json& color = spec["layer"][0]["encoding"]["color"];
+  EXPECT_EQ(color["scale"]["domain"], Json::array({"PyTorch"}));
+  EXPECT_EQ(color["scale"]["range"], Json::array({StyleOf("torch").colour}));
   EXPECT_EQ(spec["layer"][1]["encoding"]["shape"]["scale"]["range"],
             Json::array({StyleOf("torch").shape}));
 }

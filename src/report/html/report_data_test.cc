@@ -106,7 +106,13 @@ TEST(ReportDataTest, CellsHaveTheFactsThatOnlyTheStoreHas) {
   ASSERT_TRUE(store.AddRun(mxnet, series).ok());
   ASSERT_TRUE(store.AddRun(torch, series).ok());
   ParityRecord parity;
-  parity.key = {"mxnet", "1.0", mxnet.build, "Fish 9000", "avx2", "00000000deadbeef", "device=cpu"};
+  parity.key = {"mxnet",
+                "1.0",
+                mxnet.build,
+                "Fish 9000",
+                "avx2",
+                "00000000deadbeef",
+                fmt::format("rules={} device=cpu", kRules)};
   parity.worst = 0.25;
   parity.worst_tensor = "ops: conv1";
   ASSERT_TRUE(store.SetParity(parity).ok());
