@@ -157,7 +157,8 @@ class TorchAdapter final : public Adapter {
       return Unsupported("precision '{}': this worker computes in f32", options.precision);
     const Knobs knobs = TENCH_TRY(KnobsOf(options.options));
     device_ = TENCH_TRY(OpenDevice(options.device, options.threads));
-    if (knobs.frozen && options.phase != Phase::kForward)
+    // Parity trains the observing build of a cell in phase forward; such a build never freezes.
+    if (knobs.frozen && options.phase != Phase::kForward && !options.observe)
       return Unsupported("option module=frozen: a frozen module has no backward pass (phase {})",
                          Name(options.phase));
     if (options.profile && !device_.is_cpu())

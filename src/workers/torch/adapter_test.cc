@@ -254,9 +254,12 @@ TEST(TorchAdapterTest, AFrozenModuleComputesTheSameAndFollowsNewWeightsAndBatche
   }
 }
 
-TEST(TorchAdapterTest, AFrozenModuleIsRefusedInTraining) {
+TEST(TorchAdapterTest, AFrozenModuleIsRefusedInTrainingButForAnObservingBuild) {
   BuildOptions options = Quiet();
   options.options["module"] = "frozen";
+  options.observe = true;
+  EXPECT_TRUE(RunGraph(*MakeTorchAdapter(), Zoo("lenet"), 2, options, 1).ok());
+  options.observe = false;
   const auto built = MakeTorchAdapter()->Build(*Infer(Zoo("lenet"), 2), options);
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.error().kind, ErrorKind::kUnsupported);
