@@ -357,6 +357,23 @@ TEST_P(WorkerContractTest, LeavesParametersAloneAtALearningRateOfZero) {
   }
 }
 
+// Parity trains the observing build of every cell, also of one in phase forward. A candidate for
+// inference that such a build refused would be fast and stay unverified.
+TEST_P(WorkerContractTest, TrainsTheObservingBuildOfEveryCandidateForInference) {
+  const std::vector<Graph> networks = Networks();
+  const auto network = std::ranges::find_if(networks, [&](const Graph& g) { return Supports(g); });
+  for (const TuningCandidate& candidate : Describe().tuning) {
+    if (candidate.phases != std::vector<std::string>{"forward"} || network == networks.end())
+      continue;
+    const TemporaryFolder folder = *TemporaryFolder::Make("tench-contract");
+    Job job = MakeJob(*network, Phase::kGradient);
+    job.options = candidate.options;
+    job.tensors.folder = folder.path().string();
+    job.tensors.gradients = true;
+    EXPECT_EQ(Do(worker(), job).types().back(), "result") << job.options.begin()->first;
+  }
+}
+
 TEST_P(WorkerContractTest, WritesEveryGradientAndEveryOutput) {
   for (const Graph& network : Networks()) {
     if (!Supports(network)) continue;

@@ -119,7 +119,8 @@ class TensorFlowAdapter final : public Adapter {
           asked, onednn_);
     const DeviceName device = TENCH_TRY(ParseDevice(options.device).In("device"));
     const std::string weights = OptionOr(options, "weights", "variables");
-    if (weights == "constants" && options.phase != Phase::kForward)
+    // Parity trains the observing build of a cell in phase forward; such a build keeps variables.
+    if (weights == "constants" && options.phase != Phase::kForward && !options.observe)
       return Unsupported("option weights=constants: phase {} updates or differentiates them",
                          Name(options.phase));
     graph_ = graph;

@@ -128,6 +128,8 @@ TEST(TensorFlowAdapterTest, ConstantWeightsComputeTheSameAndFollowNewWeights) {
   options.phase = Phase::kTrain;
   EXPECT_EQ(adapter->Build(*Infer(SmallNetwork(), 4), options).error().kind,
             ErrorKind::kUnsupported);
+  options.observe = true;
+  EXPECT_TRUE(adapter->Build(*Infer(SmallNetwork(), 4), options).ok()) << "as parity builds it";
 }
 
 TEST(TensorFlowAdapterTest, DropsOutAnewInEveryStepAndTheSameForOneSeed) {
