@@ -51,7 +51,7 @@ WorkerSession* CellRun::Start(const WorkerCatalog& workers, StopToken stop) {
     recorder_.CheckedIsa(found->second);
   }
   // A failure here is the machine's (no space, no descriptors), not the worker's.
-  Result<WorkerLaunch> launch = [&]() -> Result<WorkerLaunch> {
+  Result<WorkerLaunch> launch = [&, &version = version]() -> Result<WorkerLaunch> {
     folder_ = TENCH_TRY(TemporaryFolder::Make(kRunFolderPrefix));
     if (request_.trace) {
       job_.trace = *request_.trace;
