@@ -191,13 +191,16 @@ class IdxWriter : public SampleWriter {
 class LmdbWriter : public SampleWriter {
  public:
   static Result<std::unique_ptr<SampleWriter>> Make(const fs::path& folder) {
-    auto writer = std::unique_ptr<LmdbWriter>(new LmdbWriter(folder));
-    constexpr size_t kMapBytes = size_t{1} << 40;  // address space, not disk
-    if (int code = mdb_env_create(&writer->env_);
-        code != 0 || (code = mdb_env_set_mapsize(writer->env_, kMapBytes)) != 0 ||
-        (code = mdb_env_open(writer->env_, folder.c_str(), MDB_NOLOCK, 0666)) != 0)
-      return writer->Broken(code);
-    return std::unique_ptr<SampleWriter>(std::move(writer));
+    // Address space, not disk. A limit of the process (ulimit -v, a sanitizer) may allow less.
+    constexpr size_t kMostMapBytes = size_t{1} << 40, kLeastMapBytes = size_t{1} << 30;
+    int code = 0;
+    for (size_t bytes = kMostMapBytes; bytes >= kLeastMapBytes; bytes /= 4) {
+      auto writer = std::unique_ptr<LmdbWriter>(new LmdbWriter(folder));
+      code = writer->Open(bytes);
+      if (code == 0) return std::unique_ptr<SampleWriter>(std::move(writer));
+      if (code != ENOMEM) break;
+    }
+    return LmdbWriter(folder).Broken(code);
   }
   ~LmdbWriter() override {
     if (txn_ != nullptr) mdb_txn_abort(txn_);
@@ -227,6 +230,13 @@ class LmdbWriter : public SampleWriter {
 
  private:
   explicit LmdbWriter(fs::path folder) : folder_(std::move(folder)) {}
+  // An error of LMDB or errno; 0 = open.
+  int Open(size_t map_bytes) {
+    int code = mdb_env_create(&env_);
+    if (code == 0) code = mdb_env_set_mapsize(env_, map_bytes);
+    if (code == 0) code = mdb_env_open(env_, folder_.c_str(), MDB_NOLOCK, 0666);
+    return code;
+  }
   Error Broken(int code) const { return Failed("{}: {}", folder_.string(), mdb_strerror(code)); }
   fs::path folder_;
   MDB_env* env_ = nullptr;

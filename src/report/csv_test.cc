@@ -78,7 +78,8 @@ TEST(CsvTest, ARunOfAnOlderFileShowsThePlainVersion) {
   run.rules = kUnnumberedRules;
   RankingBuilder builder;
   builder.Add(run);
-  EXPECT_THAT(RenderCsv(std::move(builder).Finish()), HasSubstr(",no,first,0,2,sgd,fixed,widest,,,1.0,,1,,,2,ok,"));
+  EXPECT_THAT(RenderCsv(std::move(builder).Finish()),
+              HasSubstr(",no,first,0,2,sgd,fixed,widest,,,1.0,,1,,,2,ok,"));
 }
 
 TEST(CsvTest, AnImportedLogHasNoRules) {

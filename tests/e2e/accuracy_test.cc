@@ -27,6 +27,8 @@ class DigitsTest : public testing::Test {
   void SetUp() override {
     if (!fs::exists(kDigits))
       GTEST_SKIP() << kDigits << " is missing; deps/fetch --tests fetches it";
+    if (!fs::exists(fs::path(TENCH_BIN_DIR) / "tench-worker-native"))
+      GTEST_SKIP() << "native is not part of this build";
     const std::string rows = "gzip -dc " + ShellQuote(kDigits.string()) + " | awk ";
     for (const auto& [name, condition] :
          {std::pair("train", "NR % 5"), std::pair("test", "NR % 5 == 0"),
