@@ -74,6 +74,9 @@ class LmdbSource : public SampleSource {
     MDB_env* env = nullptr;
     if (const int code = mdb_env_create(&env); code != 0) return Broken(code);
     environment_.reset(env);
+    // Not the size of the writer's map, a tebibyte with Caffe, which a process may not have. LMDB
+    // raises it to that of the used pages.
+    if (const int code = mdb_env_set_mapsize(env, bytes); code != 0) return Broken(code);
     const unsigned flags =
         MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS | MDB_NORDAHEAD | (folder ? 0 : MDB_NOSUBDIR);
     if (const int code = mdb_env_open(env, path.c_str(), flags, 0644); code != 0)
