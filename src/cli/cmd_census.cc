@@ -212,7 +212,7 @@ Json CensusToJson(const CensusResult& result) {
 
 Result<int> TakeCensus(const CensusFlags& flags) {
   Cell cell = TENCH_TRY(flags.axes.ToCell());
-  const std::string network = cell.Text(kAxisNetwork);
+  const std::string& network = cell.Text(kAxisNetwork);
   if (network.empty()) return Failed("--network is missing (tench list networks)");
   const int64_t batch = cell.Integer(kAxisBatch);
   CensusResult result;
