@@ -8,11 +8,8 @@
 // caller compares, and in the network's fingerprint where it is known.
 // Thread safety: a value type without shared state.
 
-#include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "report/round_time.h"
@@ -29,12 +26,10 @@ class GroupSteps {
   std::vector<GroupStep> Of(const std::string& group, const std::string& fingerprint) const;
 
  private:
-  // Study, round, and the run for a single run, whose round has no meaning.
-  using Place = std::tuple<int64_t, int64_t, int64_t>;
   struct CellSteps {
     std::string fingerprint;
     bool is_scale = false;
-    std::map<Place, std::pair<int64_t, double>> rounds;  // attempt, median step in ns
+    std::vector<RoundTime> times;  // of all attempts
   };
   // By machine, cell id, build and rules within a group.
   std::map<std::string, std::map<std::string, CellSteps>> groups_;

@@ -126,12 +126,6 @@ std::vector<double> RatiosOf(std::span<const RoundPair> rounds, StepTime time) {
   return ratios;
 }
 
-double MedianStepNs(std::span<const RoundTime> times) {
-  std::vector<double> steps;
-  for (const RoundTime& time : times) steps.push_back(time.image_ns * time.images);
-  return Median(std::move(steps));
-}
-
 }  // namespace
 
 std::optional<RoundTime> RoundTimeOf(const RunRecord& run) {
@@ -199,6 +193,12 @@ std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times) {
     counted.push_back(time);
   }
   return counted;
+}
+
+double MedianStepNs(std::span<const RoundTime> times) {
+  std::vector<double> steps;
+  for (const RoundTime& time : times) steps.push_back(time.image_ns * time.images);
+  return Median(std::move(steps));
 }
 
 void SetComparedTimes(std::span<const ComparedTimes> cells, std::span<const GroupStep> group) {

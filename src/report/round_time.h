@@ -82,6 +82,9 @@ class StudyNoise {
 // and round; all single runs are kept.
 std::vector<RoundTime> CountedTimes(std::vector<RoundTime> times);
 
+// The length of a cell's steps: the median over its rounds of each run's median step.
+double MedianStepNs(std::span<const RoundTime> times);
+
 // The counted times of one cell of a comparison. A scale's steps do not determine the stretches.
 struct ComparedTimes {
   std::span<RoundTime> times;
